@@ -1,0 +1,228 @@
+//! Bits in bytes: one writer, and a reader for each direction.
+//!
+//! A bit string is a little-endian integer: bit `i` of the string is bit `i % 8` of byte `i / 8`. A *forward* reader
+//! takes bits from the least significant end up, a *backward* reader from the most significant end down, so that two
+//! streams can share one run of bytes without a stored boundary (format-spec/conventions.md).
+//!
+//! Readers never panic and never read outside their slice: past the end they deliver zero bits, and
+//! [`Forward::position`] and [`Backward::remaining`] tell the caller afterwards that too much was asked for.
+
+/// The `count` lowest bits set, `count` = 0 to 64.
+#[inline]
+pub(crate) fn low_mask(count: u32) -> u64 {
+    if count >= 64 { u64::MAX } else { (1 << count) - 1 }
+}
+
+/// Number of bits needed to write `value`: 0 for 0, 64 for `u64::MAX`.
+#[inline]
+pub(crate) fn bit_length(value: u64) -> u32 {
+    64 - value.leading_zeros()
+}
+
+/// The eight bytes from `at` on as a little-endian integer; bytes outside the slice count as zero.
+#[inline]
+pub(crate) fn load(bytes: &[u8], at: usize) -> u64 {
+    match bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        Some(chunk) => u64::from_le_bytes(*chunk),
+        None => load_tail(bytes, at),
+    }
+}
+
+#[cold]
+fn load_tail(bytes: &[u8], at: usize) -> u64 {
+    let tail = bytes.get(at..).unwrap_or(&[]);
+    tail.iter().rev().fold(0, |value, &byte| (value << 8) | u64::from(byte))
+}
+
+/// The `count` bits (0 to 57) from bit `position` on.
+#[inline]
+pub(crate) fn load_bits(bytes: &[u8], position: usize, count: u32) -> u64 {
+    (load(bytes, position >> 3) >> (position & 7)) & low_mask(count)
+}
+
+/// Appends bits to a byte vector, least significant first.
+#[derive(Debug)]
+pub(crate) struct BitWriter<'a> {
+    out: &'a mut Vec<u8>,
+    pending: u128,
+    pending_bits: u32,
+    written: u64,
+}
+
+impl<'a> BitWriter<'a> {
+    /// A writer that appends to `out` from its next byte on.
+    pub(crate) fn new(out: &'a mut Vec<u8>) -> Self {
+        Self { out, pending: 0, pending_bits: 0, written: 0 }
+    }
+
+    /// Appends the `count` lowest bits of `value`, 0 to 64.
+    #[inline]
+    pub(crate) fn push(&mut self, value: u64, count: u32) {
+        self.pending |= u128::from(value & low_mask(count)) << self.pending_bits;
+        self.pending_bits += count;
+        self.written += u64::from(count);
+        if self.pending_bits >= 64 {
+            #[expect(clippy::cast_possible_truncation, reason = "the low 64 bits are what is written now")]
+            let word = self.pending as u64;
+            self.out.extend_from_slice(&word.to_le_bytes());
+            self.pending >>= 64;
+            self.pending_bits -= 64;
+        }
+    }
+
+    /// Number of bits pushed so far.
+    pub(crate) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Fills the last byte with zero bits and hands everything to the vector.
+    pub(crate) fn finish(self) {
+        let bytes = self.pending_bits.div_ceil(8) as usize;
+        self.out.extend(self.pending.to_le_bytes().into_iter().take(bytes));
+    }
+}
+
+/// Reads bits from the least significant end up.
+///
+/// Keeps at least 56 bits at hand after [`Forward::refill`], so that several short codes are taken per refill.
+#[derive(Clone, Debug)]
+pub(crate) struct Forward<'a> {
+    bytes: &'a [u8],
+    buffer: u64,
+    available: u32,
+    next: usize,
+}
+
+impl<'a> Forward<'a> {
+    /// A reader at bit `position` of `bytes`.
+    pub(crate) fn new(bytes: &'a [u8], position: usize) -> Self {
+        let mut reader = Self { bytes, buffer: 0, available: 0, next: position >> 3 };
+        reader.refill();
+        #[expect(clippy::cast_possible_truncation, reason = "0 to 7")]
+        reader.skip((position & 7) as u32);
+        reader
+    }
+
+    /// Brings at least 56 bits into the buffer.
+    #[inline]
+    pub(crate) fn refill(&mut self) {
+        self.buffer |= load(self.bytes, self.next) << self.available;
+        self.next += ((63 - self.available) >> 3) as usize;
+        self.available |= 56;
+    }
+
+    /// The next bits without taking them; as many as were refilled and not skipped are valid.
+    #[inline]
+    pub(crate) fn peek(&self) -> u64 {
+        self.buffer
+    }
+
+    /// Takes `count` bits (at most what is valid).
+    #[inline]
+    pub(crate) fn skip(&mut self, count: u32) {
+        self.buffer >>= count;
+        self.available -= count;
+    }
+
+    /// Takes and returns `count` bits, 0 to 64, refilling before.
+    #[inline]
+    pub(crate) fn read(&mut self, count: u32) -> u64 {
+        if count > 32 {
+            let low = self.read(32);
+            return low | (self.read(count - 32) << 32);
+        }
+        self.refill();
+        let value = self.buffer & low_mask(count);
+        self.skip(count);
+        value
+    }
+
+    /// Number of the next bit; greater than eight times the slice's length when too much was taken.
+    pub(crate) fn position(&self) -> usize {
+        self.next * 8 - self.available as usize
+    }
+}
+
+/// Reads bits from the most significant end down: the first value read stands highest.
+#[derive(Clone, Debug)]
+pub(crate) struct Backward<'a> {
+    bytes: &'a [u8],
+    top: usize,
+    overrun: bool,
+}
+
+impl<'a> Backward<'a> {
+    /// A reader whose first bits are just below bit `top`.
+    pub(crate) fn new(bytes: &'a [u8], top: usize) -> Self {
+        Self { bytes, top, overrun: false }
+    }
+
+    /// Takes and returns `count` bits, 0 to 64.
+    #[inline]
+    pub(crate) fn read(&mut self, count: u32) -> u64 {
+        if count > 32 {
+            let high = self.read(count - 32);
+            return (high << 32) | self.read(32);
+        }
+        self.overrun |= self.top < count as usize;
+        self.top = self.top.saturating_sub(count as usize);
+        load_bits(self.bytes, self.top, count)
+    }
+
+    /// Number of bits not yet taken; `None` when too many were.
+    pub(crate) fn remaining(&self) -> Option<usize> {
+        (!self.overrun).then_some(self.top)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn values() -> impl Strategy<Value = Vec<(u64, u32)>> {
+        prop::collection::vec((any::<u64>(), 0u32..=64).prop_map(|(v, n)| (v & low_mask(n), n)), 0..200)
+    }
+
+    proptest! {
+        #[test]
+        fn forward_reads_what_was_written(values in values()) {
+            let mut bytes = Vec::new();
+            let mut writer = BitWriter::new(&mut bytes);
+            values.iter().for_each(|&(v, n)| writer.push(v, n));
+            let written = writer.written();
+            writer.finish();
+            prop_assert_eq!(bytes.len() as u64, written.div_ceil(8));
+            let mut reader = Forward::new(&bytes, 0);
+            for &(value, count) in &values {
+                prop_assert_eq!(reader.read(count), value);
+            }
+            prop_assert_eq!(reader.position() as u64, written);
+        }
+
+        #[test]
+        fn backward_reads_in_reverse(values in values()) {
+            let mut bytes = Vec::new();
+            let mut writer = BitWriter::new(&mut bytes);
+            values.iter().rev().for_each(|&(v, n)| writer.push(v, n));
+            let top = writer.written() as usize;
+            writer.finish();
+            let mut reader = Backward::new(&bytes, top);
+            for &(value, count) in &values {
+                prop_assert_eq!(reader.read(count), value);
+            }
+            prop_assert_eq!(reader.remaining(), Some(0));
+            reader.read(1);
+            prop_assert_eq!(reader.remaining(), None);
+        }
+    }
+
+    #[test]
+    fn past_the_end_come_zeros_and_the_position_tells() {
+        let mut reader = Forward::new(&[0xff], 3);
+        assert_eq!(reader.read(64), 0b1_1111);
+        assert!(reader.position() > 8);
+        assert_eq!(load(&[1, 2], 1), 2);
+        assert_eq!(load(&[1, 2], 9), 0);
+    }
+}

@@ -1,0 +1,242 @@
+//! One block: a header byte that says its kind, then the differences of all keys but the last.
+
+use super::{Codes, flips, gap, xor};
+use crate::bits::{BitWriter, load_bits};
+use crate::error::{Error, Result};
+use std::fmt;
+
+/// How a block's differences are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BlockKind {
+    /// The paper's code.
+    Xor,
+    /// Split gaps.
+    Gap {
+        /// Number of low bits that are packed, 0 to 56.
+        low_width: u32,
+    },
+    /// Flips or gap.
+    Flips,
+}
+
+impl BlockKind {
+    /// The block's first byte: bits 0 and 1 the kind, bits 2 to 7 the low width.
+    fn header(self) -> u8 {
+        match self {
+            Self::Xor => 0,
+            Self::Gap { low_width } => 1 | u8::try_from(low_width << 2).unwrap_or(0),
+            Self::Flips => 2,
+        }
+    }
+
+    /// The kind that a block's first byte names.
+    ///
+    /// # Errors
+    /// `Damaged` if it names none.
+    pub(crate) fn from_header(header: u8) -> Result<Self> {
+        match (header & 3, u32::from(header >> 2)) {
+            (0, 0) => Ok(Self::Xor),
+            (1, low_width) if low_width <= gap::MAX_LOW_WIDTH => Ok(Self::Gap { low_width }),
+            (2, 0) => Ok(Self::Flips),
+            _ => Err(Error::damaged(format!("block header {header:#04x} is none that exists"))),
+        }
+    }
+}
+
+impl fmt::Display for BlockKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Xor => "xor",
+            Self::Gap { .. } => "gap",
+            Self::Flips => "flips",
+        })
+    }
+}
+
+/// What the block index knows of a block without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BlockShape {
+    /// The lowest key that the block may hold: one more than the previous block key, 0 in a table's first block.
+    pub(crate) base: u64,
+    /// The block's last key.
+    pub(crate) last: u64,
+    /// Number of keys, 1 or more, the last one included.
+    pub(crate) count: usize,
+}
+
+/// Appends a block of `kind` that holds all `keys` but the last.
+pub(crate) fn encode_block(codes: &Codes, kind: BlockKind, base: u64, keys: &[u64], out: &mut Vec<u8>) {
+    out.push(kind.header());
+    let Some((_, keys)) = keys.split_last() else { return };
+    let mut writer = BitWriter::new(out);
+    match (codes, kind) {
+        (Codes::Adaptive { gap, .. }, BlockKind::Gap { low_width }) => {
+            gap::encode(gap, low_width, base, keys, &mut writer);
+        }
+        (Codes::Adaptive { flips, .. }, _) => flips::encode(flips, base.wrapping_sub(1), keys, &mut writer),
+        (Codes::Xor(code), _) => xor::encode(code, base.wrapping_sub(1), keys, &mut writer),
+    }
+    writer.finish();
+}
+
+/// Decodes a block into `keys`, replacing what is there. `bytes` begins at the block and may reach beyond its `length`:
+/// what follows is not interpreted, but spares the reader a slow path at the end.
+///
+/// # Errors
+/// `Damaged` if the bytes are none that an encoder writes for this shape.
+pub(crate) fn decode_block(
+    codes: &Codes,
+    bytes: &[u8],
+    length: usize,
+    shape: BlockShape,
+    keys: &mut Vec<u64>,
+) -> Result<BlockKind> {
+    let (&header, body) = bytes.split_first().filter(|_| length > 0).ok_or_else(|| Error::damaged("empty block"))?;
+    let kind = BlockKind::from_header(header)?;
+    let end = (length - 1).min(body.len()) * 8;
+    keys.clear();
+    keys.resize(shape.count.saturating_sub(1), 0);
+    let tail = match (codes, kind) {
+        (Codes::Adaptive { gap, .. }, BlockKind::Gap { low_width }) => {
+            gap::decode(gap, low_width, body, end, shape.base, keys)
+        }
+        (Codes::Adaptive { flips, .. }, BlockKind::Flips) => flips::decode(flips, body, end, shape.base, keys),
+        (Codes::Xor(code), BlockKind::Xor) => xor::decode(code, body, end, shape.base, keys),
+        _ => return Err(Error::damaged(format!("a {kind} block in a table of codec {}", codes.codec()))),
+    };
+    tail.check(body)?;
+    if keys.last().map_or(shape.base > shape.last, |&key| key >= shape.last) {
+        return Err(Error::damaged("keys of a block are not in ascending order"));
+    }
+    keys.push(shape.last);
+    Ok(kind)
+}
+
+/// Where a decoder stopped: the bits that no stream took, and whether all keys ascended.
+pub(super) struct Tail {
+    /// First bit behind the forward stream.
+    pub(super) from: usize,
+    /// First bit of what follows: the backward stream or the block's end; `None` if a stream left the block.
+    pub(super) to: Option<usize>,
+    /// Whether every key was at least the lowest possible one, without overflow.
+    pub(super) in_range: bool,
+}
+
+impl Tail {
+    fn check(&self, body: &[u8]) -> Result<()> {
+        if !self.in_range {
+            return Err(Error::damaged("keys of a block are not in ascending order"));
+        }
+        let unused = self.to.and_then(|to| to.checked_sub(self.from)).filter(|&unused| unused < 8);
+        let unused = unused.ok_or_else(|| Error::damaged("the streams of a block do not fill it"))?;
+        if load_bits(body, self.from, u32::try_from(unused).unwrap_or(0)) != 0 {
+            return Err(Error::damaged("padding of a block is not zero"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::{Codec, Trainer, fill_block};
+    use proptest::prelude::*;
+
+    /// Cuts sorted keys into blocks of at most `budget` bytes and checks that each decodes to what went in.
+    fn round_trip(codec: Codec, keys: &[u64], budget: usize) -> usize {
+        let mut trainer = Trainer::new(codec);
+        trainer.sample(keys);
+        let codes = trainer.finish();
+        let (mut rest, mut base, mut size) = (keys, 0, 0);
+        while !rest.is_empty() {
+            let (kind, count) = fill_block(&codes, base, rest, budget);
+            let (block, behind) = rest.split_at(count);
+            let mut bytes = Vec::new();
+            encode_block(&codes, kind, base, block, &mut bytes);
+            assert!(bytes.len() <= budget, "{} bytes of {budget}", bytes.len());
+            size += bytes.len();
+            let shape = BlockShape { base, last: *block.last().unwrap(), count };
+            let mut decoded = Vec::new();
+            let length = bytes.len();
+            for slop in [0, 9] {
+                bytes.resize(length + slop, 0xa5);
+                assert_eq!(decode_block(&codes, &bytes, length, shape, &mut decoded).unwrap(), kind);
+                assert_eq!(decoded, block);
+            }
+            base = shape.last.wrapping_add(1);
+            rest = behind;
+        }
+        size
+    }
+
+    fn both(mut keys: Vec<u64>, budget: usize) {
+        keys.sort_unstable();
+        keys.dedup();
+        Codec::ALL.into_iter().for_each(|codec| _ = round_trip(codec, &keys, budget));
+    }
+
+    #[test]
+    fn the_extremes_encode() {
+        for budget in [100, 511, 65532] {
+            both(vec![], budget);
+            both(vec![0], budget);
+            both(vec![u64::MAX], budget);
+            both(vec![0, u64::MAX], budget);
+            both(vec![u64::MAX - 1, u64::MAX], budget);
+            both((0..64).map(|bit| 1 << bit).collect(), budget);
+            both((0..64).map(|bit| u64::MAX << bit).collect(), budget);
+            both((0..100_000).collect(), budget);
+            both((0..100_000).map(|i| u64::MAX - i).collect(), budget);
+            both((0..16).map(|i| i << 60).chain((0..5000).map(|i| (7 << 60) + 3 * i)).collect(), budget);
+        }
+    }
+
+    #[test]
+    fn consecutive_values_take_about_a_bit() {
+        let keys: Vec<u64> = (0..100_000).collect();
+        assert!(round_trip(Codec::Adaptive, &keys, 511) < 100_000 / 8 * 11 / 10);
+    }
+
+    #[test]
+    fn one_and_eight_flips_and_nine() {
+        let mut keys = vec![];
+        for flips in 1..=9 {
+            keys.extend((0..50u64).map(|i| (i << 40) | (0x0101_0101_0101 & ((1 << (5 * flips)) - 1))));
+        }
+        both(keys, 511);
+    }
+
+    fn key() -> impl Strategy<Value = u64> {
+        prop_oneof![any::<u64>(), (any::<u8>(), 0..58u32).prop_map(|(v, s)| u64::from(v) << s), 0..1000u64]
+    }
+
+    proptest! {
+        #[test]
+        fn any_keys_round_trip(keys in prop::collection::vec(key(), 0..2000), budget in 100usize..3000) {
+            both(keys, budget);
+        }
+
+        #[test]
+        fn hostile_bytes_give_an_error_or_ascending_keys(
+            bytes in prop::collection::vec(any::<u8>(), 0..600), kind in 0u8..4, width in 0u8..64,
+            base in key(), last in key(), count in 0usize..3000,
+        ) {
+            for codec in Codec::ALL {
+                let mut trainer = Trainer::new(codec);
+                trainer.sample(&(0..500u64).map(|i| i * i * i).collect::<Vec<_>>());
+                let codes = trainer.finish();
+                let mut bytes = bytes.clone();
+                if let Some(first) = bytes.first_mut() {
+                    *first = kind | (width << 2);
+                }
+                let mut keys = Vec::new();
+                let shape = BlockShape { base, last, count };
+                if decode_block(&codes, &bytes, bytes.len(), shape, &mut keys).is_ok() {
+                    prop_assert!(keys.windows(2).all(|w| w[0] < w[1]));
+                    prop_assert_eq!(keys.len(), count.max(1));
+                    prop_assert!(keys[0] >= base);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The codec: blocks of sorted fingerprints to bytes and back.
+//!
+//! A block holds the keys of a table in a row. Its last key (the block key) stands in the block index and is not
+//! repeated; every other key is written as its difference from the key before it, the first one's predecessor being
+//! the previous block's key. Three kinds of block write these differences in three ways (format-spec/blocks.md):
+//!
+//! * [`xor`]: the paper's code, for comparison: which bit is the topmost to differ, then the bits to the right of it.
+//! * [`gap`]: for values that lie about evenly: fixed low bits of the gap, packed; its high part in a Huffman code.
+//! * [`flips`]: for families of near values: which few bits differ, or else the gap.
+//!
+//! A table written with [`Codec::Xor`] has blocks of the first kind only; with [`Codec::Adaptive`] each block takes the
+//! smaller of the two others. The Huffman codes are trained once a table ([`Trainer`]) and shared by its blocks.
+//!
+//! Everything here is pure, bytes in and numbers out. Bytes are hostile: decoding never panics, and reports as damaged
+//! whatever the encoder would not have written.
+
+mod block;
+mod codes;
+mod fill;
+mod flips;
+mod gap;
+mod huffman;
+mod train;
+mod xor;
+
+pub(crate) use block::{BlockKind, BlockShape, decode_block, encode_block};
+pub(crate) use codes::Codes;
+pub(crate) use fill::fill_block;
+pub(crate) use huffman::{Code, MAX_LENGTH};
+pub(crate) use train::Trainer;
+
+pub(crate) use flips::SYMBOLS as FLIPS_SYMBOLS;
+pub(crate) use gap::SYMBOLS as GAP_SYMBOLS;
+pub(crate) use xor::SYMBOLS as XOR_SYMBOLS;
+
+use crate::error::{Error, Result};
+use std::fmt;
+use std::str::FromStr;
+
+/// How the fingerprints of a store are compressed; fixed when the store is created.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Codec {
+    /// Per block the smaller of split gaps and flips-or-gap. Smallest and fastest; the default.
+    #[default]
+    Adaptive,
+    /// The code of the WWW 2007 paper, for comparison.
+    Xor,
+}
+
+impl Codec {
+    /// Every codec, in the order of their numbers on disk.
+    pub const ALL: [Self; 2] = [Self::Xor, Self::Adaptive];
+
+    /// The name that the programs use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Adaptive => "adaptive",
+            Self::Xor => "xor",
+        }
+    }
+}
+
+impl fmt::Display for Codec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Codec {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|codec| codec.name() == name)
+            .ok_or_else(|| Error::invalid(format!("there is no codec '{name}'")).with_remedy("use adaptive or xor"))
+    }
+}

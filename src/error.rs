@@ -1,0 +1,183 @@
+//! The one error type of the library.
+//!
+//! Every error says what went wrong, where (path and, for bytes on disk, the offset) and what the user can do about
+//! it. [`ErrorKind`] is coarse on purpose: it is what a caller branches on; the text is for people.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// `std::result::Result` with this library's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What a caller can branch on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// There is no store (or segment) at the path.
+    NotFound,
+    /// A store was to be created where there is one, or where something else is.
+    AlreadyExists,
+    /// Bytes on disk are not what was written: a checksum, a length or a field does not hold.
+    Damaged,
+    /// The file is sound but this version cannot read it, or the request is not supported by this store.
+    Unsupported,
+    /// An argument or an input record is not acceptable.
+    InvalidInput,
+    /// Another process has the store open for writing.
+    Locked,
+    /// The store was opened for reading only.
+    ReadOnly,
+    /// The operating system refused; the source error says how.
+    Io,
+}
+
+/// What went wrong, where, and what to do about it.
+#[derive(Debug)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    path: Option<PathBuf>,
+    offset: Option<u64>,
+    remedy: Option<&'static str>,
+    source: Option<io::Error>,
+}
+
+impl Error {
+    /// An error of `kind` with a sentence that says what went wrong.
+    #[must_use]
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner {
+            kind,
+            message: message.into(),
+            path: None,
+            offset: None,
+            remedy: None,
+            source: None,
+        }))
+    }
+
+    /// Bytes on disk that are not what was written.
+    #[must_use]
+    pub(crate) fn damaged(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Damaged, message)
+            .with_remedy("run `fpdump verify` to see the extent, then restore the file from a copy or load it again")
+    }
+
+    /// A caller's argument or record that is not acceptable.
+    #[must_use]
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::InvalidInput, message)
+    }
+
+    /// What the operating system said while `action` was done to `path`.
+    #[must_use]
+    pub(crate) fn io(action: &str, path: &Path, source: io::Error) -> Self {
+        let kind = match source.kind() {
+            io::ErrorKind::NotFound => ErrorKind::NotFound,
+            io::ErrorKind::AlreadyExists => ErrorKind::AlreadyExists,
+            // A file that ends before its recorded length was cut after it was written.
+            io::ErrorKind::UnexpectedEof => ErrorKind::Damaged,
+            _ => ErrorKind::Io,
+        };
+        let remedy = match source.kind() {
+            io::ErrorKind::StorageFull => Some("free some space on the device and run it again; the store is unchanged"),
+            io::ErrorKind::PermissionDenied => Some("check the permissions of the directory and its files"),
+            _ => None,
+        };
+        let mut error = Self::new(kind, format!("{action}: {source}")).at_path(path);
+        error.0.remedy = remedy;
+        error.0.source = Some(source);
+        error
+    }
+
+    /// Names the file, unless a deeper layer has named one already.
+    #[must_use]
+    pub fn at_path(mut self, path: &Path) -> Self {
+        self.0.path.get_or_insert_with(|| path.to_owned());
+        self
+    }
+
+    /// Names the byte offset in the file, unless a deeper layer has named one already.
+    #[must_use]
+    pub fn at_offset(mut self, offset: u64) -> Self {
+        self.0.offset.get_or_insert(offset);
+        self
+    }
+
+    /// Says what the user can do about it.
+    #[must_use]
+    pub fn with_remedy(mut self, remedy: &'static str) -> Self {
+        self.0.remedy = Some(remedy);
+        self
+    }
+
+    /// What a caller can branch on.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The file or directory concerned, if there is one.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.0.path.as_deref()
+    }
+
+    /// The byte offset in the file, where the error is about bytes on disk.
+    #[must_use]
+    pub fn offset(&self) -> Option<u64> {
+        self.0.offset
+    }
+
+    /// What went wrong, without place and remedy.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(path) = &self.0.path {
+            write!(f, "{}: ", path.display())?;
+        }
+        f.write_str(&self.0.message)?;
+        if let Some(offset) = self.0.offset {
+            write!(f, " (at byte {offset})")?;
+        }
+        if let Some(remedy) = self.0.remedy {
+            write!(f, "; {remedy}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_ref().map(|e| e as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_file_offset_and_remedy() {
+        let error = Error::damaged("page checksum does not match").at_path(Path::new("s/1.segment")).at_offset(4096);
+        let text = error.to_string();
+        assert!(text.starts_with("s/1.segment: page checksum does not match (at byte 4096); run `fpdump verify`"), "{text}");
+        assert_eq!(error.kind(), ErrorKind::Damaged);
+    }
+
+    #[test]
+    fn the_deepest_layer_names_the_place() {
+        let error = Error::invalid("x").at_path(Path::new("inner")).at_offset(1);
+        let error = error.at_path(Path::new("outer")).at_offset(2);
+        assert_eq!((error.path(), error.offset()), (Some(Path::new("inner")), Some(1)));
+    }
+}

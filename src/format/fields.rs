@@ -1,0 +1,172 @@
+//! Reading named fields one after another, with a record of what was read where.
+//!
+//! The parser of a structure is also what explains it: `fpdump hex` runs the same code with a trace, so that the
+//! explanation cannot drift from what is read.
+
+use crate::error::{Error, Result};
+use byteorder::{LittleEndian, ReadBytesExt};
+use std::fmt::Display;
+use std::io;
+
+/// A field of a file, as `fpdump hex` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Offset of its first byte in the file.
+    pub offset: u64,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Its name in format-spec/.
+    pub name: String,
+    /// What it says, for people.
+    pub value: String,
+}
+
+/// Takes fields from the front of a byte slice.
+#[derive(Debug)]
+pub(crate) struct Fields<'a> {
+    bytes: &'a [u8],
+    position: usize,
+    start: u64,
+    trace: Option<Vec<Field>>,
+}
+
+impl<'a> Fields<'a> {
+    /// Reads `bytes`, which stand at offset `start` of their file.
+    pub(crate) fn new(bytes: &'a [u8], start: u64) -> Self {
+        Self { bytes, position: 0, start, trace: None }
+    }
+
+    /// Keeps a record of every field.
+    pub(crate) fn traced(mut self) -> Self {
+        self.trace = Some(Vec::new());
+        self
+    }
+
+    /// The record so far.
+    pub(crate) fn into_trace(self) -> Vec<Field> {
+        self.trace.unwrap_or_default()
+    }
+
+    /// Offset of the next field in the file.
+    pub(crate) fn offset(&self) -> u64 {
+        self.start + self.position as u64
+    }
+
+    /// Bytes read so far.
+    pub(crate) fn taken(&self) -> &'a [u8] {
+        self.bytes.get(..self.position).unwrap_or_default()
+    }
+
+    /// Number of bytes not yet read.
+    pub(crate) fn remaining(&self) -> usize {
+        self.bytes.len() - self.position
+    }
+
+    /// A damage error that names the next field's offset.
+    pub(crate) fn damaged(&self, message: impl Into<String>) -> Error {
+        Error::damaged(message).at_offset(self.offset())
+    }
+
+    fn number<T: Display>(
+        &mut self,
+        name: &str,
+        size: usize,
+        read: impl FnOnce(&mut &'a [u8]) -> io::Result<T>,
+    ) -> Result<T> {
+        let mut rest = self.bytes.get(self.position..).unwrap_or_default();
+        let value = read(&mut rest).map_err(|_| self.damaged(format!("the file ends within field '{name}'")))?;
+        self.note(name, size, &value);
+        Ok(value)
+    }
+
+    fn note(&mut self, name: &str, size: usize, value: &dyn Display) {
+        let offset = self.offset();
+        let bytes = self.bytes.get(self.position..self.position + size).unwrap_or_default();
+        self.position += size;
+        if let Some(trace) = &mut self.trace {
+            trace.push(Field { offset, bytes: bytes.to_vec(), name: name.to_owned(), value: value.to_string() });
+        }
+    }
+
+    /// An unsigned 8-bit field.
+    pub(crate) fn u8(&mut self, name: &str) -> Result<u8> {
+        self.number(name, 1, |rest| rest.read_u8())
+    }
+
+    /// An unsigned 16-bit field.
+    pub(crate) fn u16(&mut self, name: &str) -> Result<u16> {
+        self.number(name, 2, |rest| rest.read_u16::<LittleEndian>())
+    }
+
+    /// An unsigned 32-bit field.
+    pub(crate) fn u32(&mut self, name: &str) -> Result<u32> {
+        self.number(name, 4, |rest| rest.read_u32::<LittleEndian>())
+    }
+
+    /// An unsigned 64-bit field.
+    pub(crate) fn u64(&mut self, name: &str) -> Result<u64> {
+        self.number(name, 8, |rest| rest.read_u64::<LittleEndian>())
+    }
+
+    /// `size` bytes as they are; `value` is what the trace says of them.
+    pub(crate) fn bytes(&mut self, name: &str, size: usize, value: &dyn Display) -> Result<&'a [u8]> {
+        let bytes = self.bytes.get(self.position..).and_then(|rest| rest.get(..size));
+        let bytes = bytes.ok_or_else(|| self.damaged(format!("the file ends within '{name}'")))?;
+        self.note(name, size, value);
+        Ok(bytes)
+    }
+
+    /// Bytes that have to be `expected`.
+    pub(crate) fn magic(&mut self, expected: &[u8; 8]) -> Result<()> {
+        let text = String::from_utf8_lossy(expected).into_owned();
+        let offset = self.offset();
+        if self.bytes("magic", 8, &text)? != expected {
+            return Err(Error::damaged(format!("the magic bytes are not '{text}'")).at_offset(offset));
+        }
+        Ok(())
+    }
+
+    /// The format version, which has to be this library's.
+    pub(crate) fn version(&mut self) -> Result<()> {
+        let version = self.u32("version")?;
+        if version != super::VERSION {
+            return Err(Error::new(
+                crate::ErrorKind::Unsupported,
+                format!("format version {version}; this program reads version {}", super::VERSION),
+            )
+            .with_remedy("use the release of fpstore that wrote it, or load the data again"));
+        }
+        Ok(())
+    }
+
+    /// The CRC-32 of everything read so far, behind it.
+    pub(crate) fn checksum(&mut self) -> Result<()> {
+        let expected = crc32fast::hash(self.taken());
+        self.checksum_of(expected)
+    }
+
+    /// A CRC-32 that has to be `expected`.
+    pub(crate) fn checksum_of(&mut self, expected: u32) -> Result<()> {
+        let offset = self.offset();
+        let found = self.u32("checksum")?;
+        if found != expected {
+            return Err(Error::damaged(format!("checksum is {found:08x}, the bytes give {expected:08x}"))
+                .at_offset(offset));
+        }
+        Ok(())
+    }
+
+    /// Nothing may follow.
+    pub(crate) fn end(&self) -> Result<()> {
+        match self.remaining() {
+            0 => Ok(()),
+            more => Err(self.damaged(format!("{more} bytes too many"))),
+        }
+    }
+}
+
+/// Appends the CRC-32 of everything in `out`.
+pub(crate) fn seal(out: &mut Vec<u8>) {
+    let checksum = crc32fast::hash(out);
+    out.extend_from_slice(&checksum.to_le_bytes());
+}

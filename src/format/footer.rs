@@ -1,0 +1,241 @@
+//! The footer of a segment file: what the segment holds and where its sections lie (format-spec/segment.md).
+
+use super::fields::{Field, Fields};
+use super::parameters::Parameters;
+use super::{CHECKSUM, header};
+use crate::error::{Error, Result};
+use crate::fingerprint::WIDTH;
+
+/// Last bytes of a segment file.
+const MAGIC: &[u8; 8] = b"fpsegend";
+/// Size of what follows the footer: its length, the checksum of both, the magic bytes.
+pub(crate) const TRAILER: usize = 4 + CHECKSUM + 8;
+/// Longest footer: 256 tables and the fixed fields. Bounds what is read on the word of a damaged length.
+const MAX_LENGTH: u64 = 64 * 1024;
+/// Padding before a section is shorter than this.
+const MAX_PADDING: u64 = 4096;
+
+/// A run of bytes of the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Span {
+    /// Where it begins.
+    pub(crate) offset: u64,
+    /// Number of bytes.
+    pub(crate) length: u64,
+}
+
+impl Span {
+    /// The first byte behind it.
+    pub(crate) fn end(self) -> u64 {
+        self.offset.saturating_add(self.length)
+    }
+}
+
+/// The sections of one table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TableSections {
+    /// Pages of blocks.
+    pub(crate) data: Span,
+    /// Huffman code lengths.
+    pub(crate) codes: Span,
+    /// The block index.
+    pub(crate) index: Span,
+    /// Number of blocks.
+    pub(crate) blocks: u64,
+}
+
+/// What a segment holds and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Footer {
+    pub(crate) parameters: Parameters,
+    /// Number of (fingerprint, id) pairs.
+    pub(crate) records: u64,
+    /// Number of distinct fingerprints, which every table holds once.
+    pub(crate) fingerprints: u64,
+    /// One entry a table, in the order of the design.
+    pub(crate) tables: Vec<TableSections>,
+    /// Pages of ids.
+    pub(crate) ids: Span,
+    /// How many fingerprints begin in each page of ids.
+    pub(crate) id_index: Span,
+}
+
+impl Footer {
+    /// All sections in file order, named.
+    pub(crate) fn sections(&self) -> Vec<(String, Span)> {
+        let mut sections = Vec::new();
+        for (number, table) in self.tables.iter().enumerate() {
+            for (part, span) in [("data", table.data), ("codes", table.codes), ("index", table.index)] {
+                sections.push((format!("table {number} {part}"), span));
+            }
+        }
+        sections.push(("ids".to_owned(), self.ids));
+        sections.push(("id index".to_owned(), self.id_index));
+        sections
+    }
+
+    /// The footer's and the trailer's bytes.
+    pub(crate) fn write(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.parameters.write(&mut out);
+        out.extend_from_slice(&self.records.to_le_bytes());
+        out.extend_from_slice(&self.fingerprints.to_le_bytes());
+        for table in &self.tables {
+            out.extend_from_slice(&table.blocks.to_le_bytes());
+        }
+        for (_, span) in self.sections() {
+            out.extend_from_slice(&span.offset.to_le_bytes());
+            out.extend_from_slice(&span.length.to_le_bytes());
+        }
+        let length = u32::try_from(out.len()).unwrap_or(u32::MAX);
+        out.extend_from_slice(&length.to_le_bytes());
+        super::fields::seal(&mut out);
+        out.extend_from_slice(MAGIC);
+        out
+    }
+
+    /// Where the footer of a file of `file_length` bytes begins, from the file's last [`TRAILER`] bytes.
+    pub(crate) fn locate(trailer: &[u8], file_length: u64) -> Result<Span> {
+        let mut fields = Fields::new(trailer, file_length.saturating_sub(TRAILER as u64));
+        let length = u64::from(fields.u32("footer length")?);
+        fields.u32("checksum")?;
+        fields.magic(MAGIC)?;
+        let room = file_length.saturating_sub((TRAILER + header::SIZE) as u64);
+        if length > room.min(MAX_LENGTH) {
+            return Err(Error::damaged(format!("a footer of {length} bytes does not fit the file"))
+                .at_offset(file_length.saturating_sub(TRAILER as u64)));
+        }
+        Ok(Span { offset: file_length - TRAILER as u64 - length, length: length + TRAILER as u64 })
+    }
+
+    /// Reads footer and trailer.
+    pub(crate) fn parse(fields: &mut Fields<'_>) -> Result<Self> {
+        let start = fields.offset();
+        let parameters = Parameters::parse(fields)?;
+        let (records, fingerprints) = (fields.u64("records")?, fields.u64("fingerprints")?);
+        let mut tables = vec![TableSections::default(); parameters.design().table_count()];
+        for (number, table) in tables.iter_mut().enumerate() {
+            table.blocks = fields.u64(&format!("table {number} blocks"))?;
+        }
+        let mut footer = Self { parameters, records, fingerprints, tables, ids: Span::default(), id_index: Span::default() };
+        let mut spans = Vec::new();
+        for (name, _) in footer.sections() {
+            let offset = fields.u64(&format!("{name} offset"))?;
+            spans.push(Span { offset, length: fields.u64(&format!("{name} length"))? });
+        }
+        let mut next = spans.iter().copied();
+        for table in &mut footer.tables {
+            for span in [&mut table.data, &mut table.codes, &mut table.index] {
+                *span = next.next().unwrap_or_default();
+            }
+        }
+        footer.ids = next.next().unwrap_or_default();
+        footer.id_index = next.next().unwrap_or_default();
+        fields.u32("footer length")?;
+        fields.checksum()?;
+        fields.magic(MAGIC)?;
+        fields.end()?;
+        footer.check(&spans, start).map_err(|error| error.at_offset(start))?;
+        Ok(footer)
+    }
+
+    /// Sections have to follow one another without overlap, with less than a page of padding between them.
+    fn check(&self, spans: &[Span], footer_offset: u64) -> Result<()> {
+        let mut end = header::SIZE as u64;
+        for span in spans {
+            let padding = span.offset.checked_sub(end);
+            if padding.is_none_or(|padding| padding >= MAX_PADDING) || span.offset.checked_add(span.length).is_none() {
+                return Err(Error::damaged("sections overlap or leave a gap"));
+            }
+            end = span.end();
+        }
+        if end != footer_offset {
+            return Err(Error::damaged("the footer does not follow the last section"));
+        }
+        let crowded = self.tables.iter().any(|table| table.blocks > self.fingerprints);
+        let absent = self.tables.iter().any(|table| (table.blocks == 0) != (self.fingerprints == 0));
+        if self.fingerprints > self.records || crowded || absent {
+            return Err(Error::damaged("the footer's counts contradict each other"));
+        }
+        Ok(())
+    }
+
+    /// The padding between sections: runs of bytes that have to be zero.
+    pub(crate) fn padding(&self) -> Vec<Span> {
+        let mut end = header::SIZE as u64;
+        let mut gaps = Vec::new();
+        for (_, span) in self.sections() {
+            gaps.push(Span { offset: end, length: span.offset.saturating_sub(end) });
+            end = span.end();
+        }
+        gaps.retain(|gap| gap.length > 0);
+        gaps
+    }
+
+    /// The bytes explained field by field.
+    pub(crate) fn explain(bytes: &[u8], offset: u64) -> Vec<Field> {
+        let mut fields = Fields::new(bytes, offset).traced();
+        // An illegal footer is explained as far as it could be read.
+        let _ = Self::parse(&mut fields);
+        fields.into_trace()
+    }
+}
+
+/// Number of tables of the widest design has to fit the longest footer.
+const _: () = assert!(12 + 16 + 256 * (8 + 48) + 32 <= MAX_LENGTH as usize && WIDTH == 64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Design;
+
+    fn sample() -> Footer {
+        let mut at = header::SIZE as u64;
+        let mut span = |length| {
+            let span = Span { offset: at, length };
+            at += length;
+            span
+        };
+        let parameters = Parameters::new(3).with_design(Design::Choose { chosen: 2, parts: 5 });
+        let tables = (0..10)
+            .map(|_| TableSections { data: span(5000), codes: span(300), index: span(99), blocks: 10 })
+            .collect();
+        Footer { parameters, records: 1200, fingerprints: 1000, tables, ids: span(7000), id_index: span(10) }
+    }
+
+    #[test]
+    fn round_trip() {
+        let footer = sample();
+        let bytes = footer.write();
+        let file_length = footer.id_index.end() + bytes.len() as u64;
+        let span = Footer::locate(&bytes[bytes.len() - TRAILER..], file_length).unwrap();
+        assert_eq!(span, Span { offset: footer.id_index.end(), length: bytes.len() as u64 });
+        assert_eq!(Footer::parse(&mut Fields::new(&bytes, span.offset)).unwrap(), footer);
+        let explained = Footer::explain(&bytes, span.offset);
+        assert_eq!(explained.iter().map(|field| field.bytes.len()).sum::<usize>(), bytes.len());
+    }
+
+    #[test]
+    fn every_flipped_bit_is_noticed() {
+        let footer = sample();
+        let offset = footer.id_index.end();
+        let bytes = footer.write();
+        for at in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut bytes = bytes.clone();
+                bytes[at] ^= 1 << bit;
+                assert!(Footer::parse(&mut Fields::new(&bytes, offset)).is_err(), "byte {at} bit {bit}");
+            }
+        }
+    }
+
+    #[test]
+    fn sections_that_overlap_or_leave_a_gap_are_refused() {
+        for change in [-1i64, 4096] {
+            let mut footer = sample();
+            footer.ids.offset = footer.ids.offset.wrapping_add_signed(change);
+            let bytes = footer.write();
+            assert!(Footer::parse(&mut Fields::new(&bytes, footer.id_index.end())).is_err());
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! A page of document ids (format-spec/ids.md).
+//!
+//! Ids follow the fingerprints of the first table: all ids of the first fingerprint in ascending order, then those of the
+//! second. A page stores its least id and every id's excess over it. Several excesses are joined into one number of a
+//! mixed radix, so that a range that is no power of two wastes only a fraction of a bit an id. Where a fingerprint has
+//! more ids than one, a bitmap says which records begin a new fingerprint.
+
+use super::fields::Fields;
+use super::page;
+use crate::bits::{BitWriter, bit_length, load_bits};
+use crate::error::{Error, Result};
+
+/// Bytes of a whole page.
+pub(crate) const SIZE: usize = 4096;
+/// Bytes of a page's header.
+const HEADER: usize = 21;
+/// Most records in a page; it counts them in 16 bits.
+const MAX_RECORDS: usize = 65_535;
+/// Most ids that are joined into one number.
+const MAX_JOINED: u32 = 5;
+
+/// How the ids of a page are joined and packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Packing {
+    /// Ids a number.
+    joined: u32,
+    /// Bits a number.
+    bits: u32,
+}
+
+impl Packing {
+    /// The packing with the fewest bits an id, for excesses up to `span`; the shortest of equal ones.
+    fn best(span: u64) -> Self {
+        let mut best = Self { joined: 1, bits: bit_length(span) };
+        for joined in 2..=MAX_JOINED {
+            match Self::of(span, joined) {
+                Some(packing) if packing.bits * best.joined < best.bits * joined => best = packing,
+                _ => {}
+            }
+        }
+        best
+    }
+
+    /// `joined` excesses up to `span` in one number, if it has at most 128 bits.
+    fn of(span: u64, joined: u32) -> Option<Self> {
+        // The greatest number that can occur is radix^joined - 1; the sum is taken without leaving 128 bits.
+        let radix = u128::from(span) + 1;
+        let mut greatest = 0u128;
+        for _ in 0..joined {
+            greatest = greatest.checked_mul(radix)?.checked_add(u128::from(span))?;
+        }
+        Some(Self { joined, bits: 128 - greatest.leading_zeros() })
+    }
+
+    fn bytes(self, records: usize) -> usize {
+        (records.div_ceil(self.joined as usize) * self.bits as usize).div_ceil(8)
+    }
+}
+
+/// A record to be written: its id, and whether it is the first one of its fingerprint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IdEntry {
+    /// The document's number.
+    pub(crate) id: u64,
+    /// Whether the record begins a new fingerprint.
+    pub(crate) begins: bool,
+}
+
+/// How many of `entries` (at least one) one page takes.
+pub(crate) fn fill(entries: &[IdEntry]) -> usize {
+    let (mut least, mut greatest, mut plain) = (u64::MAX, 0, true);
+    let mut packing = Packing::best(0);
+    for (count, entry) in entries.iter().take(MAX_RECORDS).enumerate() {
+        if entry.id < least || entry.id > greatest {
+            (least, greatest) = (least.min(entry.id), greatest.max(entry.id));
+            packing = Packing::best(greatest - least);
+        }
+        plain &= entry.begins;
+        let bitmap = if plain { 0 } else { (count + 1).div_ceil(8) };
+        if HEADER + bitmap + packing.bytes(count + 1) > SIZE - super::CHECKSUM {
+            return count.max(1);
+        }
+    }
+    entries.len().min(MAX_RECORDS)
+}
+
+/// Appends the page with these entries to `out`, without filling it up or closing it.
+pub(crate) fn write(entries: &[IdEntry], out: &mut Vec<u8>) {
+    let least = entries.iter().map(|entry| entry.id).min().unwrap_or(0);
+    let span = entries.iter().map(|entry| entry.id).max().unwrap_or(0) - least;
+    let packing = Packing::best(span);
+    let plain = entries.iter().all(|entry| entry.begins);
+    out.extend_from_slice(&u16::try_from(entries.len()).unwrap_or(0).to_le_bytes());
+    let small = |value: u32| u8::try_from(value).unwrap_or(0);
+    out.extend_from_slice(&[small(packing.joined), small(packing.bits), u8::from(!plain)]);
+    out.extend_from_slice(&least.to_le_bytes());
+    out.extend_from_slice(&span.to_le_bytes());
+    if !plain {
+        let mut bitmap = BitWriter::new(out);
+        entries.iter().for_each(|entry| bitmap.push(u64::from(entry.begins), 1));
+        bitmap.finish();
+    }
+    let mut writer = BitWriter::new(out);
+    for group in entries.chunks(packing.joined as usize) {
+        let radix = u128::from(span) + 1;
+        let number = group.iter().rev().fold(0u128, |number, entry| number * radix + u128::from(entry.id - least));
+        #[expect(clippy::cast_possible_truncation, reason = "the low and the high half")]
+        let (low, high) = (number as u64, (number >> 64) as u64);
+        writer.push(low, packing.bits.min(64));
+        writer.push(high, packing.bits.saturating_sub(64));
+    }
+    writer.finish();
+}
+
+/// A page whose header holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IdPage<'a> {
+    records: usize,
+    packing: Packing,
+    least: u64,
+    span: u64,
+    /// Bits that say which records begin a fingerprint; empty = all do.
+    bitmap: &'a [u8],
+    packed: &'a [u8],
+}
+
+impl<'a> IdPage<'a> {
+    /// Reads the payload of a page.
+    ///
+    /// # Errors
+    /// `Damaged` if the header is not one that a writer makes, or what follows the ids is not zero.
+    pub(crate) fn parse(fields: &mut Fields<'a>) -> Result<Self> {
+        let records = usize::from(fields.u16("records")?);
+        let packing = Packing { joined: fields.u8("ids joined")?.into(), bits: fields.u8("bits joined")?.into() };
+        let flags = fields.u8("flags")?;
+        let (least, span) = (fields.u64("least id")?, fields.u64("span of ids")?);
+        let legal = records > 0 && flags <= 1 && least.checked_add(span).is_some();
+        if !legal || packing != Packing::best(span) {
+            return Err(fields.damaged("the header of a page of ids is not possible"));
+        }
+        let bitmap_bytes = if flags == 1 { records.div_ceil(8) } else { 0 };
+        let bitmap = fields.bytes("first records", bitmap_bytes, &"bitmap")?;
+        let packed = fields.bytes("ids", packing.bytes(records), &format_args!("{records} ids"))?;
+        let padding = fields.bytes("padding", fields.remaining(), &"")?;
+        let page = Self { records, packing, least, span, bitmap, packed };
+        if padding.iter().any(|&byte| byte != 0) || !page.bits_behind_are_zero() {
+            return Err(fields.damaged("padding of a page of ids is not zero"));
+        }
+        Ok(page)
+    }
+
+    fn bits_behind_are_zero(&self) -> bool {
+        let behind = |bytes: &[u8], used: usize| {
+            bytes.len() * 8 == used || load_bits(bytes, used, u32::try_from(bytes.len() * 8 - used).unwrap_or(0)) == 0
+        };
+        let numbers = self.records.div_ceil(self.packing.joined as usize);
+        behind(self.packed, numbers * self.packing.bits as usize)
+            && (self.bitmap.is_empty() || behind(self.bitmap, self.records))
+    }
+
+    /// Number of records.
+    pub(crate) fn records(&self) -> usize {
+        self.records
+    }
+
+    /// Whether a record is the first one of its fingerprint.
+    pub(crate) fn begins(&self, record: usize) -> bool {
+        self.bitmap.is_empty() || load_bits(self.bitmap, record, 1) == 1
+    }
+
+    /// Number of records that begin a fingerprint.
+    pub(crate) fn begun(&self) -> usize {
+        if self.bitmap.is_empty() {
+            return self.records;
+        }
+        self.bitmap.iter().map(|byte| byte.count_ones() as usize).sum()
+    }
+
+    /// The record that begins the `nth` (from 0) fingerprint of those that begin in this page.
+    pub(crate) fn start_of(&self, nth: usize) -> Option<usize> {
+        if self.bitmap.is_empty() {
+            return (nth < self.records).then_some(nth);
+        }
+        let mut left = nth;
+        for (at, &byte) in self.bitmap.iter().enumerate() {
+            let ones = byte.count_ones() as usize;
+            if left < ones {
+                let cleared = (0..left).fold(byte, |byte, _| byte & byte.wrapping_sub(1));
+                return Some(at * 8 + cleared.trailing_zeros() as usize);
+            }
+            left -= ones;
+        }
+        None
+    }
+
+    /// The id of a record.
+    ///
+    /// # Errors
+    /// `Damaged` if it exceeds the page's range.
+    pub(crate) fn id(&self, record: usize) -> Result<u64> {
+        let (number, digit) = (record / self.packing.joined as usize, record % self.packing.joined as usize);
+        let bits = self.packing.bits;
+        let position = number * bits as usize;
+        let piece = |from: u32| load_bits(self.packed, position + from as usize, bits.saturating_sub(from).min(32));
+        let low = u128::from(piece(0) | (piece(32) << 32));
+        let value = low | (u128::from(piece(64) | (piece(96) << 32)) << 64);
+        let radix = u128::from(self.span) + 1;
+        let excess = if bits <= 64 {
+            // The common case without 128-bit division.
+            let (mut value, radix) = (low as u64, radix as u64);
+            (0..digit).for_each(|_| value /= radix.max(1));
+            if self.packing.joined == 1 { value } else { value % radix.max(1) }
+        } else {
+            let shifted = (0..digit).fold(value, |value, _| value / radix);
+            (shifted % radix) as u64
+        };
+        match excess <= self.span {
+            true => Ok(self.least + excess),
+            false => Err(Error::damaged("an id exceeds its page's range")),
+        }
+    }
+}
+
+/// Closes a page that was begun with [`write`]; the last one of the section stays short.
+pub(crate) fn close(page: &mut Vec<u8>, number: u64, last: bool) {
+    page::close(page, if last { 0 } else { SIZE }.max(super::CHECKSUM), page::IDS_STREAM, number);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn round_trip(entries: &[IdEntry]) -> usize {
+        let (mut rest, mut pages) = (entries, 0);
+        while !rest.is_empty() {
+            let (now, behind) = rest.split_at(fill(rest));
+            let mut bytes = Vec::new();
+            write(now, &mut bytes);
+            close(&mut bytes, pages as u64, behind.is_empty());
+            assert!(bytes.len() <= SIZE);
+            let payload = page::open(&bytes, page::IDS_STREAM, pages as u64).unwrap();
+            let page = IdPage::parse(&mut Fields::new(payload, 0)).unwrap();
+            assert_eq!(page.records(), now.len());
+            let mut begun = 0;
+            for (record, entry) in now.iter().enumerate() {
+                assert_eq!(page.id(record).unwrap(), entry.id);
+                assert_eq!(page.begins(record), entry.begins);
+                if entry.begins {
+                    assert_eq!(page.start_of(begun), Some(record));
+                    begun += 1;
+                }
+            }
+            assert_eq!((page.begun(), page.start_of(begun)), (begun, None));
+            (rest, pages) = (behind, pages + 1);
+        }
+        pages
+    }
+
+    #[test]
+    fn ids_that_number_the_records_cost_a_fraction_of_a_bit_more_than_they_must() {
+        for records in [20_000_000u64, 100_000_000, 16_777_216, 16_777_217] {
+            let entries: Vec<IdEntry> =
+                (0..100_000u64).map(|i| IdEntry { id: (i * 982_451_653) % records, begins: true }).collect();
+            let bits = round_trip(&entries) as f64 * SIZE as f64 * 8.0 / entries.len() as f64;
+            assert!(bits <= (records as f64).log2() + 0.6, "{records}: {bits} bits an id");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_ids_round_trip(
+            ids in prop::collection::vec((prop_oneof![any::<u64>(), 0u64..10, 5_000_000_000u64..5_000_100_000], any::<bool>()), 1..3000),
+            plain: bool, narrow in 0u32..64,
+        ) {
+            let entries: Vec<IdEntry> =
+                ids.into_iter().map(|(id, begins)| IdEntry { id: id >> narrow, begins: begins || plain }).collect();
+            round_trip(&entries);
+        }
+
+        #[test]
+        fn hostile_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            if let Ok(page) = IdPage::parse(&mut Fields::new(&bytes, 0)) {
+                for record in 0..page.records() {
+                    let _ = (page.id(record), page.begins(record), page.start_of(record));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The index section of a table: block keys, key counts and lengths, in chunks (format-spec/segment.md).
+//!
+//! A chunk describes up to 256 blocks. Each of its three columns is stored as the column's minimum and the excesses over
+//! it, packed in as many bits as the largest needs. A block key is stored as its gap to the block key before it.
+
+use super::fields::Fields;
+use super::page::{self, PageLayout};
+use crate::bits::{BitWriter, Forward, bit_length, load_bits};
+use crate::error::Result;
+
+/// Most blocks in a chunk.
+pub(crate) const CHUNK: usize = 256;
+
+/// One block, as the index describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BlockEntry {
+    /// The block's last key.
+    pub(crate) key: u64,
+    /// Number of keys in the block, 1 to 65,535.
+    pub(crate) count: u16,
+    /// Number of its bytes, 1 or more.
+    pub(crate) length: u16,
+}
+
+/// The bytes of the index of table `stream`.
+pub(crate) fn write(entries: &[BlockEntry], stream: u32) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut base = 0;
+    for (number, chunk) in (0u64..).zip(entries.chunks(CHUNK)) {
+        let mut bytes = write_chunk(chunk, &mut base);
+        let checksum = page::checksum(stream, number, &bytes);
+        bytes.extend_from_slice(&checksum.to_le_bytes());
+        out.append(&mut bytes);
+    }
+    out
+}
+
+fn write_chunk(chunk: &[BlockEntry], base: &mut u64) -> Vec<u8> {
+    let mut gaps = Vec::with_capacity(chunk.len());
+    for entry in chunk {
+        gaps.push(entry.key.wrapping_sub(*base));
+        *base = entry.key.wrapping_add(1);
+    }
+    let columns = [
+        gaps,
+        chunk.iter().map(|entry| u64::from(entry.count)).collect(),
+        chunk.iter().map(|entry| u64::from(entry.length)).collect(),
+    ]
+    .map(|column| {
+        let least = column.iter().copied().min().unwrap_or(0);
+        let width = bit_length(column.iter().map(|value| value - least).max().unwrap_or(0));
+        (column, least, width)
+    });
+    let mut out = Vec::new();
+    out.extend_from_slice(&u16::try_from(chunk.len()).unwrap_or(0).to_le_bytes());
+    let [(_, gap, _), (_, count, _), (_, length, _)] = &columns;
+    out.extend(columns.iter().map(|&(_, _, width)| u8::try_from(width).unwrap_or(0)));
+    out.extend_from_slice(&gap.to_le_bytes());
+    for least in [count, length] {
+        out.extend_from_slice(&u16::try_from(*least).unwrap_or(0).to_le_bytes());
+    }
+    let mut writer = BitWriter::new(&mut out);
+    for (column, least, width) in &columns {
+        column.iter().for_each(|value| writer.push(value - least, *width));
+    }
+    writer.finish();
+    out
+}
+
+/// Reads chunks until `blocks` blocks are described, and calls `visit` for each.
+///
+/// # Errors
+/// `Damaged` if a chunk does not hold together, or the section does not describe exactly `blocks` blocks that fit their
+/// pages.
+pub(crate) fn parse(
+    fields: &mut Fields<'_>,
+    blocks: u64,
+    layout: PageLayout,
+    stream: u32,
+    mut visit: impl FnMut(BlockEntry),
+) -> Result<()> {
+    let (mut found, mut base, mut filled) = (0u64, 0u64, 0usize);
+    for number in 0.. {
+        if found == blocks {
+            break;
+        }
+        let start = fields.offset();
+        let before = fields.taken().len();
+        let wrong = |message: &str| crate::Error::damaged(message).at_offset(start);
+        let count = fields.u16("blocks in chunk")?;
+        let widths = [fields.u8("gap bits")?, fields.u8("count bits")?, fields.u8("length bits")?];
+        let [gap_width, count_width, length_width] = widths.map(u32::from);
+        let least_gap = fields.u64("least gap")?;
+        let (least_count, least_length) = (fields.u16("least count")?, fields.u16("least length")?);
+        if count == 0 || usize::from(count) > CHUNK || gap_width > 64 || count_width > 16 || length_width > 16 {
+            return Err(wrong("an index chunk's header is not possible"));
+        }
+        let columns = [gap_width, count_width, length_width].map(|width| usize::from(count) * width as usize);
+        let packed = columns.iter().sum::<usize>();
+        let bytes = fields.bytes("packed columns", packed.div_ceil(8), &format_args!("{packed} bits"))?;
+        let chunk = fields.taken().get(before..).unwrap_or_default();
+        fields.checksum_of(page::checksum(stream, number, chunk))?;
+        found += u64::from(count);
+        if found > blocks {
+            return Err(wrong("the index describes more blocks than the table has"));
+        }
+        let [mut gaps, mut counts, mut lengths] =
+            [0, columns[0], columns[0] + columns[1]].map(|position| Forward::new(bytes, position));
+        for block in found - u64::from(count)..found {
+            let gap = least_gap.checked_add(gaps.read(gap_width));
+            let key = gap.and_then(|gap| base.checked_add(gap)).ok_or_else(|| wrong("a block key exceeds 64 bits"))?;
+            // Only the last block of the table may end at the greatest key.
+            base = key.checked_add(1).or((block + 1 == blocks).then_some(0)).ok_or_else(|| wrong("keys after the last"))?;
+            let entry = BlockEntry {
+                key,
+                count: narrow(least_count, counts.read(count_width)).ok_or_else(|| wrong("a block without keys"))?,
+                length: narrow(least_length, lengths.read(length_width)).ok_or_else(|| wrong("a block without bytes"))?,
+            };
+            filled = if block % layout.blocks as u64 == 0 { 0 } else { filled } + usize::from(entry.length);
+            if filled > layout.payload() {
+                return Err(wrong("blocks do not fit their page"));
+            }
+            visit(entry);
+        }
+        let padding = u32::try_from(bytes.len() * 8 - packed).unwrap_or(0);
+        if load_bits(bytes, packed, padding) != 0 {
+            return Err(wrong("padding of an index chunk is not zero"));
+        }
+    }
+    fields.end()
+}
+
+/// A column's value in 16 bits; zero is not possible.
+fn narrow(least: u16, excess: u64) -> Option<u16> {
+    u16::try_from(u64::from(least) + excess).ok().filter(|&value| value > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(bytes: &[u8], blocks: u64) -> Result<Vec<BlockEntry>> {
+        let mut entries = Vec::new();
+        parse(&mut Fields::new(bytes, 0), blocks, PageLayout::new(512), 1, |entry| entries.push(entry))?;
+        Ok(entries)
+    }
+
+    proptest! {
+        #[test]
+        fn round_trip(mut keys in prop::collection::btree_set(any::<u64>(), 0..700), count in 1u16.., length in 1u16..=511) {
+            keys.insert(u64::MAX);
+            let entries: Vec<BlockEntry> = keys.into_iter().enumerate().map(|(i, key)| BlockEntry {
+                key,
+                count: if i % 3 == 0 { count } else { 1 },
+                length: if i % 5 == 0 { length } else { 511 },
+            }).collect();
+            let bytes = write(&entries, 1);
+            prop_assert_eq!(read(&bytes, entries.len() as u64).unwrap(), entries.clone());
+            prop_assert!(read(&bytes, entries.len() as u64 + 1).is_err());
+            prop_assert!(read(&bytes, entries.len() as u64 - 1).is_err());
+        }
+
+        #[test]
+        fn hostile_bytes_do_no_harm(mut bytes in prop::collection::vec(any::<u8>(), 21..400), blocks in 0u64..600) {
+            bytes[1] = 0;
+            let end = bytes.len() - 4;
+            let checksum = page::checksum(1, 0, &bytes[..end]);
+            bytes[end..].copy_from_slice(&checksum.to_le_bytes());
+            if let Ok(entries) = read(&bytes, blocks) {
+                prop_assert!(entries.windows(2).all(|pair| pair[0].key < pair[1].key));
+            }
+        }
+    }
+}

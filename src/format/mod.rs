@@ -1,0 +1,24 @@
+//! The on-disk structures: struct to bytes and back, mirrored line by line in format-spec/.
+//!
+//! Integers are little-endian. Every byte of every file is covered by a CRC-32 (the one of zlib), by a fixed value that
+//! is checked, or is padding that has to be zero. Parsing never panics, never allocates more than the bytes at hand
+//! justify, and refuses what the writer would not have written, with the offset where it stands.
+
+pub(crate) mod codes;
+pub(crate) mod fields;
+pub(crate) mod footer;
+pub(crate) mod header;
+pub(crate) mod id_page;
+pub(crate) mod index;
+pub(crate) mod manifest;
+pub(crate) mod page;
+pub(crate) mod parameters;
+
+pub use fields::Field;
+pub use parameters::Parameters;
+
+/// Version of all files; raised by any change of a byte's meaning.
+pub(crate) const VERSION: u32 = 1;
+
+/// Size of a checksum in bytes.
+pub(crate) const CHECKSUM: usize = 4;

@@ -1,0 +1,102 @@
+//! Permutations of bit groups.
+
+use crate::bits::low_mask;
+
+/// A run of neighbouring bits of a fingerprint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BitGroup {
+    /// Number of the group's first bit; 0 = the most significant bit of the fingerprint.
+    pub first: u32,
+    /// Number of bits.
+    pub length: u32,
+}
+
+/// Rearranges the bits of a `width`-bit number by moving whole groups; a permuted fingerprint is a *key*.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Permutation {
+    width: u32,
+    groups: Vec<BitGroup>,
+    moves: Vec<Move>,
+}
+
+/// One group as a rotation and the mask of where it goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Move {
+    rotation: u32,
+    target: u64,
+}
+
+impl Permutation {
+    /// The permutation whose keys consist of `groups` from the most significant bit on. The groups have to cover every
+    /// bit of the width (1 to 64) exactly once; neighbours that stay neighbours are joined.
+    pub(super) fn new(width: u32, groups: &[BitGroup]) -> Self {
+        let mut joined: Vec<BitGroup> = Vec::with_capacity(groups.len());
+        for &group in groups.iter().filter(|group| group.length > 0) {
+            match joined.last_mut() {
+                Some(last) if last.first + last.length == group.first => last.length += group.length,
+                _ => joined.push(group),
+            }
+        }
+        debug_assert_eq!(joined.iter().map(|group| group.length).sum::<u32>(), width, "groups cover the width");
+        let mut filled = 0;
+        let moves = joined
+            .iter()
+            .map(|group| {
+                filled += group.length;
+                // Counted from the least significant bit: where the group's last bit goes to, and where it comes from.
+                let (to, from) = (width - filled, width - group.first - group.length);
+                Move { rotation: to.wrapping_sub(from) & 63, target: low_mask(group.length) << to }
+            })
+            .collect();
+        Self { width, groups: joined, moves }
+    }
+
+    /// Number of bits of fingerprints and keys.
+    #[must_use]
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// The groups of which a key consists, most significant first.
+    #[must_use]
+    pub fn groups(&self) -> &[BitGroup] {
+        &self.groups
+    }
+
+    /// The key of a fingerprint.
+    #[inline]
+    #[must_use]
+    pub fn apply(&self, fingerprint: u64) -> u64 {
+        self.moves.iter().fold(0, |key, step| key | (fingerprint.rotate_left(step.rotation) & step.target))
+    }
+
+    /// The fingerprint of a key.
+    #[inline]
+    #[must_use]
+    pub fn invert(&self, key: u64) -> u64 {
+        self.moves.iter().fold(0, |fingerprint, step| fingerprint | (key & step.target).rotate_right(step.rotation))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(first: u32, length: u32) -> BitGroup {
+        BitGroup { first, length }
+    }
+
+    #[test]
+    fn groups_move_as_a_whole() {
+        let permutation = Permutation::new(64, &[group(16, 8), group(0, 16), group(24, 40)]);
+        assert_eq!(permutation.apply(0x1122_33ff_0000_0001), 0x3311_22ff_0000_0001);
+        assert_eq!(permutation.invert(0x3311_22ff_0000_0001), 0x1122_33ff_0000_0001);
+        let small = Permutation::new(8, &[group(5, 3), group(0, 5)]);
+        assert_eq!(small.apply(0b1000_0110), 0b1101_0000);
+    }
+
+    #[test]
+    fn neighbours_are_joined_and_the_identity_is_one_group() {
+        assert_eq!(Permutation::new(64, &[group(0, 20), group(20, 44)]).groups(), [group(0, 64)]);
+    }
+}
