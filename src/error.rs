@@ -50,14 +50,7 @@ impl Error {
     /// An error of `kind` with a sentence that says what went wrong.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner {
-            kind,
-            message: message.into(),
-            path: None,
-            offset: None,
-            remedy: None,
-            source: None,
-        }))
+        Self(Box::new(Inner { kind, message: message.into(), path: None, offset: None, remedy: None, source: None }))
     }
 
     /// Bytes on disk that are not what was written.
@@ -84,7 +77,9 @@ impl Error {
             _ => ErrorKind::Io,
         };
         let remedy = match source.kind() {
-            io::ErrorKind::StorageFull => Some("free some space on the device and run it again; the store is unchanged"),
+            io::ErrorKind::StorageFull => {
+                Some("free some space on the device and run it again; the store is unchanged")
+            }
             io::ErrorKind::PermissionDenied => Some("check the permissions of the directory and its files"),
             _ => None,
         };
@@ -170,7 +165,10 @@ mod tests {
     fn names_file_offset_and_remedy() {
         let error = Error::damaged("page checksum does not match").at_path(Path::new("s/1.segment")).at_offset(4096);
         let text = error.to_string();
-        assert!(text.starts_with("s/1.segment: page checksum does not match (at byte 4096); run `fpdump verify`"), "{text}");
+        assert!(
+            text.starts_with("s/1.segment: page checksum does not match (at byte 4096); run `fpdump verify`"),
+            "{text}"
+        );
         assert_eq!(error.kind(), ErrorKind::Damaged);
     }
 

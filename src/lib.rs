@@ -1,8 +1,50 @@
-//! fpstore
+//! A compressed, on-disk store of similarity fingerprints that answers exactly: *which stored fingerprints differ from
+//! this one in at most k bits?*
+//!
+//! Fingerprints are 64-bit numbers such as simhash makes of documents: near-duplicate documents get fingerprints that
+//! differ in few bits. A [`Store`] keeps records of fingerprint and document id in a directory, some eleven bytes a
+//! fingerprint with the default two tables, and finds near ones in microseconds. It follows Manku, Jain, Das Sarma,
+//! "Detecting Near-Duplicates for Web Crawling" (WWW 2007): sorted tables of permuted fingerprints, compressed in blocks;
+//! the last fingerprint of every block in memory; only candidate blocks are decoded.
+//!
+//! ```
+//! use fpstore::{Options, Parameters, Records, Store};
+//! # let directory = tempfile::tempdir()?;
+//! # let path = directory.path().join("store");
+//! let mut store = Store::create(&path, &Parameters::new(3), &Options::new())?;
+//! store.bulk_load(Records::Numbered(vec![0x832f_e9f6_aa2f_461a, 0x0000_c4d3_ba6c_de29]))?;
+//! assert!(store.contains_near(0x832f_e9f6_aa2d_461a, 3)?.is_some());
+//! assert!(store.contains_near(0x7777_7777_7777_7777, 3)?.is_none());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Answers are complete and exact for every distance; [`Parameters::max_distance`] says for which ones they are fast.
+//! Damaged files give errors that name file and offset, never wrong answers. How files are read, and the one hazard of
+//! memory maps, is described in [`env`]. The layout of the house is in ARCHITECTURE.md, the file formats in format-spec/.
+
 mod bits;
+mod bulk;
 mod codec;
+pub mod env;
 mod error;
 mod fingerprint;
 mod format;
-mod plan;
+pub mod inspect;
+mod manifest;
+mod options;
+pub mod plan;
+mod search;
+mod segment;
+mod store;
+
+pub use codec::Codec;
+pub use env::ReadMode;
 pub use error::{Error, ErrorKind, Result};
+pub use fingerprint::{Match, Record, WIDTH, distance};
+pub use format::Parameters;
+pub use format::manifest::Numbering;
+pub use options::Options;
+pub use plan::Design;
+pub use search::Work;
+pub use segment::Damage;
+pub use store::{LoadReport, RecordIter, Records, Searcher, Statistics, Store, TableStatistics, VerifyReport, verify};

@@ -23,10 +23,10 @@ mod huffman;
 mod train;
 mod xor;
 
-pub(crate) use block::{BlockKind, BlockShape, decode_block, encode_block};
+pub use block::BlockKind;
+pub(crate) use block::{BlockShape, decode_block, encode_block};
 pub(crate) use codes::Codes;
 pub(crate) use fill::fill_block;
-pub(crate) use huffman::{Code, MAX_LENGTH};
 pub(crate) use train::Trainer;
 
 pub(crate) use flips::SYMBOLS as FLIPS_SYMBOLS;

@@ -134,6 +134,9 @@ fn initial(codec: Codec) -> Codes {
 
 /// Lengths made from counts are always legal.
 fn make(counts: &[u64]) -> Code {
-    #[expect(clippy::expect_used, reason = "package-merge yields complete codes; the tests of `huffman` hold it to that")]
+    #[expect(
+        clippy::expect_used,
+        reason = "package-merge yields complete codes; the tests of `huffman` hold it to that"
+    )]
     Code::from_counts(counts).expect("lengths made from counts are complete")
 }

@@ -3,7 +3,7 @@
 //! The parser of a structure is also what explains it: `fpdump hex` runs the same code with a trace, so that the
 //! explanation cannot drift from what is read.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use byteorder::{LittleEndian, ReadBytesExt};
 use std::fmt::Display;
 use std::io;
@@ -131,7 +131,7 @@ impl<'a> Fields<'a> {
         let version = self.u32("version")?;
         if version != super::VERSION {
             return Err(Error::new(
-                crate::ErrorKind::Unsupported,
+                ErrorKind::Unsupported,
                 format!("format version {version}; this program reads version {}", super::VERSION),
             )
             .with_remedy("use the release of fpstore that wrote it, or load the data again"));
@@ -150,8 +150,9 @@ impl<'a> Fields<'a> {
         let offset = self.offset();
         let found = self.u32("checksum")?;
         if found != expected {
-            return Err(Error::damaged(format!("checksum is {found:08x}, the bytes give {expected:08x}"))
-                .at_offset(offset));
+            return Err(
+                Error::damaged(format!("checksum is {found:08x}, the bytes give {expected:08x}")).at_offset(offset)
+            );
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The footer of a segment file: what the segment holds and where its sections lie (format-spec/segment.md).
 
-use super::fields::{Field, Fields};
+use super::fields::Fields;
 use super::parameters::Parameters;
 use super::{CHECKSUM, header};
 use crate::error::{Error, Result};
@@ -117,7 +117,8 @@ impl Footer {
         for (number, table) in tables.iter_mut().enumerate() {
             table.blocks = fields.u64(&format!("table {number} blocks"))?;
         }
-        let mut footer = Self { parameters, records, fingerprints, tables, ids: Span::default(), id_index: Span::default() };
+        let mut footer =
+            Self { parameters, records, fingerprints, tables, ids: Span::default(), id_index: Span::default() };
         let mut spans = Vec::new();
         for (name, _) in footer.sections() {
             let offset = fields.u64(&format!("{name} offset"))?;
@@ -171,14 +172,6 @@ impl Footer {
         gaps.retain(|gap| gap.length > 0);
         gaps
     }
-
-    /// The bytes explained field by field.
-    pub(crate) fn explain(bytes: &[u8], offset: u64) -> Vec<Field> {
-        let mut fields = Fields::new(bytes, offset).traced();
-        // An illegal footer is explained as far as it could be read.
-        let _ = Self::parse(&mut fields);
-        fields.into_trace()
-    }
 }
 
 /// Number of tables of the widest design has to fit the longest footer.
@@ -210,9 +203,9 @@ mod tests {
         let file_length = footer.id_index.end() + bytes.len() as u64;
         let span = Footer::locate(&bytes[bytes.len() - TRAILER..], file_length).unwrap();
         assert_eq!(span, Span { offset: footer.id_index.end(), length: bytes.len() as u64 });
-        assert_eq!(Footer::parse(&mut Fields::new(&bytes, span.offset)).unwrap(), footer);
-        let explained = Footer::explain(&bytes, span.offset);
-        assert_eq!(explained.iter().map(|field| field.bytes.len()).sum::<usize>(), bytes.len());
+        let mut fields = Fields::new(&bytes, span.offset).traced();
+        assert_eq!(Footer::parse(&mut fields).unwrap(), footer);
+        assert_eq!(fields.into_trace().iter().map(|field| field.bytes.len()).sum::<usize>(), bytes.len());
     }
 
     #[test]

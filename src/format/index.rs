@@ -6,7 +6,7 @@
 use super::fields::Fields;
 use super::page::{self, PageLayout};
 use crate::bits::{BitWriter, Forward, bit_length, load_bits};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Most blocks in a chunk.
 pub(crate) const CHUNK: usize = 256;
@@ -86,7 +86,7 @@ pub(crate) fn parse(
         }
         let start = fields.offset();
         let before = fields.taken().len();
-        let wrong = |message: &str| crate::Error::damaged(message).at_offset(start);
+        let wrong = |message: &str| Error::damaged(message).at_offset(start);
         let count = fields.u16("blocks in chunk")?;
         let widths = [fields.u8("gap bits")?, fields.u8("count bits")?, fields.u8("length bits")?];
         let [gap_width, count_width, length_width] = widths.map(u32::from);
@@ -110,11 +110,15 @@ pub(crate) fn parse(
             let gap = least_gap.checked_add(gaps.read(gap_width));
             let key = gap.and_then(|gap| base.checked_add(gap)).ok_or_else(|| wrong("a block key exceeds 64 bits"))?;
             // Only the last block of the table may end at the greatest key.
-            base = key.checked_add(1).or((block + 1 == blocks).then_some(0)).ok_or_else(|| wrong("keys after the last"))?;
+            base = key
+                .checked_add(1)
+                .or((block + 1 == blocks).then_some(0))
+                .ok_or_else(|| wrong("keys after the last"))?;
             let entry = BlockEntry {
                 key,
                 count: narrow(least_count, counts.read(count_width)).ok_or_else(|| wrong("a block without keys"))?,
-                length: narrow(least_length, lengths.read(length_width)).ok_or_else(|| wrong("a block without bytes"))?,
+                length: narrow(least_length, lengths.read(length_width))
+                    .ok_or_else(|| wrong("a block without bytes"))?,
             };
             filled = if block % layout.blocks as u64 == 0 { 0 } else { filled } + usize::from(entry.length);
             if filled > layout.payload() {

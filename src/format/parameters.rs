@@ -128,12 +128,13 @@ impl Parameters {
         };
         let width = fields.u16("width")?;
         let max_distance = u32::from(fields.u8("maximum distance")?);
-        let design = match (fields.u8("design")?, fields.u8("design, first number")?, fields.u8("design, second number")?) {
-            (0, parts, 0) => Design::Tables { parts },
-            (1, chosen, parts) => Design::Choose { chosen, parts },
-            (2, outer, inner) => Design::Nested { outer, inner },
-            (kind, a, b) => return unsupported(format!("unknown design {kind} ({a}, {b})")),
-        };
+        let design =
+            match (fields.u8("design")?, fields.u8("design, first number")?, fields.u8("design, second number")?) {
+                (0, parts, 0) => Design::Tables { parts },
+                (1, chosen, parts) => Design::Choose { chosen, parts },
+                (2, outer, inner) => Design::Nested { outer, inner },
+                (kind, a, b) => return unsupported(format!("unknown design {kind} ({a}, {b})")),
+            };
         let codec = match fields.u8("codec")? {
             0 => Codec::Xor,
             1 => Codec::Adaptive,

@@ -17,7 +17,10 @@ fn patterns(width: u32, k: u32) -> Vec<u64> {
     let mut all = vec![0u64];
     let mut last = vec![0u64];
     for _ in 0..k {
-        last = last.iter().flat_map(|&p| (0..width - crate::bits::bit_length(p)).map(move |s| p | 1 << (width - 1 - s))).collect();
+        last = last
+            .iter()
+            .flat_map(|&p| (0..width - crate::bits::bit_length(p)).map(move |s| p | 1 << (width - 1 - s)))
+            .collect();
         all.extend(&last);
     }
     all
@@ -36,7 +39,10 @@ fn every_pattern_of_three_of_64_bits_is_seen_by_every_design_at_every_prefix_len
             for &error in all.iter().filter(|error| error.count_ones() <= k) {
                 for prefix in 0..=longest {
                     // Each table with this prefix length, or its whole leading part where that is shorter.
-                    assert!(seen(&tables, &radii, 64, error, |leading| prefix.min(leading)), "{design} k={k} {error:x}");
+                    assert!(
+                        seen(&tables, &radii, 64, error, |leading| prefix.min(leading)),
+                        "{design} k={k} {error:x}"
+                    );
                 }
             }
         }
@@ -57,7 +63,10 @@ fn every_pattern_of_small_widths_is_seen_at_every_k() {
             for k in 0..=width {
                 let radii = design.radii(k);
                 for error in (0..=low_mask(width)).filter(|error| error.count_ones() == k) {
-                    assert!(seen(&tables, &radii, width, error, |leading| leading), "{design} f={width} k={k} {error:b}");
+                    assert!(
+                        seen(&tables, &radii, width, error, |leading| leading),
+                        "{design} f={width} k={k} {error:b}"
+                    );
                 }
             }
         }
@@ -67,7 +76,9 @@ fn every_pattern_of_small_widths_is_seen_at_every_k() {
 #[test]
 fn a_smaller_radius_anywhere_would_miss_something() {
     // The radius rule is tight: with one table's radius reduced some pattern of k errors is not seen.
-    for (design, width) in [(Design::Tables { parts: 2 }, 10), (Design::Tables { parts: 3 }, 9), (Design::Tables { parts: 4 }, 12)] {
+    for (design, width) in
+        [(Design::Tables { parts: 2 }, 10), (Design::Tables { parts: 3 }, 9), (Design::Tables { parts: 4 }, 12)]
+    {
         let tables = design.tables(width).unwrap();
         for k in 0..width {
             let radii = design.radii(k);
@@ -121,7 +132,9 @@ fn names_round_trip_and_nonsense_is_refused() {
     for name in ["", "tables-", "tables-x", "choose-2", "nested-4", "tables-300", "16"] {
         assert!(name.parse::<Design>().is_err(), "{name}");
     }
-    for name in ["tables-0", "tables-65", "choose-0-of-3", "choose-4-of-3", "nested-1x4", "nested-4x49", "choose-8-of-30"] {
+    for name in
+        ["tables-0", "tables-65", "choose-0-of-3", "choose-4-of-3", "nested-1x4", "nested-4x49", "choose-8-of-30"]
+    {
         assert!(name.parse::<Design>().unwrap().tables(64).is_err(), "{name}");
     }
 }

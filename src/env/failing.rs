@@ -1,0 +1,132 @@
+//! An environment whose n-th operation fails, for fault sweeps.
+
+use super::{Env, ReadFile, ReadMode, WriteFile};
+use std::any::Any;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Passes everything on to another environment, and makes one operation fail instead.
+#[derive(Clone, Debug)]
+pub struct Failing {
+    inner: Arc<dyn Env>,
+    operations: Arc<AtomicU64>,
+    fails: u64,
+}
+
+impl Failing {
+    /// Makes operation `fails` (counted from 0) and all that follow fail; `u64::MAX` = none.
+    #[must_use]
+    pub fn new(inner: Arc<dyn Env>, fails: u64) -> Self {
+        Self { inner, operations: Arc::default(), fails }
+    }
+
+    /// Number of operations so far.
+    #[must_use]
+    pub fn operations(&self) -> u64 {
+        self.operations.load(Ordering::Relaxed)
+    }
+
+    fn step(&self) -> io::Result<()> {
+        if self.operations.fetch_add(1, Ordering::Relaxed) >= self.fails {
+            return Err(io::Error::new(io::ErrorKind::StorageFull, "made to fail"));
+        }
+        Ok(())
+    }
+}
+
+impl Env for Failing {
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        self.step()?;
+        self.inner.create_dir(path)
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        self.step()?;
+        self.inner.remove_dir(path)
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        self.step()?;
+        self.inner.list(path)
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn WriteFile>> {
+        self.step()?;
+        Ok(Box::new(FailingFile { env: self.clone(), inner: self.inner.create(path)? }))
+    }
+
+    fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
+        self.step()?;
+        Ok(Box::new(FailingReads { env: self.clone(), inner: self.inner.open(path, mode)? }))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.step()?;
+        self.inner.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.step()?;
+        self.inner.remove(path)
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        self.step()?;
+        self.inner.sync_dir(path)
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>> {
+        self.step()?;
+        self.inner.lock(path)
+    }
+}
+
+struct FailingFile {
+    env: Failing,
+    inner: Box<dyn WriteFile>,
+}
+
+impl Write for FailingFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Err(error) = self.env.step() {
+            // A disk that fills up takes a part of what it is given.
+            self.inner.write_all(bytes.get(..bytes.len() / 2).unwrap_or_default())?;
+            return Err(error);
+        }
+        self.inner.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+impl WriteFile for FailingFile {
+    fn sync(&mut self) -> io::Result<()> {
+        self.env.step()?;
+        self.inner.sync()
+    }
+}
+
+#[derive(Debug)]
+struct FailingReads {
+    env: Failing,
+    inner: Box<dyn ReadFile>,
+}
+
+impl ReadFile for FailingReads {
+    fn length(&self) -> u64 {
+        self.inner.length()
+    }
+
+    fn read<'a>(&'a self, offset: u64, length: usize, buffer: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
+        self.env.step()?;
+        self.inner.read(offset, length, buffer)
+    }
+
+    fn is_stable(&self) -> bool {
+        self.inner.is_stable()
+    }
+}

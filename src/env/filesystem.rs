@@ -1,0 +1,119 @@
+//! The real file system.
+
+use super::mmap::Mapped;
+use super::{Env, ReadFile, ReadMode, WriteFile};
+use std::any::Any;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+/// The operating system's files.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FileSystem;
+
+impl Env for FileSystem {
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        fs::create_dir_all(path)
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir(path)
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        fs::read_dir(path)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn WriteFile>> {
+        Ok(Box::new(File::create(path)?))
+    }
+
+    fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
+        let file = File::open(path)?;
+        Ok(match mode {
+            ReadMode::Mmap => Box::new(Mapped::new(&file)?),
+            ReadMode::Pread => Box::new(Positioned { length: file.metadata()?.len(), file }),
+        })
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        // Windows has no handle to a directory that could be synced; its renames are journalled.
+        if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>> {
+        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut holder = String::new();
+                // Who holds it is a courtesy: without it the message is shorter.
+                let _ = file.take(64).read_to_string(&mut holder);
+                return Err(io::Error::new(io::ErrorKind::WouldBlock, holder.trim().to_owned()));
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        file.set_len(0)?;
+        writeln!(file, "process {}", std::process::id())?;
+        Ok(Box::new(file))
+    }
+}
+
+impl WriteFile for File {
+    fn sync(&mut self) -> io::Result<()> {
+        self.sync_all()
+    }
+}
+
+/// A file read with positioned reads.
+#[derive(Debug)]
+struct Positioned {
+    file: File,
+    length: u64,
+}
+
+impl ReadFile for Positioned {
+    fn length(&self) -> u64 {
+        self.length
+    }
+
+    fn read<'a>(&'a self, offset: u64, length: usize, buffer: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
+        if offset.checked_add(length as u64).is_none_or(|end| end > self.length) {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file ends before"));
+        }
+        buffer.resize(length, 0);
+        read_exact_at(&self.file, buffer, offset)?;
+        Ok(buffer)
+    }
+
+    fn is_stable(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
+    while !buffer.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, buffer, offset)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            count => {
+                buffer = buffer.get_mut(count..).unwrap_or_default();
+                offset += count as u64;
+            }
+        }
+    }
+    Ok(())
+}

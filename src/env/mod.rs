@@ -1,0 +1,92 @@
+//! The file system behind one small trait, so that faults can be tried in tests.
+//!
+//! [`FileSystem`] is the real one, [`Memory`] keeps files in memory, [`Failing`] makes the n-th operation of another one
+//! fail. Everything that the library reads or writes goes through an [`Env`].
+//!
+//! A file that is meant to last is written under a temporary name, synced, renamed, and its directory synced
+//! ([`TempFile`]): after a crash it is there whole, or not at all.
+//!
+//! # Reading by memory map
+//! [`ReadMode::Mmap`] is the fastest way to read, with one hazard: if another process cuts a mapped file short, touching
+//! the missing part kills this process (SIGBUS on Unix), and if it overwrites the file, pages that were checked before
+//! change unnoticed. Segment files are never changed once they are written, so this takes a stranger's hand.
+//! [`ReadMode::Pread`] reads every page anew and checks it every time; a file that is cut or changed then gives an error.
+
+mod failing;
+mod filesystem;
+mod memory;
+mod mmap;
+mod temp;
+
+pub use failing::Failing;
+pub use filesystem::FileSystem;
+pub use memory::Memory;
+pub(crate) use temp::{TEMP_SUFFIX, TempFile};
+
+use std::any::Any;
+use std::fmt::Debug;
+use std::io;
+use std::path::Path;
+
+/// How segment files are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReadMode {
+    /// Mapped into memory. Every page is checked when it is first touched. See [`crate::env`] for the hazard.
+    #[default]
+    Mmap,
+    /// Read piece by piece with positioned reads; every piece is checked every time.
+    Pread,
+}
+
+/// The operations on files that a store needs. Paths are the store's own; errors are passed on unchanged.
+pub trait Env: Debug + Send + Sync {
+    /// Makes a directory and its missing parents; no error if it is there already.
+    fn create_dir(&self, path: &Path) -> io::Result<()>;
+    /// Removes an empty directory.
+    fn remove_dir(&self, path: &Path) -> io::Result<()>;
+    /// The names in a directory, in no order.
+    fn list(&self, path: &Path) -> io::Result<Vec<String>>;
+    /// Makes a file, or empties the one that is there, for writing from its start.
+    fn create(&self, path: &Path) -> io::Result<Box<dyn WriteFile>>;
+    /// Opens a file for reading.
+    fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>>;
+    /// Moves a file; what is at the new name is replaced in one step.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Removes a file.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Makes the names in a directory durable.
+    fn sync_dir(&self, path: &Path) -> io::Result<()>;
+    /// Takes the lock that the file at the path stands for, until the returned value is dropped.
+    ///
+    /// # Errors
+    /// `WouldBlock`, naming the holder where it is known, if somebody else has it.
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>>;
+}
+
+/// A file that is being written.
+pub trait WriteFile: io::Write + Send {
+    /// Makes everything written so far durable.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+/// A file that is open for reading, by any number of threads.
+pub trait ReadFile: Debug + Send + Sync {
+    /// Length in bytes when the file was opened.
+    fn length(&self) -> u64;
+    /// `length` bytes from `offset` on, in `buffer` unless they are in memory anyway.
+    ///
+    /// # Errors
+    /// `UnexpectedEof` if the file ends before.
+    fn read<'a>(&'a self, offset: u64, length: usize, buffer: &'a mut Vec<u8>) -> io::Result<&'a [u8]>;
+    /// Whether bytes that were read once are the same when they are read again, short of a stranger's hand.
+    fn is_stable(&self) -> bool;
+}
+
+/// The bytes of a slice from `offset` on, for files that are in memory.
+fn slice(bytes: &[u8], offset: u64, length: usize) -> io::Result<&[u8]> {
+    usize::try_from(offset)
+        .ok()
+        .and_then(|offset| bytes.get(offset..)?.get(..length))
+        .ok_or_else(|| io::Error::new(io::ErrorKind::UnexpectedEof, "the file ends before"))
+}

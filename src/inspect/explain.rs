@@ -1,0 +1,154 @@
+//! Every byte of a file, field by field.
+
+use super::BlockKind;
+use crate::error::{Error, Result};
+use crate::format::fields::{Field, Fields};
+use crate::format::footer::{Footer, Span, TableSections};
+use crate::format::id_page::{self, IdPage};
+use crate::format::manifest::ManifestData;
+use crate::format::page::{IDS_STREAM, PageLayout, checksum};
+use crate::format::{CHECKSUM, codes, header, index};
+use crate::options::Options;
+use crate::segment::{SegmentFile, parse_id_index, read_footer};
+use crate::{bulk, manifest};
+use std::path::Path;
+
+/// Calls `visit` with every field of a segment file, a manifest, or of all files of a store, in file order. Large runs of
+/// packed bits are one field each.
+///
+/// # Errors
+/// `NotFound`, `Io`, or the first damage after all fields before it were visited, or what `visit` returns.
+pub fn explain(
+    path: impl AsRef<Path>,
+    options: &Options,
+    visit: &mut dyn FnMut(&Path, Field) -> Result<()>,
+) -> Result<()> {
+    let path = path.as_ref();
+    let env = &*options.env;
+    if env.list(path).is_ok() {
+        let state = manifest::read(env, path)?;
+        explain(path.join(manifest::NAME), options, visit)?;
+        let names = state.segments.iter().map(|segment| bulk::segment_name(segment.number));
+        return names.into_iter().try_for_each(|name| explain(path.join(name), options, visit));
+    }
+    if path.file_name().is_some_and(|name| name == manifest::NAME) {
+        let bytes = manifest::read_bytes(env, path.parent().unwrap_or(Path::new("")))?;
+        return traced(&bytes, 0, |fields| ManifestData::parse(fields).map(|_| ()), &mut |field| visit(path, field))
+            .map_err(|error| error.at_path(path));
+    }
+    let file = env.open(path, options.read_mode).map_err(|error| Error::io("cannot open", path, error))?;
+    let file = SegmentFile::new(path, file);
+    explain_segment(&file, &mut |field| visit(path, field)).map_err(|error| error.at_path(path))
+}
+
+type Visit<'a> = dyn FnMut(Field) -> Result<()> + 'a;
+
+/// Runs a parser with a trace and visits what it read, also when it fails.
+fn traced(
+    bytes: &[u8],
+    offset: u64,
+    parse: impl FnOnce(&mut Fields<'_>) -> Result<()>,
+    visit: &mut Visit<'_>,
+) -> Result<()> {
+    let mut fields = Fields::new(bytes, offset).traced();
+    let result = parse(&mut fields);
+    fields.into_trace().into_iter().try_for_each(visit)?;
+    result
+}
+
+fn explain_segment(file: &SegmentFile, visit: &mut Visit<'_>) -> Result<()> {
+    let mut buffer = Vec::new();
+    let head = Span { offset: 0, length: header::SIZE as u64 };
+    traced(file.read(head, &mut buffer)?, 0, header::parse, visit)?;
+    let (footer, _) = read_footer(file)?;
+    let mut padding = footer.padding().into_iter().peekable();
+    let mut at = head.end();
+    let mut pad = |until: u64, at: &mut u64, visit: &mut Visit<'_>| {
+        if let Some(gap) = padding.next_if(|gap| gap.offset == *at && gap.end() == until) {
+            let bytes = file.read(gap, &mut buffer)?.to_vec();
+            visit(Field { offset: gap.offset, bytes, name: "padding".to_owned(), value: String::new() })?;
+        }
+        Ok::<(), Error>(())
+    };
+    for (number, sections) in (0u32..).zip(&footer.tables) {
+        pad(sections.data.offset, &mut at, visit)?;
+        explain_table(file, &footer, number, sections, visit)?;
+        at = sections.index.end();
+    }
+    pad(footer.ids.offset, &mut at, visit)?;
+    explain_ids(file, &footer, visit)?;
+    let mut buffer = Vec::new();
+    let tail = Span { offset: footer.id_index.end(), length: file.length() - footer.id_index.end() };
+    let bytes = file.read(tail, &mut buffer)?;
+    traced(bytes, tail.offset, |fields| Footer::parse(fields).map(|_| ()), visit)
+}
+
+/// The blocks of a table by the index, then codes and index themselves.
+fn explain_table(
+    file: &SegmentFile,
+    footer: &Footer,
+    number: u32,
+    sections: &TableSections,
+    visit: &mut Visit<'_>,
+) -> Result<()> {
+    let layout = PageLayout::new(footer.parameters.block_size());
+    let (mut data, mut buffer) = (Vec::new(), Vec::new());
+    let mut entries = Vec::new();
+    let index_bytes = file.read(sections.index, &mut buffer)?.to_vec();
+    let mut fields = Fields::new(&index_bytes, sections.index.offset);
+    index::parse(&mut fields, sections.blocks, layout, number, |entry| entries.push(entry))?;
+    let pages = entries.chunks(layout.blocks).zip(0u64..);
+    for (blocks, page) in pages {
+        let start = page * layout.size as u64;
+        let length = (layout.size as u64).min(sections.data.length.saturating_sub(start));
+        let place = Span { offset: sections.data.offset + start, length };
+        let bytes = file.read(place, &mut data)?;
+        let mut fields = Fields::new(bytes, place.offset).traced();
+        for (entry, slot) in blocks.iter().zip(0u64..) {
+            let block = page * layout.blocks as u64 + slot;
+            let first = usize::from(entry.length > 0);
+            let kind = bytes.get(fields.taken().len()).map(|&byte| BlockKind::from_header(byte));
+            let kind = match kind {
+                Some(Ok(BlockKind::Gap { low_width })) => format!("gap, {low_width} low bits"),
+                Some(Ok(kind)) => kind.to_string(),
+                _ => "none that exists".to_owned(),
+            };
+            fields.bytes(&format!("table {number} block {block} header"), first, &kind)?;
+            let what = format!("{} keys, the last {:016x} in the index", entry.count, entry.key);
+            fields.bytes(&format!("table {number} block {block} body"), usize::from(entry.length) - first, &what)?;
+        }
+        close_page(&mut fields, number, page)?;
+        fields.into_trace().into_iter().try_for_each(&mut *visit)?;
+    }
+    let codec = footer.parameters.codec();
+    let bytes = file.read(sections.codes, &mut buffer)?;
+    traced(bytes, sections.codes.offset, |fields| codes::parse(fields, codec).map(|_| ()), visit)?;
+    let parse = |fields: &mut Fields<'_>| index::parse(fields, sections.blocks, layout, number, |_| {});
+    traced(&index_bytes, sections.index.offset, parse, visit)
+}
+
+fn close_page(fields: &mut Fields<'_>, stream: u32, page: u64) -> Result<()> {
+    let padding = fields.remaining().saturating_sub(CHECKSUM);
+    if padding > 0 {
+        fields.bytes("padding", padding, &"")?;
+    }
+    let expected = checksum(stream, page, fields.taken());
+    fields.checksum_of(expected)
+}
+
+fn explain_ids(file: &SegmentFile, footer: &Footer, visit: &mut Visit<'_>) -> Result<()> {
+    let mut buffer = Vec::new();
+    let pages = footer.ids.length.div_ceil(id_page::SIZE as u64);
+    for page in 0..pages {
+        let start = page * id_page::SIZE as u64;
+        let length = (id_page::SIZE as u64).min(footer.ids.length - start);
+        let place = Span { offset: footer.ids.offset + start, length };
+        let bytes = file.read(place, &mut buffer)?;
+        let (payload, closing) = bytes.split_at(bytes.len().saturating_sub(CHECKSUM));
+        traced(payload, place.offset, |fields| IdPage::parse(fields).map(|_| ()), visit)?;
+        let expected = checksum(IDS_STREAM, page, payload);
+        traced(closing, place.offset + payload.len() as u64, |fields| fields.checksum_of(expected), visit)?;
+    }
+    let bytes = file.read(footer.id_index, &mut buffer)?;
+    traced(bytes, footer.id_index.offset, |fields| parse_id_index(fields, pages).map(|_| ()), visit)
+}

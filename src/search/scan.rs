@@ -1,0 +1,27 @@
+//! Brute force: every fingerprint of a segment is compared.
+
+use super::probe::visit_block;
+use super::{Found, Work};
+use crate::error::Result;
+use crate::segment::{Scratch, Segment};
+use std::ops::ControlFlow;
+
+/// Calls `visit` for every fingerprint of a segment within distance `k`, once, in ascending order, until it breaks.
+pub(crate) fn scan_segment<B>(
+    segment: &Segment,
+    query: u64,
+    k: u32,
+    scratch: &mut Scratch,
+    work: &mut Work,
+    mut visit: impl FnMut(Found) -> ControlFlow<B>,
+) -> Result<ControlFlow<B>> {
+    let table = segment.first_table()?;
+    work.scans += 1;
+    for block in 0..table.index().len() {
+        let found = visit_block(table, block, true, query, k, scratch, work, &mut visit)?;
+        if found.is_break() {
+            return Ok(found);
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}

@@ -1,0 +1,35 @@
+//! What answering has cost so far.
+
+use std::ops::{Add, AddAssign};
+
+/// Counts of the work that queries made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Work {
+    /// Prefixes looked up in block indexes.
+    pub probes: u64,
+    /// Blocks read and decoded to find candidates.
+    pub blocks: u64,
+    /// Candidates: decoded fingerprints that were compared with a query.
+    pub candidates: u64,
+    /// Segments that were read whole because that was cheaper than probing, or was asked for.
+    pub scans: u64,
+}
+
+impl AddAssign for Work {
+    fn add_assign(&mut self, other: Self) {
+        self.probes += other.probes;
+        self.blocks += other.blocks;
+        self.candidates += other.candidates;
+        self.scans += other.scans;
+    }
+}
+
+impl Add for Work {
+    type Output = Self;
+
+    fn add(mut self, other: Self) -> Self {
+        self += other;
+        self
+    }
+}

@@ -1,0 +1,127 @@
+//! The ids of a segment, open for reading.
+
+use super::file::{Pages, SegmentFile};
+use super::id_writer::INDEX_CHUNK;
+use crate::error::{Error, Result};
+use crate::format::CHECKSUM;
+use crate::format::fields::Fields;
+use crate::format::footer::Span;
+use crate::format::id_page::{self, IdPage};
+use crate::format::page;
+use std::sync::Arc;
+
+/// Finds the ids of a fingerprint by its rank in the first table.
+#[derive(Debug)]
+pub(crate) struct IdReader {
+    file: Arc<SegmentFile>,
+    pages: Pages,
+    /// Number of fingerprints that begin before each page, and at the end their number.
+    firsts: Vec<u64>,
+}
+
+impl IdReader {
+    /// Reads the index.
+    pub(super) fn open(file: &Arc<SegmentFile>, ids: Span, index: Span) -> Result<Self> {
+        let pages = Pages::new(file, ids, id_page::SIZE, page::IDS_STREAM);
+        let mut buffer = Vec::new();
+        let bytes = file.read(index, &mut buffer)?;
+        let mut fields = Fields::new(bytes, index.offset);
+        let firsts = parse_index(&mut fields, pages.count()).map_err(|error| error.at_path(file.path()))?;
+        Ok(Self { file: Arc::clone(file), pages, firsts })
+    }
+
+    /// Number of fingerprints that have ids.
+    pub(crate) fn fingerprints(&self) -> u64 {
+        self.firsts.last().copied().unwrap_or(0)
+    }
+
+    /// Bytes of memory.
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        (self.firsts.capacity() * 8) as u64
+    }
+
+    /// Number of pages.
+    pub(super) fn page_count(&self) -> u64 {
+        self.pages.count()
+    }
+
+    /// Where a page lies in the file.
+    pub(super) fn page_place(&self, number: u64) -> Span {
+        self.pages.place(number)
+    }
+
+    /// The fingerprints that begin in a page: the first one's rank and their number.
+    pub(super) fn page_fingerprints(&self, number: u64) -> (u64, u64) {
+        let first = |page: u64| usize::try_from(page).ok().and_then(|page| self.firsts.get(page)).copied().unwrap_or(0);
+        (first(number), first(number + 1).saturating_sub(first(number)))
+    }
+
+    /// Reads a page and hands it to `visit`.
+    pub(super) fn with_page<R>(
+        &self,
+        number: u64,
+        buffer: &mut Vec<u8>,
+        visit: impl FnOnce(&IdPage<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let place = self.pages.place(number);
+        let bytes = self.pages.get(&self.file, number, buffer)?;
+        let payload = bytes.get(..bytes.len().saturating_sub(CHECKSUM)).unwrap_or_default();
+        IdPage::parse(&mut Fields::new(payload, place.offset))
+            .and_then(|page| visit(&page))
+            .map_err(|error| error.at_path(self.file.path()).at_offset(place.offset))
+    }
+
+    /// Appends the ids of the fingerprint with this rank in the first table, in ascending order.
+    ///
+    /// # Errors
+    /// `Damaged` if the pages and their index contradict each other; `Io`.
+    pub(crate) fn ids_of(&self, rank: u64, buffer: &mut Vec<u8>, ids: &mut Vec<u64>) -> Result<()> {
+        let page = self.firsts.partition_point(|&first| first <= rank).saturating_sub(1);
+        let nth = rank.saturating_sub(self.firsts.get(page).copied().unwrap_or(0));
+        let mut number = page as u64;
+        let mut more = self.with_page(number, buffer, |page| {
+            let start = usize::try_from(nth).ok().and_then(|nth| page.start_of(nth));
+            let start = start.ok_or_else(|| Error::damaged("a fingerprint has no ids"))?;
+            ids.push(page.id(start)?);
+            take_run(page, start + 1, ids)
+        })?;
+        // A fingerprint with very many ids goes on in the next pages.
+        while more && number + 1 < self.pages.count() {
+            number += 1;
+            more = self.with_page(number, buffer, |page| take_run(page, 0, ids))?;
+        }
+        Ok(())
+    }
+}
+
+/// Appends ids from a record on until the next fingerprint begins; whether the page ended before.
+fn take_run(page: &IdPage<'_>, from: usize, ids: &mut Vec<u64>) -> Result<bool> {
+    for record in from..page.records() {
+        if page.begins(record) {
+            return Ok(false);
+        }
+        ids.push(page.id(record)?);
+    }
+    Ok(true)
+}
+
+/// The rank of the first fingerprint that begins in each of `pages` pages, and at the end their number.
+pub(crate) fn parse_index(fields: &mut Fields<'_>, pages: u64) -> Result<Vec<u64>> {
+    let mut firsts = vec![0];
+    let (mut left, mut total) = (pages, 0u64);
+    for number in 0.. {
+        if left == 0 {
+            break;
+        }
+        let count = usize::try_from(left).unwrap_or(usize::MAX).min(INDEX_CHUNK);
+        let bytes = fields.bytes("fingerprints that begin in a page", count * 2, &format_args!("{count} pages"))?;
+        fields.checksum_of(page::checksum(page::IDS_STREAM, number, bytes))?;
+        for pair in bytes.chunks_exact(2) {
+            total += pair.iter().rev().fold(0, |value, &byte| (value << 8) | u64::from(byte));
+            firsts.push(total);
+        }
+        left -= count as u64;
+    }
+    fields.end()?;
+    Ok(firsts)
+}

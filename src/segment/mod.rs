@@ -1,0 +1,27 @@
+//! Segments: one immutable file with all tables of one sorted run, the ids once, index and code tables.
+//!
+//! [`SegmentWriter`] makes the file in one forward pass under a temporary name. [`Segment`] opens it: index, code tables
+//! and the directory of ids are read into memory and checked whole, pages of blocks and ids are checked when they are
+//! read. The file is specified in format-spec/segment.md.
+
+mod block_index;
+mod file;
+mod id_reader;
+mod id_writer;
+mod locate;
+mod reader;
+mod records;
+mod table;
+mod table_writer;
+mod verify;
+mod writer;
+
+pub(crate) use file::SegmentFile;
+pub(crate) use id_reader::parse_index as parse_id_index;
+pub(crate) use reader::{Segment, read_footer};
+pub(crate) use records::SegmentRecords;
+pub(crate) use table::{Scratch, Table};
+pub(crate) use table_writer::encode_table;
+pub use verify::Damage;
+pub(crate) use verify::verify_segment;
+pub(crate) use writer::SegmentWriter;

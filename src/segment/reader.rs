@@ -1,0 +1,123 @@
+//! A segment that is open for reading.
+
+use super::file::SegmentFile;
+use super::id_reader::IdReader;
+use super::table::{Scratch, Table};
+use crate::env::{Env, ReadMode};
+use crate::error::{Error, Result};
+use crate::fingerprint::WIDTH;
+use crate::format::fields::Fields;
+use crate::format::footer::{Footer, Span, TRAILER};
+use crate::format::header;
+use std::path::Path;
+use std::sync::Arc;
+
+/// An open segment.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    file: Arc<SegmentFile>,
+    footer: Footer,
+    footer_checksum: u32,
+    tables: Vec<Table>,
+    ids: IdReader,
+}
+
+impl Segment {
+    /// Opens a segment file and checks all of it but its pages.
+    ///
+    /// # Errors
+    /// `NotFound`, `Io`, `Unsupported`, or `Damaged` with the offset.
+    pub(crate) fn open(env: &dyn Env, path: &Path, mode: ReadMode) -> Result<Self> {
+        let file = Arc::new(open_file(env, path, mode)?);
+        let (footer, footer_checksum) = read_footer(&file)?;
+        let layouts = footer.parameters.design().tables(WIDTH)?;
+        let mut tables = Vec::with_capacity(layouts.len());
+        for (number, (sections, layout)) in (0u32..).zip(footer.tables.iter().zip(layouts)) {
+            let table = Table::open(&file, number, sections, layout, &footer.parameters)?;
+            if table.index().fingerprints() != footer.fingerprints {
+                return Err(Error::damaged(format!("table {number} does not hold the segment's fingerprints"))
+                    .at_path(path)
+                    .at_offset(sections.index.offset));
+            }
+            tables.push(table);
+        }
+        let ids = IdReader::open(&file, footer.ids, footer.id_index)?;
+        if ids.fingerprints() != footer.fingerprints {
+            return Err(Error::damaged("the index of ids does not cover the segment's fingerprints")
+                .at_path(path)
+                .at_offset(footer.id_index.offset));
+        }
+        Ok(Self { file, footer, footer_checksum, tables, ids })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    pub(crate) fn file(&self) -> &SegmentFile {
+        &self.file
+    }
+
+    pub(crate) fn footer(&self) -> &Footer {
+        &self.footer
+    }
+
+    /// The checksum that stands for the whole file.
+    pub(crate) fn footer_checksum(&self) -> u32 {
+        self.footer_checksum
+    }
+
+    pub(crate) fn tables(&self) -> &[Table] {
+        &self.tables
+    }
+
+    /// The table whose keys are the fingerprints themselves.
+    pub(crate) fn first_table(&self) -> Result<&Table> {
+        self.tables.first().ok_or_else(|| Error::damaged("a segment without tables").at_path(self.path()))
+    }
+
+    pub(crate) fn ids(&self) -> &IdReader {
+        &self.ids
+    }
+
+    /// The rank of a fingerprint in the first table, if it is stored.
+    pub(crate) fn rank_of(&self, fingerprint: u64, scratch: &mut Scratch) -> Result<Option<u64>> {
+        let table = self.first_table()?;
+        let block = table.index().find(fingerprint);
+        if block == table.index().len() {
+            return Ok(None);
+        }
+        let position = table.block(block, scratch)?.binary_search(&fingerprint).ok();
+        Ok(position.map(|position| table.index().rank(block) + position as u64))
+    }
+
+    /// Bytes of memory of everything that stays there while the segment is open.
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        self.tables.iter().map(Table::resident_bytes).sum::<u64>() + self.ids.resident_bytes()
+    }
+}
+
+/// Opens the file and checks its header.
+pub(super) fn open_file(env: &dyn Env, path: &Path, mode: ReadMode) -> Result<SegmentFile> {
+    let file = env.open(path, mode).map_err(|error| Error::io("cannot open", path, error))?;
+    let file = SegmentFile::new(path, file);
+    let mut buffer = Vec::new();
+    let bytes = file.read(Span { offset: 0, length: header::SIZE as u64 }, &mut buffer)?;
+    header::parse(&mut Fields::new(bytes, 0)).map_err(|error| error.at_path(path))?;
+    Ok(file)
+}
+
+/// The footer and its checksum.
+pub(crate) fn read_footer(file: &SegmentFile) -> Result<(Footer, u32)> {
+    let mut buffer = Vec::new();
+    let place = |error: Error| error.at_path(file.path());
+    let length = file.length();
+    let trailer = Span { offset: length.saturating_sub(TRAILER as u64), length: TRAILER as u64 };
+    let bytes = file.read(trailer, &mut buffer)?;
+    let checksum =
+        bytes.get(4..).and_then(|rest| rest.first_chunk::<4>()).map_or(0, |bytes| u32::from_le_bytes(*bytes));
+    let span = Footer::locate(bytes, length).map_err(place)?;
+    let bytes = file.read(span, &mut buffer)?;
+    let footer = Footer::parse(&mut Fields::new(bytes, span.offset)).map_err(place)?;
+    Ok((footer, checksum))
+}

@@ -1,0 +1,107 @@
+//! One table of a segment, open for reading.
+
+use super::block_index::BlockIndex;
+use super::file::{Pages, SegmentFile};
+use crate::codec::{BlockKind, Codes, decode_block};
+use crate::error::{Error, Result};
+use crate::format::fields::Fields;
+use crate::format::footer::TableSections;
+use crate::format::page::PageLayout;
+use crate::format::{Parameters, codes, index};
+use crate::plan::TableLayout;
+use std::sync::Arc;
+
+/// Buffers that reading reuses from block to block.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    page: Vec<u8>,
+    keys: Vec<u64>,
+}
+
+/// A table: index and codes in memory, blocks in the file.
+#[derive(Debug)]
+pub(crate) struct Table {
+    file: Arc<SegmentFile>,
+    layout: TableLayout,
+    index: BlockIndex,
+    codes: Codes,
+    pages: Pages,
+}
+
+impl Table {
+    /// Reads index and codes of table `number`.
+    pub(super) fn open(
+        file: &Arc<SegmentFile>,
+        number: u32,
+        sections: &TableSections,
+        layout: TableLayout,
+        parameters: &Parameters,
+    ) -> Result<Self> {
+        let page_layout = PageLayout::new(parameters.block_size());
+        let mut buffer = Vec::new();
+        let place = |error: Error| error.at_path(file.path());
+        let bytes = file.read(sections.codes, &mut buffer)?;
+        let codes = codes::parse(&mut Fields::new(bytes, sections.codes.offset), parameters.codec()).map_err(place)?;
+        let bytes = file.read(sections.index, &mut buffer)?;
+        let mut index = BlockIndex::new(page_layout);
+        let mut fields = Fields::new(bytes, sections.index.offset);
+        index::parse(&mut fields, sections.blocks, page_layout, number, |entry| index.push(entry)).map_err(place)?;
+        index.shrink();
+        if index.data_length() != sections.data.length {
+            return Err(place(
+                Error::damaged("the index does not describe the table's pages").at_offset(sections.index.offset),
+            ));
+        }
+        let pages = Pages::new(file, sections.data, page_layout.size, number);
+        Ok(Self { file: Arc::clone(file), layout, index, codes, pages })
+    }
+
+    /// How fingerprints become keys, and how many of a key's bits lead.
+    pub(crate) fn layout(&self) -> &TableLayout {
+        &self.layout
+    }
+
+    /// The block index.
+    pub(crate) fn index(&self) -> &BlockIndex {
+        &self.index
+    }
+
+    /// Offset of a block in the file.
+    pub(crate) fn block_offset(&self, block: usize) -> Option<u64> {
+        let place = self.index.place(block)?;
+        Some(self.pages.place(place.page).offset + place.offset as u64)
+    }
+
+    /// The keys of a block in ascending order.
+    ///
+    /// # Errors
+    /// `Damaged` if its page's checksum does not hold or its bytes are none that are ever written; `Io`.
+    #[inline]
+    pub(crate) fn block<'a>(&self, block: usize, scratch: &'a mut Scratch) -> Result<&'a [u64]> {
+        self.block_with_kind(block, scratch).map(|(_, keys)| keys)
+    }
+
+    /// The same with the block's kind.
+    pub(crate) fn block_with_kind<'a>(&self, block: usize, scratch: &'a mut Scratch) -> Result<(BlockKind, &'a [u64])> {
+        let (place, shape) = self
+            .index
+            .place(block)
+            .zip(self.index.shape(block))
+            .ok_or_else(|| Error::invalid(format!("there is no block {block}")).at_path(self.file.path()))?;
+        let page = self.pages.get(&self.file, place.page, &mut scratch.page)?;
+        let bytes = page.get(place.offset..).unwrap_or_default();
+        let kind = decode_block(&self.codes, bytes, place.length, shape, &mut scratch.keys)
+            .map_err(|error| error.at_path(self.file.path()).at_offset(self.block_offset(block).unwrap_or_default()))?;
+        Ok((kind, &scratch.keys))
+    }
+
+    /// Bytes of memory: index and code tables.
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        // A decoding table has 4096 entries of two bytes; there is one for each alphabet.
+        self.index.resident_bytes() + 8192 * Codes::alphabets(self.codes.codec()).len() as u64
+    }
+
+    pub(super) fn pages(&self) -> &Pages {
+        &self.pages
+    }
+}

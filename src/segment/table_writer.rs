@@ -1,0 +1,56 @@
+//! Sorted keys to the pages and the index of a table, in one forward pass.
+
+use crate::codec::{Codec, Codes, Trainer, encode_block, fill_block};
+use crate::format::Parameters;
+use crate::format::index::BlockEntry;
+use crate::format::page::{self, PageLayout};
+
+/// A table ready to be written.
+#[derive(Debug)]
+pub(crate) struct EncodedTable {
+    /// Pages of blocks.
+    pub(crate) pages: Vec<u8>,
+    /// The codes that the blocks use.
+    pub(crate) codes: Codes,
+    /// The block index.
+    pub(crate) index: Vec<BlockEntry>,
+}
+
+/// Encodes the sorted, distinct keys of table `number`.
+pub(crate) fn encode_table(parameters: &Parameters, number: u32, keys: &[u64]) -> EncodedTable {
+    let codes = train(parameters.codec(), keys);
+    let layout = PageLayout::new(parameters.block_size());
+    let mut table = EncodedTable { pages: Vec::new(), codes, index: Vec::new() };
+    let (mut rest, mut base, mut page) = (keys, 0, Vec::with_capacity(layout.size));
+    for page_number in 0.. {
+        for slot in 0..layout.blocks {
+            if rest.is_empty() {
+                break;
+            }
+            // Each block ends within its share of the page, so what one leaves over the next one has.
+            let budget = layout.slot_end(slot) - page.len();
+            let (kind, count) = fill_block(&table.codes, base, rest, budget);
+            let (block, behind) = rest.split_at(count.min(rest.len()));
+            let before = page.len();
+            encode_block(&table.codes, kind, base, block, &mut page);
+            let key = block.last().copied().unwrap_or(base);
+            let narrow = |value: usize| u16::try_from(value).unwrap_or(u16::MAX);
+            table.index.push(BlockEntry { key, count: narrow(block.len()), length: narrow(page.len() - before) });
+            base = key.wrapping_add(1);
+            rest = behind;
+        }
+        if page.is_empty() {
+            break;
+        }
+        let size = if rest.is_empty() { page.len() + crate::format::CHECKSUM } else { layout.size };
+        page::close(&mut page, size, number, page_number);
+        table.pages.append(&mut page);
+    }
+    table
+}
+
+fn train(codec: Codec, keys: &[u64]) -> Codes {
+    let mut trainer = Trainer::new(codec);
+    trainer.sample(keys);
+    trainer.finish()
+}

@@ -1,0 +1,180 @@
+//! Checks every byte of a segment and that its parts agree.
+
+use super::file::SegmentFile;
+use super::reader::{open_file, read_footer};
+use super::{Scratch, Segment};
+use crate::env::{Env, ReadMode};
+use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::WIDTH;
+use crate::format::footer::Footer;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A damaged place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Damage {
+    /// The file.
+    pub path: PathBuf,
+    /// The part of the file, in the words of format-spec/.
+    pub section: String,
+    /// Where in the file the damaged unit (a page, a chunk, a structure) begins, or where within it the fault shows.
+    pub offset: Option<u64>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.section)?;
+        if let Some(offset) = self.offset {
+            write!(f, " at byte {offset}")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl Damage {
+    /// What an error says about a file; errors that are no damage are passed on.
+    pub(crate) fn from_error(path: &Path, section: &str, error: Error) -> Result<Self> {
+        match error.kind() {
+            ErrorKind::Damaged | ErrorKind::NotFound | ErrorKind::Unsupported => Ok(Self {
+                path: error.path().unwrap_or(path).to_owned(),
+                section: section.to_owned(),
+                offset: error.offset(),
+                message: error.message().to_owned(),
+            }),
+            _ => Err(error),
+        }
+    }
+}
+
+/// Every damaged place of a segment file, and the bytes that were looked at.
+///
+/// # Errors
+/// `Io` if the file cannot be read.
+pub(crate) fn verify_segment(env: &dyn Env, path: &Path, mode: ReadMode) -> Result<(Vec<Damage>, u64)> {
+    let file = match open_file(env, path, mode) {
+        Ok(file) => file,
+        Err(error) => return Ok((vec![Damage::from_error(path, "header", error)?], 0)),
+    };
+    let length = file.length();
+    let footer = match read_footer(&file) {
+        Ok((footer, _)) => footer,
+        Err(error) => return Ok((vec![Damage::from_error(path, "footer", error)?], length)),
+    };
+    let mut damages = check_padding(&file, &footer)?;
+    // Opening reads the index sections whole; a damaged one hides the others, which are not looked at then.
+    match Segment::open(env, path, mode) {
+        Ok(segment) => damages.append(&mut check_segment(&segment)?),
+        Err(error) => {
+            let section = section_at(&footer, error.offset());
+            damages.push(Damage::from_error(path, &section, error)?);
+        }
+    }
+    Ok((damages, length))
+}
+
+/// The name of the section that holds an offset.
+fn section_at(footer: &Footer, offset: Option<u64>) -> String {
+    let holds = |span: crate::format::footer::Span| offset.is_some_and(|at| (span.offset..span.end()).contains(&at));
+    footer.sections().into_iter().find(|&(_, span)| holds(span)).map_or("segment".to_owned(), |(name, _)| name)
+}
+
+fn check_padding(file: &SegmentFile, footer: &Footer) -> Result<Vec<Damage>> {
+    let mut damages = Vec::new();
+    let mut buffer = Vec::new();
+    for gap in footer.padding() {
+        if let Some(at) = file.read(gap, &mut buffer)?.iter().position(|&byte| byte != 0) {
+            let error = Error::damaged("padding between sections is not zero").at_offset(gap.offset + at as u64);
+            damages.push(Damage::from_error(file.path(), "padding", error)?);
+        }
+    }
+    Ok(damages)
+}
+
+/// Reads every page of every table and of the ids.
+fn check_segment(segment: &Segment) -> Result<Vec<Damage>> {
+    let mut damages = Vec::new();
+    let mut sums = Vec::new();
+    for number in 0..segment.tables().len() {
+        sums.push(check_table(segment, number, &mut damages)?);
+    }
+    if damages.is_empty() && sums.iter().any(|sum| Some(sum) != sums.first()) {
+        let error = Error::damaged("the tables do not hold the same fingerprints");
+        damages.push(Damage::from_error(segment.path(), "tables", error)?);
+    }
+    check_ids(segment, &mut damages)?;
+    Ok(damages)
+}
+
+/// Decodes every block of a table; a sum over its fingerprints that does not depend on their order.
+fn check_table(segment: &Segment, number: usize, damages: &mut Vec<Damage>) -> Result<u64> {
+    let Some(table) = segment.tables().get(number) else { return Ok(0) };
+    let (mut scratch, mut sum, mut last_bad_page) = (Scratch::default(), 0u64, None);
+    for block in 0..table.index().len() {
+        match table.block(block, &mut scratch) {
+            Ok(keys) => {
+                let keys = keys.iter().map(|&key| mix(table.layout().permutation.invert(key)));
+                sum = keys.fold(sum, u64::wrapping_add);
+            }
+            Err(error) => {
+                // One line a damaged page, not one for each of its blocks.
+                let page = table.index().place(block).map(|place| place.page);
+                let whole_page = page.is_some_and(|page| Some(table.pages().place(page).offset) == error.offset());
+                if !(whole_page && last_bad_page == page) {
+                    damages.push(Damage::from_error(segment.path(), &format!("table {number} data"), error)?);
+                }
+                last_bad_page = page;
+            }
+        }
+    }
+    Ok(sum)
+}
+
+/// Spreads every bit of a fingerprint over the word, so that sums of different sets differ (the finaliser of
+/// splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+fn mix(fingerprint: u64) -> u64 {
+    let mut z = fingerprint.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Reads every page of ids: counts have to agree with the index and the footer, ids of a fingerprint have to ascend.
+fn check_ids(segment: &Segment, damages: &mut Vec<Damage>) -> Result<()> {
+    let ids = segment.ids();
+    let (mut buffer, mut records, mut previous) = (Vec::new(), 0u64, None);
+    let before = damages.len();
+    for number in 0..ids.page_count() {
+        let result = ids.with_page(number, &mut buffer, |page| {
+            if page.begun() as u64 != ids.page_fingerprints(number).1 {
+                return Err(Error::damaged("a page of ids and its index disagree"));
+            }
+            records += page.records() as u64;
+            for record in 0..page.records() {
+                let id = page.id(record)?;
+                let legal = page.begins(record) || previous.is_some_and(|previous| previous < id);
+                if !legal {
+                    return Err(Error::damaged("ids of a fingerprint are not in ascending order"));
+                }
+                previous = Some(id);
+            }
+            Ok(())
+        });
+        if let Err(error) = result {
+            let error = error.at_offset(ids.page_place(number).offset);
+            damages.push(Damage::from_error(segment.path(), "ids", error)?);
+            // What the next page continues is not known.
+            previous = Some(0);
+        }
+    }
+    if damages.len() == before && records != segment.footer().records {
+        let error = Error::damaged(format!("{records} ids for {} records", segment.footer().records));
+        damages.push(Damage::from_error(segment.path(), "ids", error.at_offset(segment.footer().ids.offset))?);
+    }
+    Ok(())
+}
+
+/// The widest fingerprint that the sums above are made for.
+const _: () = assert!(WIDTH == 64);

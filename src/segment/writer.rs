@@ -1,0 +1,87 @@
+//! Writes a segment file in one forward pass.
+
+use super::id_writer::encode_ids;
+use super::table_writer::EncodedTable;
+use crate::env::{Env, TempFile};
+use crate::error::Result;
+use crate::fingerprint::Record;
+use crate::format::footer::{Footer, Span, TRAILER, TableSections};
+use crate::format::page::MIN_SIZE;
+use crate::format::{Parameters, codes, header, index};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Sections of pages from this size on begin at a multiple of the smallest page, so that a page read from a cold disk is
+/// one of the device's. In smaller ones the padding would weigh more than it helps.
+const ALIGNED_FROM: usize = 1 << 20;
+
+/// A segment that is being written. Dropped without [`SegmentWriter::finish`], nothing remains of it.
+pub(crate) struct SegmentWriter {
+    file: TempFile,
+    footer: Footer,
+}
+
+/// A finished segment file.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// Its path.
+    pub(crate) path: PathBuf,
+    /// Its length in bytes.
+    pub(crate) length: u64,
+    /// The checksum in its footer, which stands for all of it.
+    pub(crate) footer_checksum: u32,
+}
+
+impl SegmentWriter {
+    /// Begins the file `name` in `directory`.
+    pub(crate) fn create(env: &Arc<dyn Env>, directory: &Path, name: &str, parameters: &Parameters) -> Result<Self> {
+        let mut file = TempFile::create(env, directory, name)?;
+        file.write(&header::write())?;
+        let (ids, id_index) = Default::default();
+        let footer = Footer { parameters: *parameters, records: 0, fingerprints: 0, tables: Vec::new(), ids, id_index };
+        Ok(Self { file, footer })
+    }
+
+    /// Appends the next table.
+    pub(crate) fn table(&mut self, table: &EncodedTable) -> Result<()> {
+        let number = u32::try_from(self.footer.tables.len()).unwrap_or(u32::MAX);
+        let sections = TableSections {
+            data: self.section(&table.pages, true)?,
+            codes: self.section(&codes::write(&table.codes), false)?,
+            index: self.section(&index::write(&table.index, number), false)?,
+            blocks: table.index.len() as u64,
+        };
+        self.footer.tables.push(sections);
+        Ok(())
+    }
+
+    /// Appends the ids of the records, which are sorted by fingerprint, then id, and distinct.
+    pub(crate) fn ids(&mut self, records: &[Record]) -> Result<()> {
+        let ids = encode_ids(records);
+        self.footer.ids = self.section(&ids.pages, true)?;
+        self.footer.id_index = self.section(&ids.index, false)?;
+        self.footer.records = records.len() as u64;
+        self.footer.fingerprints = records.chunk_by(|a, b| a.fingerprint == b.fingerprint).count() as u64;
+        Ok(())
+    }
+
+    fn section(&mut self, bytes: &[u8], pages: bool) -> Result<Span> {
+        if pages && bytes.len() >= ALIGNED_FROM {
+            let padding = self.file.written().next_multiple_of(MIN_SIZE as u64) - self.file.written();
+            self.file.write(&vec![0; usize::try_from(padding).unwrap_or(0)])?;
+        }
+        let offset = self.file.written();
+        self.file.write(bytes)?;
+        Ok(Span { offset, length: bytes.len() as u64 })
+    }
+
+    /// Writes the footer and makes the file durable under its name.
+    pub(crate) fn finish(mut self) -> Result<Finished> {
+        let footer = self.footer.write();
+        self.file.write(&footer)?;
+        let checksum = footer.len().checked_sub(TRAILER - 4).and_then(|at| footer.get(at..)?.first_chunk::<4>());
+        let footer_checksum = checksum.map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        let length = self.file.written();
+        Ok(Finished { path: self.file.commit()?, length, footer_checksum })
+    }
+}

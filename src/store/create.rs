@@ -1,0 +1,91 @@
+//! Making a store.
+//!
+//! The order of events: directory, lock, the mark [`CREATING`], what earlier attempts have left is removed, segments,
+//! manifest, and the mark goes. Before the manifest is renamed into place there is no store; from then on there is one
+//! with everything in it.
+
+use super::directory::{CREATING, Room, remove_leftovers, room_for_store};
+use super::load::{self, LoadReport, Records};
+use super::{LOCK, Store, take_lock};
+use crate::env::Env;
+use crate::error::{Error, Result};
+use crate::format::Parameters;
+use crate::format::manifest::ManifestData;
+use crate::manifest;
+use crate::options::Options;
+use std::path::Path;
+
+/// Makes a store with the records, if there are any.
+pub(super) fn create(
+    path: &Path,
+    parameters: &Parameters,
+    options: &Options,
+    records: Option<Records>,
+) -> Result<(Store, LoadReport)> {
+    parameters.check()?;
+    let env = &*options.env;
+    let room = room_for_store(env, path)?;
+    if room == Room::Absent {
+        env.create_dir(path).map_err(|error| Error::io("cannot create", path, error))?;
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        env.sync_dir(parent).map_err(|error| Error::io("cannot sync", parent, error))?;
+    }
+    let lock = take_lock(env, path)?;
+    // Somebody may have been faster.
+    room_for_store(env, path)?;
+    let mut store = Store {
+        path: path.to_owned(),
+        options: options.clone(),
+        manifest: ManifestData::new(*parameters),
+        segments: Vec::new(),
+        lock: Some(lock),
+        poisoned: false,
+    };
+    match fill(&mut store, records) {
+        Ok(report) => Ok((store, report)),
+        Err(error) => {
+            // A manifest that could not be made durable may still be there: then what it names has to stay.
+            if !store.poisoned {
+                clean_up(env, path, room);
+            }
+            Err(error)
+        }
+    }
+}
+
+fn fill(store: &mut Store, records: Option<Records>) -> Result<LoadReport> {
+    let env = store.options.env.clone();
+    let mark = store.path.join(CREATING);
+    let fail = |error| Error::io("cannot create", &mark, error);
+    env.create(&mark).map_err(fail)?.sync().map_err(fail)?;
+    env.sync_dir(&store.path).map_err(|error| Error::io("cannot sync", &store.path, error))?;
+    for name in env.list(&store.path).map_err(|error| Error::io("cannot list", &store.path, error))? {
+        if name != CREATING && name != LOCK {
+            let file = store.path.join(name);
+            env.remove(&file).map_err(|error| Error::io("cannot remove", &file, error))?;
+        }
+    }
+    let mut report = LoadReport::default();
+    let mut state = store.manifest.clone();
+    if let Some(records) = records {
+        report = load::add_segment(store, &mut state, records)?;
+    }
+    if let Err(error) = manifest::replace(&env, &store.path, &state) {
+        store.poisoned = manifest::read_bytes(&*env, &store.path).is_ok();
+        return Err(error);
+    }
+    store.manifest = state;
+    // The store exists: a mark that cannot be removed is only untidy, the next writer removes it.
+    let _ = env.remove(&mark);
+    Ok(report)
+}
+
+/// Removes what a failed creation has made, as far as that is possible; a later attempt removes the rest.
+fn clean_up(env: &dyn Env, path: &Path, room: Room) {
+    let nothing = ManifestData::new(Parameters::default());
+    let _ = remove_leftovers(env, path, &nothing);
+    let _ = env.remove(&path.join(LOCK));
+    if room == Room::Absent {
+        let _ = env.remove_dir(path);
+    }
+}

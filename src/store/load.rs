@@ -1,0 +1,131 @@
+//! Bulk load: one new segment, then one new manifest.
+
+use super::{Store, open_segment};
+use crate::bulk;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::Record;
+use crate::format::manifest::{ManifestData, Numbering};
+use crate::manifest;
+
+/// What is loaded.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Records {
+    /// Fingerprints with the ids of their documents.
+    WithIds(Vec<Record>),
+    /// Fingerprints that the store numbers, in this order, from its own counter. Numbers begin at 0 and are never used
+    /// again.
+    Numbered(Vec<u64>),
+}
+
+/// What a load has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoadReport {
+    /// Records in the input.
+    pub records: u64,
+    /// Those of them that the store had already, or that came twice.
+    pub already_present: u64,
+    /// Distinct fingerprints among the added records.
+    pub fingerprints: u64,
+    /// Bytes of the new segment; 0 if nothing was added.
+    pub segment_bytes: u64,
+}
+
+impl LoadReport {
+    /// Records that were added.
+    #[must_use]
+    pub fn added(&self) -> u64 {
+        self.records - self.already_present
+    }
+}
+
+/// Adds records to a store that is open for writing.
+pub(super) fn bulk_load(store: &mut Store, records: Records) -> Result<LoadReport> {
+    if store.lock.is_none() {
+        return Err(Error::new(ErrorKind::ReadOnly, "the store is open for reading only")
+            .at_path(&store.path)
+            .with_remedy("open it with Store::open"));
+    }
+    if store.poisoned {
+        return Err(Error::new(ErrorKind::Io, "an earlier write failed and left the state on disk unknown")
+            .at_path(&store.path)
+            .with_remedy("close the store and open it again"));
+    }
+    let mut state = store.manifest.clone();
+    let segments_before = store.segments.len();
+    let report = add_segment(store, &mut state, records)?;
+    if state == store.manifest {
+        return Ok(report);
+    }
+    if let Err(error) = manifest::replace(&store.options.env, &store.path, &state) {
+        // The rename may or may not have happened, so the new segment has to stay; the next writer tidies up.
+        store.poisoned = true;
+        store.segments.truncate(segments_before);
+        return Err(error);
+    }
+    store.manifest = state;
+    Ok(report)
+}
+
+/// Writes the records that are not there yet to a new segment, opens it and enters it into `state`. The manifest on disk
+/// is not touched.
+pub(super) fn add_segment(store: &mut Store, state: &mut ManifestData, records: Records) -> Result<LoadReport> {
+    let mut records = number(store, state, records)?;
+    let mut report = LoadReport { records: records.len() as u64, ..LoadReport::default() };
+    bulk::sort(&mut records);
+    for segment in &store.segments {
+        bulk::remove_present(segment, &mut records)?;
+    }
+    report.already_present = report.records - records.len() as u64;
+    if records.is_empty() {
+        return Ok(report);
+    }
+    let env = &store.options.env;
+    let parameters = state.parameters;
+    let (path, entry) = bulk::write_segment(env, &store.path, state.next_segment, &parameters, &records)?;
+    drop(records);
+    match open_segment(&store.path, &store.options, state, &entry) {
+        Ok(segment) => store.segments.push(segment),
+        Err(error) => {
+            // Nothing refers to the file yet.
+            let _ = env.remove(&path);
+            return Err(error);
+        }
+    }
+    report.fingerprints = entry.fingerprints;
+    report.segment_bytes = entry.file_length;
+    state.next_segment += 1;
+    state.segments.push(entry);
+    Ok(report)
+}
+
+/// Gives every record an id and decides whose ids the store has, if nobody has decided yet.
+fn number(store: &Store, state: &mut ManifestData, records: Records) -> Result<Vec<Record>> {
+    let (wanted, count) = match &records {
+        Records::WithIds(records) => (Numbering::Given, records.len()),
+        Records::Numbered(fingerprints) => (Numbering::Own, fingerprints.len()),
+    };
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    if state.numbering == Numbering::Undecided {
+        state.numbering = wanted;
+    } else if state.numbering != wanted {
+        let (has, remedy) = match wanted {
+            Numbering::Given => ("numbers its records itself, the input has ids", "load the input without ids"),
+            _ => ("has ids of its user's, the input has none", "give every record an id"),
+        };
+        return Err(Error::invalid(format!("the store {has}")).at_path(&store.path).with_remedy(remedy));
+    }
+    match records {
+        Records::WithIds(records) => Ok(records),
+        Records::Numbered(fingerprints) => {
+            let first = state.next_id;
+            state.next_id = first
+                .checked_add(count as u64)
+                .ok_or_else(|| Error::invalid("the store has no numbers left").at_path(&store.path))?;
+            Ok(fingerprints.into_iter().zip(first..).map(|(fingerprint, id)| Record { fingerprint, id }).collect())
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! The store: a directory of segments under one manifest.
+//!
+//! A store is a set of records. It is created once with its [`Parameters`], loaded in bulk, and asked. One process at a
+//! time may have it open for writing; any number may read. What a load has returned from is durable; a load that fails
+//! or is killed at any moment leaves the store as it was.
+
+mod create;
+mod directory;
+mod load;
+mod query;
+mod records;
+mod statistics;
+mod verify;
+
+pub use load::{LoadReport, Records};
+pub use query::Searcher;
+pub use records::RecordIter;
+pub(crate) use statistics::of_segment as statistics_of_segment;
+pub use statistics::{Statistics, TableStatistics};
+pub use verify::{VerifyReport, verify};
+
+use crate::bulk::segment_name;
+use crate::env::Env;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::Match;
+use crate::format::Parameters;
+use crate::format::manifest::{ManifestData, Numbering, SegmentEntry};
+use crate::manifest;
+use crate::options::Options;
+use crate::segment::Segment;
+use std::any::Any;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Name of the file that the writing process locks.
+const LOCK: &str = "LOCK";
+
+/// An open store.
+///
+/// ```
+/// use fpstore::{Options, Parameters, Record, Records, Store};
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("store");
+/// let mut store = Store::create(&path, &Parameters::new(3), &Options::new())?;
+/// store.bulk_load(Records::WithIds(vec![
+///     Record { fingerprint: 0x832f_e9f6_aa2f_461a, id: 1 },
+///     Record { fingerprint: 0x0000_c4d3_ba6c_de29, id: 2 },
+/// ]))?;
+/// let matches = store.query(0x832f_e9f6_aa2f_461b, 3)?;
+/// assert_eq!((matches[0].id, matches[0].distance), (1, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    options: Options,
+    manifest: ManifestData,
+    segments: Vec<Segment>,
+    /// Held while the store is open for writing; `None` = reading only.
+    lock: Option<Box<dyn Any + Send + Sync>>,
+    /// Set when it is not known which manifest is on disk; no further writes then.
+    poisoned: bool,
+}
+
+impl Store {
+    /// Makes an empty store and opens it for writing.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if there is a store, or a directory with other files; `InvalidInput` if the parameters are not
+    /// possible; `Locked`; `Io`.
+    pub fn create(path: impl AsRef<Path>, parameters: &Parameters, options: &Options) -> Result<Self> {
+        create::create(path.as_ref(), parameters, options, None).map(|(store, _)| store)
+    }
+
+    /// Makes a store that holds `records` from the start: after a crash at any moment it is there with all of them, or
+    /// not at all.
+    ///
+    /// # Errors
+    /// Those of [`Store::create`] and [`Store::bulk_load`].
+    pub fn create_loaded(
+        path: impl AsRef<Path>,
+        parameters: &Parameters,
+        options: &Options,
+        records: Records,
+    ) -> Result<(Self, LoadReport)> {
+        create::create(path.as_ref(), parameters, options, Some(records))
+    }
+
+    /// Opens a store for reading and writing, and removes what an interrupted load has left behind.
+    ///
+    /// # Errors
+    /// `NotFound`, `Locked` if another process writes, `Damaged`, `Unsupported`, `Io`.
+    pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
+        let path = path.as_ref();
+        // Only a directory that is a store gets a lock file.
+        manifest::read_bytes(&*options.env, path)?;
+        let lock = take_lock(&*options.env, path)?;
+        let mut store = Self::open_read_only(path, options)?;
+        directory::remove_leftovers(&*options.env, path, &store.manifest)?;
+        store.lock = Some(lock);
+        Ok(store)
+    }
+
+    /// Opens a store for reading. Nothing in the directory is changed.
+    ///
+    /// # Errors
+    /// `NotFound`, `Damaged`, `Unsupported`, `Io`.
+    pub fn open_read_only(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
+        let path = path.as_ref();
+        let manifest = manifest::read(&*options.env, path)?;
+        let segments = manifest
+            .segments
+            .iter()
+            .map(|entry| open_segment(path, options, &manifest, entry))
+            .collect::<Result<_>>()?;
+        Ok(Self { path: path.to_owned(), options: options.clone(), manifest, segments, lock: None, poisoned: false })
+    }
+
+    /// The store's directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What was fixed when the store was created.
+    #[must_use]
+    pub fn parameters(&self) -> &Parameters {
+        &self.manifest.parameters
+    }
+
+    /// Who gives the records their ids.
+    #[must_use]
+    pub fn numbering(&self) -> Numbering {
+        self.manifest.numbering
+    }
+
+    /// Adds records, durably and all or nothing. Records that the store has already are counted and left out.
+    ///
+    /// # Errors
+    /// `ReadOnly`; `InvalidInput` if the records have ids and the store numbers them itself, or the reverse; `Damaged` or
+    /// `Io` from reading what is there; `Io` from writing, in which case the store is as before.
+    pub fn bulk_load(&mut self, records: Records) -> Result<LoadReport> {
+        load::bulk_load(self, records)
+    }
+
+    /// All records within distance `k` (0 to 64) of a fingerprint, by distance, then fingerprint, then id. Complete for
+    /// any `k`; slower for one above the store's maximum.
+    ///
+    /// To ask many times, use [`Store::searcher`], which keeps its buffers.
+    ///
+    /// # Errors
+    /// `InvalidInput` if `k` exceeds 64; `Damaged` or `Io` from reading.
+    pub fn query(&self, fingerprint: u64, k: u32) -> Result<Vec<Match>> {
+        self.searcher().query(fingerprint, k)
+    }
+
+    /// Some record within distance `k` of a fingerprint, the first that is found.
+    ///
+    /// # Errors
+    /// As [`Store::query`].
+    pub fn contains_near(&self, fingerprint: u64, k: u32) -> Result<Option<Match>> {
+        self.searcher().contains_near(fingerprint, k)
+    }
+
+    /// The `count` records nearest to a fingerprint at any distance, in the order of [`Store::query`].
+    ///
+    /// # Errors
+    /// `Damaged` or `Io` from reading.
+    pub fn nearest(&self, fingerprint: u64, count: usize) -> Result<Vec<Match>> {
+        self.searcher().nearest(fingerprint, count)
+    }
+
+    /// What [`Store::query`] returns, found by comparing with every stored fingerprint: the way to check the index.
+    ///
+    /// # Errors
+    /// As [`Store::query`].
+    pub fn scan(&self, fingerprint: u64, k: u32) -> Result<Vec<Match>> {
+        self.searcher().scan(fingerprint, k)
+    }
+
+    /// Something to ask many queries with; one a thread.
+    #[must_use]
+    pub fn searcher(&self) -> Searcher<'_> {
+        Searcher::new(&self.segments)
+    }
+
+    /// All records by fingerprint, then id.
+    #[must_use]
+    pub fn records(&self) -> RecordIter<'_> {
+        RecordIter::new(&self.segments)
+    }
+
+    /// Sizes and counts, from what is in memory.
+    #[must_use]
+    pub fn statistics(&self) -> Statistics {
+        statistics::collect(&self.manifest.parameters, self.manifest.write().len() as u64, &self.segments)
+    }
+
+    /// Checks every byte of the store's files. [`verify`] does the same for a store too damaged to open.
+    ///
+    /// # Errors
+    /// `Io` if something cannot be read; damage is in the report.
+    pub fn verify(&self) -> Result<VerifyReport> {
+        verify(&self.path, &self.options)
+    }
+
+    pub(crate) fn into_segments(self) -> Vec<Segment> {
+        self.segments
+    }
+}
+
+/// The lock of a store's directory.
+fn take_lock(env: &dyn Env, store: &Path) -> Result<Box<dyn Any + Send + Sync>> {
+    let path = store.join(LOCK);
+    env.lock(&path).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => {
+            let holder = error.to_string();
+            let holder = if holder.starts_with("process ") { holder } else { "another process".to_owned() };
+            Error::new(ErrorKind::Locked, format!("{holder} has the store open for writing"))
+                .at_path(store)
+                .with_remedy("wait until it is done; reading is possible meanwhile")
+        }
+        _ => Error::io("cannot lock", &path, error),
+    })
+}
+
+/// Opens a segment and makes sure that it is the one the manifest means.
+fn open_segment(store: &Path, options: &Options, manifest: &ManifestData, entry: &SegmentEntry) -> Result<Segment> {
+    let path = store.join(segment_name(entry.number));
+    let segment = Segment::open(&*options.env, &path, options.read_mode).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Error::damaged("a segment of the store is missing").at_path(&path),
+        _ => error,
+    })?;
+    let footer = segment.footer();
+    let found = (segment.file().length(), footer.records, footer.fingerprints, segment.footer_checksum());
+    let expected = (entry.file_length, entry.records, entry.fingerprints, entry.footer_checksum);
+    if found != expected || footer.parameters != manifest.parameters {
+        return Err(Error::damaged("the segment is not the one that the manifest names").at_path(&path));
+    }
+    Ok(segment)
+}

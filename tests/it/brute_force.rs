@@ -1,0 +1,144 @@
+//! Answers equal brute force: on real and on uniform data, for every design, codec, reading mode and number of segments.
+
+use crate::support::*;
+use fpstore::{Codec, Parameters, ReadMode, Record};
+use rayon::prelude::*;
+
+/// Stored values with 0 to 4 random bits flipped.
+fn flipped(values: &[u64], seed: u64) -> Vec<u64> {
+    let mut random = Random(seed);
+    values
+        .iter()
+        .map(|&value| {
+            let flips = u32::try_from(random.below(5)).unwrap();
+            random.flip(value, flips)
+        })
+        .collect()
+}
+
+/// Brute force for many queries over many records: distances to distinct fingerprints once, for all k.
+fn distances(fingerprints: &[u64], query: u64, limit: u32) -> Vec<(u32, u64)> {
+    let mut near: Vec<(u32, u64)> =
+        fingerprints.iter().map(|&f| ((f ^ query).count_ones(), f)).filter(|&(d, _)| d <= limit).collect();
+    near.sort_unstable();
+    near
+}
+
+#[test]
+fn every_real_value_with_up_to_four_flips_at_every_k_up_to_five() {
+    let real = real();
+    let records = numbered(&real);
+    let store = store_of(&Parameters::new(3), &records, 1, ReadMode::Mmap);
+    let mut distinct = real.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let mut ids: std::collections::HashMap<u64, Vec<u64>> = std::collections::HashMap::new();
+    records.iter().for_each(|record| ids.entry(record.fingerprint).or_default().push(record.id));
+    flipped(&real, 1).par_chunks(500).for_each(|queries| {
+        let mut searcher = store.searcher();
+        for &query in queries {
+            let near = distances(&distinct, query, 5);
+            for k in 0..=5 {
+                let found = searcher.query(query, k).unwrap();
+                let found = found.iter().map(|m| (m.distance, m.fingerprint, m.id));
+                let expected =
+                    near.iter().filter(|&&(d, _)| d <= k).flat_map(|&(d, f)| ids[&f].iter().map(move |&id| (d, f, id)));
+                assert!(found.eq(expected), "{query:016x} within {k}");
+            }
+        }
+    });
+}
+
+#[test]
+fn every_design_codec_and_mode_in_one_and_three_segments_on_real_data() {
+    let real = real();
+    let queries: Vec<u64> = flipped(&real, 2).into_iter().step_by(1231).collect();
+    let records: Vec<Record> = numbered(&real).into_iter().step_by(3).collect();
+    for parameters in combinations() {
+        for mode in MODES {
+            for segments in [1, 3] {
+                let store = store_of(&parameters, &records, segments, mode);
+                let label = format!("{} {} {mode:?} {segments}", parameters.design(), parameters.codec());
+                compare(&store, &records, &queries, 0..=5, &label);
+            }
+        }
+    }
+}
+
+#[test]
+fn one_million_uniform_values() {
+    let values = uniform(1_000_000, 3);
+    let records = numbered(&values);
+    let mut queries: Vec<u64> = flipped(&values, 4).into_iter().step_by(25_000).collect();
+    queries.extend(uniform(40, 5));
+    for (codec, segments) in [(Codec::Adaptive, 1), (Codec::Xor, 3)] {
+        let store = store_of(&Parameters::new(3).with_codec(codec), &records, segments, ReadMode::Mmap);
+        assert_eq!(store.statistics().segments, segments as u64);
+        compare(&store, &records, &queries, 0..=5, codec.name());
+    }
+}
+
+#[test]
+fn every_block_size() {
+    let records: Vec<Record> = numbered(&real()).into_iter().step_by(5).collect();
+    let queries: Vec<u64> = records.iter().step_by(401).map(|record| record.fingerprint ^ 0x8000_0001).collect();
+    for shift in 7..=16 {
+        let store = store_of(&Parameters::new(3).with_block_size(1 << shift), &records, 1, ReadMode::Pread);
+        compare(&store, &records, &queries, 2..=3, &format!("{} bytes", 1 << shift));
+    }
+}
+
+#[test]
+fn distances_beyond_the_maximum_are_answered_completely() {
+    let mut values = uniform(300, 6);
+    let centre = values[0];
+    let mut random = Random(7);
+    values.extend((0..=64).map(|flips| random.flip(centre, flips)));
+    let records = numbered(&values);
+    for design in DESIGNS {
+        let store = store_of(&Parameters::new(1).with_design(design).with_block_size(128), &records, 2, ReadMode::Mmap);
+        compare(&store, &records, &[centre, !centre], 0..=64, &design.to_string());
+        assert!(store.query(centre, 65).is_err());
+    }
+}
+
+#[test]
+fn scan_and_nearest_agree_with_brute_force() {
+    let real = real();
+    let records: Vec<Record> = numbered(&real).into_iter().step_by(7).collect();
+    let store = store_of(&Parameters::new(3), &records, 3, ReadMode::Mmap);
+    for query in flipped(&real, 8).into_iter().step_by(9001).chain([0, u64::MAX]) {
+        for k in [0, 3, 20] {
+            assert_eq!(store.scan(query, k).unwrap(), expected(&records, query, k));
+        }
+        let all = expected(&records, query, 64);
+        for count in [0, 1, 2, 10, 500, records.len(), records.len() + 1] {
+            assert_eq!(
+                store.nearest(query, count).unwrap(),
+                all[..count.min(all.len())],
+                "{count} nearest {query:016x}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_reference_pairs_of_the_document_sample() {
+    // Every pair of the 85,364 values' distinct ones within three bits: 73,231, counted by another program.
+    let mut distinct = real();
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!(distinct.len(), 44_751);
+    let store = store_of(&Parameters::new(3), &numbered(&distinct), 1, ReadMode::Mmap);
+    let pairs: usize = distinct
+        .par_chunks(500)
+        .map(|queries| {
+            let mut searcher = store.searcher();
+            queries
+                .iter()
+                .map(|&q| searcher.query(q, 3).unwrap().iter().filter(|m| m.fingerprint > q).count())
+                .sum::<usize>()
+        })
+        .sum();
+    assert_eq!(pairs, 73_231);
+}

@@ -1,0 +1,143 @@
+//! Every byte flipped, every file cut at every length, random bytes as files: `verify` reports it, queries give an error
+//! or the right answer, nothing panics.
+
+use crate::support::*;
+use fpstore::{Codec, Design, ErrorKind, Options, Parameters, ReadMode, Record, Store, verify};
+use proptest::prelude::*;
+use rayon::prelude::*;
+use std::path::PathBuf;
+
+/// A store of two segments with both kinds of block and fingerprints of several records.
+fn small(codec: Codec) -> (Vec<(PathBuf, Vec<u8>)>, Vec<Record>) {
+    let mut records = numbered(&uniform(150, 11));
+    records.extend(numbered(&real()[..400]));
+    let fixture = Fixture::new(ReadMode::Mmap);
+    let parameters = Parameters::new(3).with_design(Design::Tables { parts: 2 }).with_codec(codec).with_block_size(256);
+    drop(fixture.load(&parameters, &records, 2));
+    (fixture.files(), records)
+}
+
+/// The same files with one of them changed, in an environment of their own.
+fn with_file(files: &[(PathBuf, Vec<u8>)], changed: usize, bytes: Vec<u8>, mode: ReadMode) -> Fixture {
+    let fixture = Fixture::new(mode);
+    fpstore::env::Env::create_dir(&fixture.env, &fixture.path).unwrap();
+    for (path, bytes) in files {
+        fixture.env.set_bytes(path, bytes.clone());
+    }
+    fixture.env.set_bytes(&files[changed].0, bytes);
+    fixture
+}
+
+/// Verifies and asks a store one file of which was damaged.
+fn check(fixture: &Fixture, records: &[Record], queries: &[u64], label: &str) {
+    let report = verify(&fixture.path, &fixture.options);
+    let report = report.unwrap_or_else(|error| panic!("{label}: verify fails instead of reporting: {error}"));
+    assert!(!report.damages.is_empty(), "{label}: not noticed");
+    assert!(report.damages.iter().all(|damage| !damage.section.is_empty()));
+    match Store::open_read_only(&fixture.path, &fixture.options) {
+        Err(error) => assert!(matches!(error.kind(), ErrorKind::Damaged | ErrorKind::Unsupported), "{label}: {error}"),
+        Ok(store) => {
+            for &query in queries {
+                for answer in [store.query(query, 3), store.scan(query, 3)] {
+                    match answer {
+                        Ok(matches) => assert_eq!(matches, expected(records, query, 3), "{label}"),
+                        Err(error) => {
+                            assert_eq!(error.kind(), ErrorKind::Damaged, "{label}: {error}");
+                            assert!(error.path().is_some() && error.offset().is_some(), "{label}: {error}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn is_lock(path: &std::path::Path) -> bool {
+    path.file_name().is_some_and(|name| name == "LOCK")
+}
+
+#[test]
+fn every_byte_flipped() {
+    for codec in Codec::ALL {
+        let (files, records) = small(codec);
+        let queries: Vec<u64> = records.iter().step_by(70).map(|record| record.fingerprint ^ 5).collect();
+        for (number, (path, bytes)) in files.iter().enumerate().filter(|(_, (path, _))| !is_lock(path)) {
+            (0..bytes.len()).into_par_iter().for_each(|at| {
+                let mut bytes = bytes.clone();
+                bytes[at] ^= 1 << (at % 8);
+                let mode = MODES[at % 2];
+                let fixture = with_file(&files, number, bytes, mode);
+                check(&fixture, &records, &queries, &format!("{codec} {} byte {at}", path.display()));
+            });
+        }
+    }
+}
+
+#[test]
+fn every_file_cut_at_every_length() {
+    let (files, records) = small(Codec::Adaptive);
+    let queries = [records[3].fingerprint, records[300].fingerprint];
+    for (number, (path, bytes)) in files.iter().enumerate().filter(|(_, (path, _))| !is_lock(path)) {
+        (0..bytes.len()).into_par_iter().for_each(|length| {
+            let fixture = with_file(&files, number, bytes[..length].to_vec(), MODES[length % 2]);
+            check(&fixture, &records, &queries, &format!("{} cut at {length}", path.display()));
+        });
+    }
+}
+
+#[test]
+fn a_missing_segment_and_one_of_another_load_are_noticed() {
+    let (files, records) = small(Codec::Adaptive);
+    let segments: Vec<usize> = (0..files.len()).filter(|&f| files[f].0.extension().is_some()).collect();
+    let swapped = with_file(&files, segments[0], files[segments[1]].1.clone(), ReadMode::Mmap);
+    check(&swapped, &records, &[], "swapped");
+    let fixture = with_file(&files, 0, files[0].1.clone(), ReadMode::Mmap);
+    fpstore::env::Env::remove(&fixture.env, &files[segments[1]].0).unwrap();
+    check(&fixture, &records, &[], "missing");
+}
+
+#[test]
+fn a_file_that_changes_under_a_positioned_reader_gives_errors() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store");
+    let records = numbered(&uniform(20_000, 12));
+    let options = Options::new().with_read_mode(ReadMode::Pread);
+    let loaded = fpstore::Records::WithIds(records.clone());
+    drop(Store::create_loaded(&path, &Parameters::new(3), &options, loaded).unwrap());
+    let store = Store::open_read_only(&path, &options).unwrap();
+    let segment = path.join("00000001.segment");
+    let bytes = std::fs::read(&segment).unwrap();
+    for length in [bytes.len() / 2, 5000, 0] {
+        std::fs::write(&segment, &bytes[..length]).unwrap();
+        let mut errors = 0;
+        for record in records.iter().step_by(997) {
+            match store.query(record.fingerprint, 1) {
+                Ok(matches) => assert_eq!(matches, expected(&records, record.fingerprint, 1)),
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::Damaged, "{error}");
+                    errors += 1;
+                }
+            }
+        }
+        assert!(errors > 0, "cut at {length}");
+    }
+    let mut changed = bytes.clone();
+    changed[30_000..31_000].fill(0x5a);
+    std::fs::write(&segment, &changed).unwrap();
+    assert!(store.scan(0, 3).is_err());
+    std::fs::write(&segment, &bytes).unwrap();
+    assert_eq!(store.scan(records[0].fingerprint, 3).unwrap(), expected(&records, records[0].fingerprint, 3));
+}
+
+proptest! {
+    #[test]
+    fn random_bytes_are_no_segment_and_no_manifest(bytes in prop::collection::vec(any::<u8>(), 0..500), genuine: bool) {
+        let (files, records) = small(Codec::Adaptive);
+        for number in (0..files.len()).filter(|&file| !is_lock(&files[file].0)) {
+            // Half of them begin as a genuine file does.
+            let head = if genuine { &files[number].1[..16.min(files[number].1.len())] } else { &[][..] };
+            let fixture = with_file(&files, number, [head, &bytes].concat(), ReadMode::Mmap);
+            check(&fixture, &records, &[1], "random bytes");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The house rules that a program can check: which module may use which, how long a file may be, where `unsafe` may be.
+//!
+//! The library is built in floors; ARCHITECTURE.md says why. A module uses modules of lower floors only, so that
+//! each floor can be read, tested and replaced without knowing what stands on it.
+
+mod made_up;
+mod source;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use source::{tokens, uses};
+
+/// The modules of each floor, from the ground. `lib` is `src/lib.rs`, the root.
+const FLOORS: &[&[&str]] = &[
+    &["error", "fingerprint"],
+    &["bits", "codec", "plan"],
+    &["format"],
+    &["env"],
+    &["segment", "wal", "manifest"],
+    &["search", "memtable", "merge", "compaction", "bulk", "join"],
+    &["store", "options", "inspect", "lib"],
+];
+
+/// From this floor on, the modules of one floor may use each other.
+const SOCIABLE: usize = 5;
+
+/// Neighbours on a lower floor of which the first may use the second.
+const NEIGHBOURS: &[(&str, &str)] = &[("codec", "bits"), ("plan", "bits")];
+
+/// The only modules with `unsafe` in them; each says why.
+const UNSAFE: &[&[&str]] = &[&["env", "mmap"], &["codec", "simd"]];
+
+/// The most lines a source file may have.
+const LONGEST: usize = 500;
+
+/// Where the project's own sources are.
+const FOLDERS: &[&str] = &["src", "tests", "tools", "benches", "examples", "format-spec"];
+
+#[test]
+fn modules_use_lower_floors_only() {
+    let files = sources(&["src"]);
+    assert!(files.iter().any(|file| file.name == "src/lib.rs"), "the sources of the library were not found");
+    assert_none(files.iter().flat_map(|file| floor_breaks(&file.name, &file.text)).collect());
+}
+
+#[test]
+fn every_module_has_its_floor() {
+    let src = root().join("src");
+    let names = fs::read_dir(src).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert_none(names.filter_map(|name| homeless(&name)).collect());
+}
+
+#[test]
+fn no_source_file_is_too_long() {
+    assert_none(sources(FOLDERS).iter().filter_map(|file| too_long(&file.name, &file.text)).collect());
+}
+
+#[test]
+fn unsafe_stays_where_it_is_explained() {
+    assert_none(sources(FOLDERS).iter().flat_map(|file| misplaced_unsafe(&file.name, &file.text)).collect());
+}
+
+/// What the source in the file breaks of the floor rule, one line of text each.
+fn floor_breaks(file: &str, source: &str) -> Vec<String> {
+    let module = module_path(file);
+    let own = module.first().copied().unwrap_or("lib");
+    let Some(own_floor) = floor(own) else { return vec![format!("{file}: `{own}` is not in the table of floors")] };
+    let mut breaks = Vec::new();
+    for named in uses(source, &module, &|name| name != "lib" && floor(name).is_some()) {
+        let other = if named.module.is_empty() { "lib" } else { named.module.as_str() };
+        let other_floor = floor(other).unwrap_or(usize::MAX);
+        if other == own || may_use((own, own_floor), (other, other_floor)) {
+            continue;
+        }
+        let mut text = format!("{file}:{}: `{own}` (floor {own_floor}) uses ", named.line);
+        match other {
+            "lib" => text += "an item of the crate's root; name the module that defines it",
+            _ => write!(text, "`{other}` (floor {other_floor})").unwrap(),
+        }
+        breaks.push(text);
+    }
+    breaks.extend(strangers(file, source));
+    breaks
+}
+
+/// A `#[path]` that leads to another folder: what is there would be judged as part of that folder.
+fn strangers(file: &str, source: &str) -> Vec<String> {
+    let tokens = tokens(source);
+    let attributes =
+        tokens.windows(4).filter(|window| window.iter().map(|t| t.text.as_str()).eq(["#", "[", "path", "="]));
+    let lines = attributes.filter_map(|window| window.first()).map(|token| token.line);
+    let elsewhere = |&line: &usize| {
+        let path = source.lines().nth(line - 1).and_then(|text| text.split('"').nth(1));
+        path.is_none_or(|path| path.contains(['/', '\\']))
+    };
+    lines.filter(elsewhere).map(|line| format!("{file}:{line}: `#[path]` leads to another folder")).collect()
+}
+
+fn may_use((own, own_floor): (&str, usize), (other, other_floor): (&str, usize)) -> bool {
+    other_floor < own_floor || own_floor == other_floor && (own_floor >= SOCIABLE || NEIGHBOURS.contains(&(own, other)))
+}
+
+fn floor(module: &str) -> Option<usize> {
+    FLOORS.iter().position(|modules| modules.contains(&module))
+}
+
+/// Whether an entry of `src/` is a module that has no floor.
+fn homeless(entry: &str) -> Option<String> {
+    let module = entry.strip_suffix(".rs").unwrap_or(entry);
+    floor(module)
+        .is_none()
+        .then(|| format!("src/{entry}: give `{module}` a floor in tests/it/floors.rs and ARCHITECTURE.md"))
+}
+
+fn too_long(file: &str, text: &str) -> Option<String> {
+    let lines = text.lines().count();
+    (lines > LONGEST).then(|| format!("{file}: {lines} lines; make a folder of it, {LONGEST} is the most"))
+}
+
+fn misplaced_unsafe(file: &str, source: &str) -> Vec<String> {
+    let module = module_path(file);
+    if !file.ends_with(".rs") || file.starts_with("src/") && UNSAFE.iter().any(|allowed| module.starts_with(allowed)) {
+        return Vec::new();
+    }
+    let places = tokens(source).into_iter().filter(|token| token.text == "unsafe");
+    places.map(|token| format!("{file}:{}: `unsafe` belongs in env::mmap or codec::simd", token.line)).collect()
+}
+
+/// `src/a/b.rs` and `src/a/b/mod.rs` are `["a", "b"]`; `src/lib.rs` is `[]`.
+fn module_path(file: &str) -> Vec<&str> {
+    let file = file.strip_suffix(".rs").unwrap_or(file);
+    let mut path: Vec<&str> = file.split('/').skip(1).collect();
+    if path == ["lib"] || path.last() == Some(&"mod") {
+        path.pop();
+    }
+    path
+}
+
+/// A source file; its name is its path from the root of the repository, with slashes on every platform.
+struct File {
+    name: String,
+    text: String,
+}
+
+/// The Rust and Python sources below the folders.
+fn sources(folders: &[&str]) -> Vec<File> {
+    let mut files = Vec::new();
+    for folder in folders {
+        collect(&root().join(folder), folder, &mut files);
+    }
+    files
+}
+
+fn collect(folder: &Path, name: &str, files: &mut Vec<File>) {
+    if !folder.is_dir() {
+        return;
+    }
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let last = path.file_name().unwrap().to_str().unwrap();
+        let name = format!("{name}/{last}");
+        if path.is_dir() && last != "target" {
+            collect(&path, &name, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs" || extension == "py") {
+            files.push(File { name, text: fs::read_to_string(&path).unwrap() });
+        }
+    }
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn assert_none(breaks: Vec<String>) {
+    assert!(breaks.is_empty(), "{} of the house rules broken:\n{}", breaks.len(), breaks.join("\n"));
+}

@@ -1,0 +1,80 @@
+//! Bulk loads: a store is a set of records, numbers are never used again, loads are all or nothing.
+
+use crate::support::*;
+use fpstore::{ErrorKind, Numbering, Parameters, ReadMode, Record, Records, Store};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+#[test]
+fn loading_again_changes_nothing() {
+    let fixture = Fixture::new(ReadMode::Mmap);
+    let records = numbered(&real()[..20_000]);
+    let mut store = fixture.load(&Parameters::new(3), &records, 2);
+    let before = fixture.files();
+    let report = store.bulk_load(Records::WithIds(records)).unwrap();
+    assert_eq!((report.records, report.already_present, report.added(), report.segment_bytes), (20_000, 20_000, 0, 0));
+    assert_eq!(fixture.files(), before);
+}
+
+#[test]
+fn own_numbers_begin_at_zero_go_on_and_survive_reopening() {
+    let fixture = Fixture::new(ReadMode::Mmap);
+    let mut store = Store::create(&fixture.path, &Parameters::new(3), &fixture.options).unwrap();
+    assert_eq!(store.numbering(), Numbering::Undecided);
+    store.bulk_load(Records::Numbered(vec![9, 8, 9])).unwrap();
+    drop(store);
+    let mut store = Store::open(&fixture.path, &fixture.options).unwrap();
+    assert_eq!(store.bulk_load(Records::Numbered(vec![9])).unwrap().added(), 1);
+    let ids = |f| store.query(f, 0).unwrap().iter().map(|found| found.id).collect::<Vec<_>>();
+    assert_eq!((ids(9), ids(8)), (vec![0, 2, 3], vec![1]));
+}
+
+#[test]
+fn own_and_given_ids_do_not_mix() {
+    for (first, second) in [
+        (Records::Numbered(vec![1]), Records::WithIds(vec![Record { fingerprint: 2, id: 7 }])),
+        (Records::WithIds(vec![Record { fingerprint: 2, id: 7 }]), Records::Numbered(vec![1])),
+    ] {
+        let fixture = Fixture::new(ReadMode::Mmap);
+        let mut store = Store::create(&fixture.path, &Parameters::new(3), &fixture.options).unwrap();
+        // A load of nothing decides nothing.
+        store.bulk_load(Records::Numbered(vec![])).unwrap();
+        store.bulk_load(first).unwrap();
+        let before = fixture.files();
+        assert_eq!(store.bulk_load(second).unwrap_err().kind(), ErrorKind::InvalidInput);
+        assert_eq!(fixture.files(), before);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn any_loads_make_the_union_of_their_records(
+        loads in prop::collection::vec(prop::collection::vec((0u64..60, 0u64..6, any::<bool>()), 0..150), 0..6),
+        reopen: bool,
+    ) {
+        let fixture = Fixture::new(ReadMode::Pread);
+        let mut store = Store::create(&fixture.path, &Parameters::new(3).with_block_size(128), &fixture.options).unwrap();
+        let mut model = BTreeSet::new();
+        for load in loads {
+            let records: Vec<Record> = load
+                .iter()
+                .map(|&(fingerprint, id, far)| Record { fingerprint: if far { fingerprint << 58 } else { fingerprint }, id })
+                .collect();
+            let before = model.len();
+            model.extend(records.iter().copied());
+            let report = store.bulk_load(Records::WithIds(records)).unwrap();
+            prop_assert_eq!(report.added() as usize, model.len() - before);
+            if reopen {
+                drop(store);
+                store = Store::open(&fixture.path, &fixture.options).unwrap();
+            }
+        }
+        prop_assert!(store.records().map(Result::unwrap).eq(model.iter().copied()));
+        let records: Vec<Record> = model.into_iter().collect();
+        for query in [0, 31, 5 << 58] {
+            prop_assert_eq!(store.query(query, 2).unwrap(), expected(&records, query, 2));
+        }
+        prop_assert!(store.verify().unwrap().damages.is_empty());
+    }
+}

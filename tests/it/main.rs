@@ -1,0 +1,12 @@
+//! The library's integration tests: one binary, a module for each promise.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+
+mod brute_force;
+mod damage;
+mod extremes;
+mod faults;
+mod floors;
+mod inspect;
+mod loading;
+mod stores;
+mod support;

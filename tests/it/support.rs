@@ -1,0 +1,140 @@
+//! Data and references that the tests share.
+
+use fpstore::env::{Env, Memory};
+use fpstore::{Codec, Design, Match, Options, Parameters, ReadMode, Record, Records, Store, distance};
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub(crate) const DESIGNS: [Design; 7] = Design::LISTED;
+pub(crate) const MODES: [ReadMode; 2] = [ReadMode::Mmap, ReadMode::Pread];
+
+/// splitmix64: the same numbers on every machine.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+
+    /// The value with `flips` different random bits flipped.
+    pub(crate) fn flip(&mut self, value: u64, flips: u32) -> u64 {
+        let mut mask = 0u64;
+        while mask.count_ones() < flips {
+            mask |= 1 << self.below(64);
+        }
+        value ^ mask
+    }
+}
+
+pub(crate) fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+}
+
+/// 85,364 simhash values of real documents; see tests/data/README.md.
+pub(crate) fn real() -> Vec<u64> {
+    let bytes = std::fs::read(data("real_simhash64.u64")).unwrap();
+    bytes.chunks_exact(8).map(|chunk| u64::from_le_bytes(chunk.try_into().unwrap())).collect()
+}
+
+pub(crate) fn uniform(count: usize, seed: u64) -> Vec<u64> {
+    let mut random = Random(seed);
+    (0..count).map(|_| random.next()).collect()
+}
+
+/// Numbers the fingerprints from 0.
+pub(crate) fn numbered(fingerprints: &[u64]) -> Vec<Record> {
+    fingerprints.iter().zip(0..).map(|(&fingerprint, id)| Record { fingerprint, id }).collect()
+}
+
+/// A store in memory.
+pub(crate) struct Fixture {
+    pub(crate) env: Memory,
+    pub(crate) options: Options,
+    pub(crate) path: PathBuf,
+}
+
+impl Fixture {
+    pub(crate) fn new(mode: ReadMode) -> Self {
+        let env = Memory::default();
+        let shared: Arc<dyn Env> = Arc::new(env.clone());
+        Self { env, options: Options::new().with_env(shared).with_read_mode(mode), path: PathBuf::from("store") }
+    }
+
+    /// Loads the records in `segments` loads of about equal size.
+    pub(crate) fn load(&self, parameters: &Parameters, records: &[Record], segments: usize) -> Store {
+        let mut store = Store::create(&self.path, parameters, &self.options).unwrap();
+        for part in records.chunks(records.len().div_ceil(segments).max(1)) {
+            store.bulk_load(Records::WithIds(part.to_vec())).unwrap();
+        }
+        store
+    }
+
+    /// Names and bytes of the store's files.
+    pub(crate) fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut names = self.env.list(&self.path).unwrap();
+        names.sort();
+        names
+            .into_iter()
+            .map(|name| self.path.join(name))
+            .map(|path| (path.clone(), self.env.bytes(&path).unwrap()))
+            .collect()
+    }
+}
+
+pub(crate) fn store_of(parameters: &Parameters, records: &[Record], segments: usize, mode: ReadMode) -> Store {
+    Fixture::new(mode).load(parameters, records, segments)
+}
+
+/// What a store has to answer, by comparing with every record.
+pub(crate) fn expected(records: &[Record], query: u64, k: u32) -> Vec<Match> {
+    let mut matches: Vec<Match> = records
+        .iter()
+        .map(|record| Match {
+            distance: distance(record.fingerprint, query),
+            fingerprint: record.fingerprint,
+            id: record.id,
+        })
+        .filter(|found| found.distance <= k)
+        .collect();
+    matches.sort_unstable();
+    matches.dedup();
+    matches
+}
+
+/// Compares the store's answers at every distance in `ks` with brute force, in parallel.
+pub(crate) fn compare(
+    store: &Store,
+    records: &[Record],
+    queries: &[u64],
+    ks: std::ops::RangeInclusive<u32>,
+    label: &str,
+) {
+    queries.par_chunks(64).for_each(|queries| {
+        let mut searcher = store.searcher();
+        for k in ks.clone() {
+            for &query in queries {
+                let expected = expected(records, query, k);
+                assert_eq!(searcher.query(query, k).unwrap(), expected, "{label}: {query:016x} within {k}");
+                let any = searcher.contains_near(query, k).unwrap();
+                assert_eq!(any.is_some(), !expected.is_empty(), "{label}: {query:016x} within {k}");
+                assert!(any.is_none_or(|any| expected.contains(&any)));
+            }
+        }
+    });
+}
+
+/// The parameters of every combination of design and codec.
+pub(crate) fn combinations() -> impl Iterator<Item = Parameters> {
+    DESIGNS.into_iter().flat_map(|design| {
+        Codec::ALL.into_iter().map(move |codec| Parameters::new(3).with_design(design).with_codec(codec))
+    })
+}
