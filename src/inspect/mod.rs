@@ -134,6 +134,17 @@ impl SegmentView {
         Ok((0..table.index().len()).map(move |number| view(table, number, &mut scratch)))
     }
 
+    /// Decodes every block of a table and keeps nothing but the XOR of all keys: what decoding alone costs.
+    ///
+    /// # Errors
+    /// `InvalidInput` if there is no such table; `Damaged`, `Io`.
+    pub fn decode_all(&self, table: usize) -> Result<u64> {
+        let table = self.table(table)?;
+        let mut scratch = Scratch::default();
+        (0..table.index().len())
+            .try_fold(0, |sum, block| Ok(table.block(block, &mut scratch)?.iter().fold(sum, |sum, key| sum ^ key)))
+    }
+
     /// All records by fingerprint, then id.
     pub fn records(&self) -> impl Iterator<Item = Result<Record>> + '_ {
         SegmentRecords::new(&self.segment)

@@ -8,6 +8,9 @@ use crate::fingerprint::{WIDTH, distance, leading_ones};
 use crate::segment::{Scratch, Segment, Table};
 use std::ops::ControlFlow;
 
+/// Keys that are compared together.
+const LOT: usize = 32;
+
 /// Calls `visit` for every fingerprint of a segment within distance `k`, once for each table that sees it, until it
 /// breaks.
 ///
@@ -58,8 +61,12 @@ pub(super) fn visit_block<B>(
     let keys = table.block(block, scratch)?;
     work.blocks += 1;
     work.candidates += keys.len() as u64;
-    for (position, &candidate) in keys.iter().enumerate() {
-        if distance(candidate, key) <= k {
+    for (number, lot) in keys.chunks(LOT).enumerate() {
+        // Hardly any lot has a match. Looking without leaving early lets the compiler compare several keys at a time.
+        if !lot.iter().fold(false, |any, &candidate| any | (distance(candidate, key) <= k)) {
+            continue;
+        }
+        for (&candidate, position) in lot.iter().zip(number * LOT..).filter(|&(&one, _)| distance(one, key) <= k) {
             let rank = ranked.then(|| table.index().rank(block) + position as u64);
             let found = visit(Found { fingerprint: table.layout().permutation.invert(candidate), rank });
             if found.is_break() {

@@ -4,7 +4,6 @@ use crate::error::{Error, Result};
 use crate::fingerprint::{Match, WIDTH, distance};
 use crate::search::{Found, SegmentPlan, Work, scan_segment, search_segment};
 use crate::segment::{Scratch, Segment};
-use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 
 /// Asks a store many times, reusing its buffers. One a thread.
@@ -90,43 +89,24 @@ impl<'a> Searcher<'a> {
             near.truncate(count);
             return Ok(near);
         }
-        // The farthest match so far on top; a fingerprint that is farther does not get in.
-        let mut best: BinaryHeap<Match> = BinaryHeap::new();
+        // How many fingerprints lie at each distance tells how far to look: each of them has at least one record.
+        let mut at_distance = [0usize; WIDTH as usize + 1];
         for segment in self.segments {
-            let mut found = Vec::new();
-            let mut limit = best.peek().filter(|_| best.len() >= count).map_or(WIDTH, |farthest| farthest.distance);
-            let mut counts = [0usize; WIDTH as usize + 1];
-            let all = scan_segment(segment, fingerprint, WIDTH, &mut self.scratch, &mut self.work, |one: Found| {
-                let away = distance(one.fingerprint, fingerprint);
-                if away <= limit {
-                    found.push(one);
-                    // As soon as enough are at least as near, the limit shrinks and what is beyond it is dropped.
-                    if let Some(slot) = counts.get_mut(away as usize) {
-                        *slot += 1;
-                    }
-                    let mut sum = 0;
-                    let enough = counts.iter().position(|n| {
-                        sum += n;
-                        sum >= count
-                    });
-                    let enough = enough.and_then(|at| u32::try_from(at).ok()).unwrap_or(limit);
-                    if enough < limit {
-                        limit = enough;
-                        found.retain(|one| distance(one.fingerprint, fingerprint) <= limit);
-                    }
-                }
+            let all = scan_segment(segment, fingerprint, WIDTH, &mut self.scratch, &mut self.work, |one| {
+                let away = distance(one.fingerprint, fingerprint) as usize;
+                at_distance.iter_mut().skip(away).take(1).for_each(|fingerprints| *fingerprints += 1);
                 ControlFlow::<()>::Continue(())
             });
             let _ = all?;
-            let mut matches = Vec::new();
-            collect(segment, fingerprint, found, &mut self.scratch, &mut self.page, &mut matches)?;
-            best.extend(matches);
-            // Equal records of several segments count once.
-            let mut all = in_order(best.into_vec());
-            all.truncate(count);
-            best = all.into();
         }
-        Ok(best.into_sorted_vec())
+        let mut sum = 0;
+        let enough = (0..WIDTH).zip(at_distance).find(|(_, fingerprints)| {
+            sum += fingerprints;
+            sum >= count
+        });
+        let mut near = self.scan(fingerprint, enough.map_or(WIDTH, |(away, _)| away))?;
+        near.truncate(count);
+        Ok(near)
     }
 
     /// As [`crate::Store::scan`].

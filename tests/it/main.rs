@@ -6,6 +6,7 @@ mod damage;
 mod extremes;
 mod faults;
 mod floors;
+mod golden;
 mod inspect;
 mod loading;
 mod stores;

@@ -1,0 +1,145 @@
+//! The figures of BENCHMARKS.md that concern fpstore alone: sizes, load time, decoding, query latency.
+//!
+//! `cargo bench --bench figures -- uniform 20000000` or `-- FILE.u64`. Everything happens in a temporary directory.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    missing_docs
+)]
+
+use fpstore::{Codec, Options, Parameters, ReadMode, Records, Store, inspect};
+use std::time::{Duration, Instant};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let values = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["uniform", count] => uniform(count.parse().expect("a number of fingerprints")),
+        [file] => read(file),
+        // `cargo test --benches` runs without arguments: a small round keeps the program honest.
+        _ => uniform(20_000),
+    };
+    println!("{} records, {} threads", values.len(), rayon::current_num_threads());
+    println!("codec     block   load s   table 0   table 1     bound   ids bits   decode ns   resident B/fp");
+    for codec in Codec::ALL {
+        for block_size in [512, 4096, 16384] {
+            sizes(&values, codec, block_size);
+        }
+    }
+    println!();
+    println!(
+        "query: one thread, k = 3, adaptive, 512-byte blocks, half of the queries within 3 bits of a stored value"
+    );
+    println!("mode     queries    p50 us    p99 us   mean us   probes   blocks   candidates   matches");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store");
+    let parameters = Parameters::new(3);
+    drop(Store::create_loaded(&path, &parameters, &Options::new(), Records::Numbered(values.clone())).unwrap());
+    for mode in [ReadMode::Mmap, ReadMode::Pread] {
+        queries(&Store::open_read_only(&path, &Options::new().with_read_mode(mode)).unwrap(), &values, mode);
+    }
+}
+
+/// Loads, decodes and prints one line.
+fn sizes(values: &[u64], codec: Codec, block_size: u32) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store");
+    let parameters = Parameters::new(3).with_codec(codec).with_block_size(block_size);
+    let records = Records::Numbered(values.to_vec());
+    let start = Instant::now();
+    let (store, _) = Store::create_loaded(&path, &parameters, &Options::new(), records).unwrap();
+    let load = start.elapsed();
+    let statistics = store.statistics();
+    drop(store);
+    let view = inspect::open(&path, &Options::new()).unwrap().remove(0);
+    let decode = median(7, || _ = std::hint::black_box(view.decode_all(0).unwrap()));
+    let [first, second] = &statistics.tables[..] else { panic!("two tables") };
+    let per = |bytes: u64, count: u64| bytes as f64 / count as f64;
+    println!(
+        "{codec:9} {block_size:5} {:8.2} {:9.3} {:9.3} {:9.3} {:10.2} {:11.2} {:15.3}",
+        load.as_secs_f64(),
+        first.bits_per_fingerprint(),
+        second.bits_per_fingerprint(),
+        first.information_bound_bits.unwrap_or(0.0),
+        per(statistics.id_bytes * 8, statistics.records),
+        decode.as_nanos() as f64 / first.fingerprints as f64,
+        per(statistics.resident_bytes, statistics.fingerprints),
+    );
+}
+
+fn queries(store: &Store, values: &[u64], mode: ReadMode) {
+    let mut random = Random(99);
+    let count = 200_000.min(values.len() * 4);
+    let queries: Vec<u64> = (0..count)
+        .map(|number| match number % 2 {
+            0 => random.next(),
+            _ => {
+                let near = values[random.next() as usize % values.len()];
+                (0..random.next() % 4).fold(near, |value, _| value ^ (1 << (random.next() % 64)))
+            }
+        })
+        .collect();
+    let mut searcher = store.searcher();
+    let mut matches = 0;
+    let mut times: Vec<Duration> = queries
+        .iter()
+        .map(|&query| {
+            let start = Instant::now();
+            matches += searcher.query(query, 3).unwrap().len();
+            start.elapsed()
+        })
+        .collect();
+    let total: Duration = times.iter().sum();
+    times.sort_unstable();
+    let micros = |time: Duration| time.as_nanos() as f64 / 1000.0;
+    let work = searcher.work();
+    let per = |value: u64| value as f64 / count as f64;
+    println!(
+        "{:7} {count:8} {:9.2} {:9.2} {:9.2} {:8.1} {:8.1} {:12.0} {:9.2}",
+        format!("{mode:?}").to_lowercase(),
+        micros(times[count / 2]),
+        micros(times[count * 99 / 100]),
+        micros(total) / count as f64,
+        per(work.probes),
+        per(work.blocks),
+        per(work.candidates),
+        matches as f64 / count as f64,
+    );
+}
+
+fn median(runs: usize, mut work: impl FnMut()) -> Duration {
+    let mut times: Vec<Duration> = (0..runs)
+        .map(|_| {
+            let start = Instant::now();
+            work();
+            start.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    times[runs / 2]
+}
+
+/// splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
+
+fn uniform(count: usize) -> Vec<u64> {
+    let mut random = Random(20_070_508);
+    (0..count).map(|_| random.next()).collect()
+}
+
+fn read(file: &str) -> Vec<u64> {
+    let bytes = std::fs::read(file).expect("a file of raw little-endian 64-bit fingerprints");
+    bytes.chunks_exact(8).map(|chunk| u64::from_le_bytes(chunk.try_into().unwrap())).collect()
+}
