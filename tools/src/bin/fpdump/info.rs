@@ -1,0 +1,148 @@
+//! `fpdump info`: what it is.
+
+use std::io::Write;
+use std::path::Path;
+
+use fpstore::{Numbering, Options, inspect};
+use fpstore_tools::exit::Outcome;
+use fpstore_tools::number::{bytes, count};
+use fpstore_tools::report;
+use serde::Serialize;
+
+use crate::opened::{Opened, Versioned, file_name, is_manifest, segments};
+
+#[derive(Serialize)]
+struct Info {
+    kind: &'static str,
+    path: String,
+    width: u32,
+    max_distance: u32,
+    plan: String,
+    tables: usize,
+    codec: String,
+    block_size: u32,
+    /// Who numbers the records: own, given, undecided. None for a segment, which does not know.
+    numbering: Option<&'static str>,
+    records: u64,
+    fingerprints: u64,
+    file_bytes: u64,
+    segments: Vec<SegmentInfo>,
+}
+
+#[derive(Serialize)]
+struct SegmentInfo {
+    file: String,
+    bytes: u64,
+    records: u64,
+    fingerprints: u64,
+}
+
+#[derive(Serialize)]
+struct ManifestInfo {
+    kind: &'static str,
+    path: String,
+    fields: Vec<FieldInfo>,
+}
+
+#[derive(Serialize)]
+struct FieldInfo {
+    name: String,
+    value: String,
+}
+
+pub(crate) fn run(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
+    if is_manifest(path) {
+        manifest(path, json, out)?;
+        return Ok(Outcome::Done);
+    }
+    let info = describe(path)?;
+    if json {
+        report::json(out, &Versioned::new(info))?;
+    } else {
+        people(&info, out)?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn describe(path: &Path) -> anyhow::Result<Info> {
+    let opened = Opened::new(path)?;
+    let (parameters, statistics) = (opened.parameters(), opened.statistics());
+    let (kind, numbering) = match &opened {
+        Opened::Store(store) => ("store", Some(numbering(store.numbering()))),
+        Opened::Segment(_) => ("segment", None),
+    };
+    let segments = segments(path)?.into_iter().map(|view| {
+        let statistics = view.statistics();
+        SegmentInfo {
+            file: file_name(view.path()),
+            bytes: view.file_length(),
+            records: statistics.records,
+            fingerprints: statistics.fingerprints,
+        }
+    });
+    Ok(Info {
+        kind,
+        path: path.display().to_string(),
+        width: fpstore::WIDTH,
+        max_distance: parameters.max_distance(),
+        plan: parameters.design().to_string(),
+        tables: parameters.design().table_count(),
+        codec: parameters.codec().to_string(),
+        block_size: parameters.block_size(),
+        numbering,
+        records: statistics.records,
+        fingerprints: statistics.fingerprints,
+        file_bytes: statistics.file_bytes,
+        segments: segments.collect(),
+    })
+}
+
+fn numbering(numbering: Numbering) -> &'static str {
+    match numbering {
+        Numbering::Own => "own",
+        Numbering::Given => "given",
+        _ => "undecided",
+    }
+}
+
+fn people(info: &Info, out: &mut dyn Write) -> std::io::Result<()> {
+    let ids = match info.numbering {
+        Some("own") => "64-bit numbers, given by the store",
+        Some("given") => "64-bit numbers, given by the user",
+        Some(_) => "64-bit numbers; the first load decides who gives them",
+        None => "64-bit numbers",
+    };
+    let mut facts = vec![
+        (info.kind, info.path.clone()),
+        ("fingerprints", format!("{} distinct, of {} bit", count(info.fingerprints), info.width)),
+        ("records", count(info.records)),
+        ("ids", ids.to_owned()),
+        ("made for", format!("distances up to {}", info.max_distance)),
+        ("plan", format!("{} (tables: {})", info.plan, info.tables)),
+        ("codec", format!("{}, blocks of {}", info.codec, bytes(info.block_size.into()))),
+        ("size", bytes(info.file_bytes)),
+    ];
+    if info.kind == "store" {
+        for segment in &info.segments {
+            let what = format!("{}: {} records, {}", segment.file, count(segment.records), bytes(segment.bytes));
+            facts.push(("segment", what));
+        }
+    }
+    report::facts(out, &facts)
+}
+
+/// What a manifest says, field by field; its segments need not be there.
+fn manifest(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
+    let mut fields = Vec::new();
+    inspect::explain(path, &Options::new(), &mut |_, field| {
+        fields.push(FieldInfo { name: field.name, value: field.value });
+        Ok(())
+    })?;
+    if json {
+        let info = ManifestInfo { kind: "manifest", path: path.display().to_string(), fields };
+        return Ok(report::json(out, &Versioned::new(info))?);
+    }
+    let path = ("manifest", path.display().to_string());
+    let fields = fields.iter().map(|field| (field.name.as_str(), field.value.clone()));
+    Ok(report::facts(out, &std::iter::once(path).chain(fields).collect::<Vec<_>>())?)
+}

@@ -1,0 +1,69 @@
+//! What a PATH names, open for reading.
+
+use std::path::Path;
+
+use fpstore::inspect::{self, SegmentView};
+use fpstore::{Options, Parameters, Statistics, Store};
+use fpstore_tools::common::SCHEMA_VERSION;
+use serde::Serialize;
+
+/// A store or one of its segments.
+pub(crate) enum Opened {
+    Store(Box<Store>),
+    Segment(Box<SegmentView>),
+}
+
+impl Opened {
+    /// A directory is taken for a store, anything else for a segment file.
+    pub(crate) fn new(path: &Path) -> fpstore::Result<Self> {
+        if !path.is_dir()
+            && let Some(view) = inspect::open(path, &Options::new())?.pop()
+        {
+            return Ok(Self::Segment(Box::new(view)));
+        }
+        Ok(Self::Store(Box::new(Store::open_read_only(path, &Options::new())?)))
+    }
+
+    pub(crate) fn parameters(&self) -> &Parameters {
+        match self {
+            Self::Store(store) => store.parameters(),
+            Self::Segment(view) => view.parameters(),
+        }
+    }
+
+    pub(crate) fn statistics(&self) -> Statistics {
+        match self {
+            Self::Store(store) => store.statistics(),
+            Self::Segment(view) => view.statistics(),
+        }
+    }
+}
+
+/// The segments that a PATH names.
+pub(crate) fn segments(path: &Path) -> fpstore::Result<Vec<SegmentView>> {
+    inspect::open(path, &Options::new())
+}
+
+/// Whether a path names a manifest, the file that makes a directory a store.
+pub(crate) fn is_manifest(path: &Path) -> bool {
+    file_name(path) == "MANIFEST" && path.is_file()
+}
+
+/// A file's name without its directory.
+pub(crate) fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// An object of a report with the version of its schema in front.
+#[derive(Serialize)]
+pub(crate) struct Versioned<T: Serialize> {
+    schema_version: u32,
+    #[serde(flatten)]
+    object: T,
+}
+
+impl<T: Serialize> Versioned<T> {
+    pub(crate) fn new(object: T) -> Self {
+        Self { schema_version: SCHEMA_VERSION, object }
+    }
+}

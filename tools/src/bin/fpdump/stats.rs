@@ -1,0 +1,55 @@
+//! `fpdump stats`: how large every part is, beside the least that is possible.
+
+use std::io::Write;
+use std::path::Path;
+
+use fpstore_tools::exit::Outcome;
+use fpstore_tools::number::{bytes, count, float};
+use fpstore_tools::report::{self, Columns};
+use fpstore_tools::statistics::{StoreReport, TableReport};
+
+use crate::opened::{Opened, Versioned};
+
+pub(crate) fn run(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
+    let statistics = StoreReport::new(&Opened::new(path)?.statistics());
+    if json {
+        report::json(out, &Versioned::new(statistics))?;
+        return Ok(Outcome::Done);
+    }
+    let each = |size: u64| match statistics.fingerprints {
+        0 => bytes(size),
+        n => format!("{} ({:.2} bytes a fingerprint)", bytes(size), float(size) / float(n)),
+    };
+    report::facts(
+        out,
+        &[
+            ("records", count(statistics.records)),
+            ("fingerprints", format!("{} (distinct in each segment, summed)", count(statistics.fingerprints))),
+            ("segments", count(statistics.segments)),
+            ("files", each(statistics.file_bytes)),
+            ("ids", each(statistics.id_bytes)),
+            ("memory once open", each(statistics.resident_bytes)),
+        ],
+    )?;
+    writeln!(out)?;
+    tables(&statistics.tables).write(out)?;
+    Ok(Outcome::Done)
+}
+
+/// Bits that a fingerprint takes in each table, beside the information bound of evenly spread ones.
+fn tables(tables: &[TableReport]) -> Columns {
+    let mut columns =
+        Columns::new(&["table", ">fingerprints", ">data", ">index", ">codes", ">bits each", ">information bound"]);
+    for table in tables {
+        columns.row([
+            table.name.clone(),
+            count(table.fingerprints),
+            bytes(table.data_bytes),
+            bytes(table.index_bytes),
+            bytes(table.code_bytes),
+            format!("{:.2}", table.bits_per_fingerprint),
+            table.information_bound_bits.map_or("-".to_owned(), |bound| format!("{bound:.2}")),
+        ]);
+    }
+    columns
+}

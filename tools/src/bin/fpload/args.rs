@@ -1,0 +1,129 @@
+//! What was typed: options of `fpload`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Parser, ValueEnum};
+use fpstore::Codec;
+use fpstore_tools::common::Common;
+use fpstore_tools::input::InputOptions;
+use fpstore_tools::size;
+
+use crate::choice::PlanChoice;
+
+const EXAMPLES: &str = "\
+Input, one record a line: 16 hexadecimal digits, or these, a TAB and the document's number. Endings: .txt .tsv .hex =
+hex; .u64 .bin = le; .ndjson .jsonl; each also .gz or .zst. Records without ids are numbered by the store. A store holds
+a set: a record that is there already is counted, and changes nothing.
+
+Exit code: 0 = loaded, 2 = an error, and the store is as it was.
+
+Examples:
+  fpload --create store fingerprints.tsv       make a store and load a file
+  fpload store more.tsv.gz even-more.u64       add to it
+  hasher docs/ | fpload --create store -       from a pipe, lines of hex
+  fpload --create --max-distance 7 --plan auto:latency store fingerprints.tsv
+  fpload --create store docs.ndjson --fingerprint-column simhash --id-column n
+  fpload --dry-run store more.tsv              check the input, write nothing
+  fpload --plan list --records 1000000000      what the designs would cost";
+
+/// Loads fingerprints into a store, or creates one: all inputs, or nothing.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "fpload", version, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The store: a directory
+    #[arg(value_name = "STORE")]
+    pub(crate) store: Option<PathBuf>,
+
+    /// Files with fingerprints; - is standard input
+    #[arg(value_name = "INPUT")]
+    pub(crate) inputs: Vec<OsString>,
+
+    /// Create the store; there must be none. Without inputs it is empty
+    #[arg(long)]
+    pub(crate) create: bool,
+
+    /// Read and check everything, say what would be done, write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    /// Bits of a fingerprint [default: 64; others are not supported yet]
+    #[arg(long, value_name = "BITS", value_parser = parse_width, help_heading = CREATION)]
+    pub(crate) width: Option<u32>,
+
+    /// Distance that the store is made for [default: 3]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=64), help_heading = CREATION)]
+    pub(crate) max_distance: Option<u32>,
+
+    /// How tables are laid out: auto, auto:space, auto:latency, auto:disk, the name of a design, or `list` to see all
+    /// of them and their predicted costs [default: auto]
+    #[arg(long, value_name = "PLAN", help_heading = CREATION)]
+    pub(crate) plan: Option<PlanChoice>,
+
+    /// With `--plan list`: number of fingerprints to predict for [default: 100000000]
+    #[arg(long, value_name = "N", help_heading = CREATION)]
+    pub(crate) records: Option<u64>,
+
+    /// How fingerprints are compressed: adaptive, or xor for comparison [default: adaptive]
+    #[arg(long, value_name = "NAME", value_parser = parse_codec, help_heading = CREATION)]
+    pub(crate) codec: Option<Codec>,
+
+    /// Size of a block: small blocks make queries cheap, large ones the store small. A power of two from
+    /// 128 to 64KiB [default: 512]
+    #[arg(long, value_name = "SIZE", value_parser = parse_block_size, help_heading = CREATION)]
+    pub(crate) block_size: Option<u32>,
+
+    /// Kind of ids: auto or u64; text and none are not supported yet [default: auto]
+    #[arg(long, value_enum, value_name = "KIND", help_heading = CREATION)]
+    pub(crate) ids: Option<Ids>,
+
+    #[command(flatten)]
+    pub(crate) options: InputOptions,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+const CREATION: &str = "At creation";
+
+/// Kind of ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Ids {
+    Auto,
+    U64,
+    #[value(hide = true)]
+    Text,
+    #[value(hide = true)]
+    None,
+}
+
+fn parse_width(text: &str) -> Result<u32, String> {
+    match text {
+        "64" => Ok(64),
+        "128" | "256" => Err(format!("{text}-bit fingerprints are not supported yet; only 64 is")),
+        _ => Err("expected 64 (128 and 256 are not supported yet)".to_owned()),
+    }
+}
+
+fn parse_codec(text: &str) -> Result<Codec, String> {
+    text.parse().map_err(|error: fpstore::Error| error.to_string())
+}
+
+fn parse_block_size(text: &str) -> Result<u32, String> {
+    match u32::try_from(size::parse(text)?) {
+        Ok(size @ 128..=65_536) if size.is_power_of_two() => Ok(size),
+        Ok(_) => Err("expected a power of two from 128 bytes to 64 KiB".to_owned()),
+        Err(_) => Err("is too large".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Args;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Args::command().debug_assert();
+    }
+}

@@ -1,0 +1,59 @@
+//! What `--plan` may say.
+
+use std::str::FromStr;
+
+use fpstore::plan::{self, Design, Goal, Workload};
+
+/// How a design is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PlanChoice {
+    /// Show all designs instead of loading.
+    List,
+    /// The planner takes the one that serves a goal best.
+    Auto(Goal),
+    /// This one.
+    Named(Design),
+}
+
+impl FromStr for PlanChoice {
+    type Err = fpstore::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text {
+            "list" => Self::List,
+            "auto" => Self::Auto(Goal::Balanced),
+            "auto:space" => Self::Auto(Goal::Space),
+            "auto:latency" => Self::Auto(Goal::Latency),
+            "auto:disk" => Self::Auto(Goal::Disk),
+            name => Self::Named(name.parse()?),
+        })
+    }
+}
+
+impl PlanChoice {
+    /// The design for a workload.
+    pub(crate) fn design(self, workload: &Workload) -> Result<Design, fpstore::Error> {
+        match self {
+            Self::Named(design) => Ok(design),
+            Self::Auto(goal) => plan::recommend(goal, workload),
+            Self::List => plan::recommend(Goal::Balanced, workload),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        assert_eq!("list".parse::<PlanChoice>().unwrap(), PlanChoice::List);
+        assert_eq!("auto".parse::<PlanChoice>().unwrap(), PlanChoice::Auto(Goal::Balanced));
+        assert_eq!("auto:disk".parse::<PlanChoice>().unwrap(), PlanChoice::Auto(Goal::Disk));
+        let two = PlanChoice::Named(Design::Tables { parts: 2 });
+        assert_eq!("tables-2".parse::<PlanChoice>().unwrap(), two);
+        for text in ["", "auto:", "auto:speed", "LIST", "tables", "choose-2"] {
+            assert!(text.parse::<PlanChoice>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The load itself: open, read all, write all.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::bail;
+use fpstore::{ErrorKind, Numbering, Options, Store};
+use fpstore_tools::progress::Progress;
+
+use crate::args::Args;
+use crate::creation;
+use crate::gather::{Gathered, gather};
+use crate::summary::{self, Done};
+
+/// Loads, and says what was done.
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let Some(path) = args.store.as_deref() else { bail!("which STORE? see --help for examples") };
+    creation::check_options(args)?;
+    if args.create { create(args, path) } else { add(args, path) }
+}
+
+fn create(args: &Args, path: &Path) -> anyhow::Result<()> {
+    refuse_existing(path)?;
+    let started = Instant::now();
+    let gathered = gather(args)?;
+    let parameters = creation::parameters(args, gathered.number)?;
+    if args.dry_run {
+        return summary::dry_run(args, path, &gathered, &parameters);
+    }
+    let writing = writing(args);
+    let (store, report) = if args.inputs.is_empty() {
+        (Store::create(path, &parameters, &Options::new())?, None)
+    } else {
+        let (store, report) = Store::create_loaded(path, &parameters, &Options::new(), gathered.records)?;
+        (store, Some(report))
+    };
+    writing.finish();
+    summary::done(args, &Done { path, created: true, store: &store, report, seconds: started.elapsed().as_secs_f64() })
+}
+
+/// Found out now rather than after an hour of reading; creation itself finds out again.
+fn refuse_existing(path: &Path) -> anyhow::Result<()> {
+    let free = match Store::open_read_only(path, &Options::new()) {
+        Err(error) if error.kind() == ErrorKind::NotFound => path.is_dir() || path.symlink_metadata().is_err(),
+        _ => false,
+    };
+    if !free {
+        bail!("{} exists already; leave out --create to add to a store", path.display());
+    }
+    Ok(())
+}
+
+fn add(args: &Args, path: &Path) -> anyhow::Result<()> {
+    if args.inputs.is_empty() {
+        bail!("no INPUT; name files with fingerprints, or - for standard input");
+    }
+    // Open for reading only until all is known to be good: bad input touches nothing, not even the lock.
+    let store = Store::open_read_only(path, &Options::new())?;
+    creation::check_existing(args, store.parameters())?;
+    let started = Instant::now();
+    let gathered = gather(args)?;
+    check_ids(&gathered, store.numbering())?;
+    if args.dry_run {
+        return summary::dry_run(args, path, &gathered, store.parameters());
+    }
+    drop(store);
+    let writing = writing(args);
+    let mut store = Store::open(path, &Options::new())?;
+    let report = Some(store.bulk_load(gathered.records)?);
+    writing.finish();
+    summary::done(args, &Done { path, created: false, store: &store, report, seconds: started.elapsed().as_secs_f64() })
+}
+
+/// What the load itself would refuse, too.
+fn check_ids(gathered: &Gathered, numbering: Numbering) -> anyhow::Result<()> {
+    match (numbering, gathered.with_ids) {
+        (Numbering::Own, Some(true)) => bail!("the store numbers its records itself, the input has ids"),
+        (Numbering::Given, Some(false)) => bail!("the store has ids of its user's, the input has none"),
+        _ => Ok(()),
+    }
+}
+
+fn writing(args: &Args) -> Progress {
+    if args.common.shows_progress() { Progress::spinner("writing") } else { Progress::hidden() }
+}

@@ -1,0 +1,37 @@
+//! `fpload`: fingerprints into a store, all or nothing.
+//!
+//! Every input is read to its end and checked before a byte is written. After an error, a signal or a kill the store is
+//! as it was; where it was to be created, there is none.
+
+mod args;
+mod choice;
+mod creation;
+mod gather;
+mod load;
+mod plan_list;
+mod summary;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use fpstore_tools::exit::{Outcome, finish};
+
+use crate::args::Args;
+use crate::choice::PlanChoice;
+
+const PROGRAM: &str = "fpload";
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    finish(PROGRAM, run(&args))
+}
+
+fn run(args: &Args) -> anyhow::Result<Outcome> {
+    args.common.start()?;
+    if args.plan == Some(PlanChoice::List) {
+        plan_list::run(args)?;
+    } else {
+        load::run(args)?;
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,157 @@
+//! What was done, or would be: for people on standard error, as JSON on standard output.
+
+use std::io;
+use std::path::Path;
+
+use fpstore::{LoadReport, Parameters, Store};
+use fpstore_tools::common::SCHEMA_VERSION;
+use fpstore_tools::number::{bytes, count, count_of, float};
+use fpstore_tools::report;
+use fpstore_tools::statistics::{StoreReport, TableReport};
+use serde::Serialize;
+
+use crate::args::Args;
+use crate::gather::Gathered;
+
+/// A load that was done.
+pub(crate) struct Done<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) created: bool,
+    pub(crate) store: &'a Store,
+    /// None where an empty store was created.
+    pub(crate) report: Option<LoadReport>,
+    pub(crate) seconds: f64,
+}
+
+#[derive(Serialize)]
+struct Summary<'a> {
+    schema_version: u32,
+    store: String,
+    created: bool,
+    dry_run: bool,
+    plan: String,
+    codec: String,
+    max_distance: u32,
+    block_size: u32,
+    /// Records in the input.
+    records: u64,
+    #[serde(flatten)]
+    outcome: Option<Outcome<'a>>,
+}
+
+#[derive(Serialize)]
+struct Outcome<'a> {
+    already_present: u64,
+    seconds: f64,
+    records_per_second: f64,
+    /// Of the whole store, after the load.
+    store_records: u64,
+    fingerprints: u64,
+    file_bytes: u64,
+    tables: &'a [TableReport],
+}
+
+/// Reports a load.
+pub(crate) fn done(args: &Args, done: &Done<'_>) -> anyhow::Result<()> {
+    let statistics = StoreReport::new(&done.store.statistics());
+    let (records, already_present) =
+        done.report.as_ref().map_or((0, 0), |report| (report.records, report.already_present));
+    let rate = float(records) / done.seconds.max(1e-9);
+    let outcome = Outcome {
+        already_present,
+        seconds: done.seconds,
+        records_per_second: rate,
+        store_records: statistics.records,
+        fingerprints: statistics.fingerprints,
+        file_bytes: statistics.file_bytes,
+        tables: &statistics.tables,
+    };
+    let parameters = done.store.parameters();
+    if args.common.json {
+        let summary = Summary { outcome: Some(outcome), ..summary(done.path, done.created, parameters, records) };
+        return Ok(report::json(&mut io::stdout().lock(), &summary)?);
+    }
+    if args.common.quiet {
+        return Ok(());
+    }
+    let mut facts = outcome_facts(done, &outcome, records, parameters);
+    facts.extend(table_fact(&statistics.tables));
+    Ok(report::facts(&mut io::stderr().lock(), &facts)?)
+}
+
+fn outcome_facts(
+    done: &Done<'_>,
+    outcome: &Outcome<'_>,
+    records: u64,
+    parameters: &Parameters,
+) -> Vec<(&'static str, String)> {
+    let act = if done.created { "created" } else { "added to" };
+    let new = count(records.saturating_sub(outcome.already_present));
+    let store = format!("{} ({act}; {})", done.path.display(), plan_and_codec(parameters));
+    let loaded = count_of(records, "record");
+    let loaded = format!("{loaded}: {new} new, {} already present", count(outcome.already_present));
+    let holds = format!(
+        "{} of {} in {}",
+        count_of(outcome.store_records, "record"),
+        count_of(outcome.fingerprints, "distinct fingerprint"),
+        bytes(outcome.file_bytes)
+    );
+    let time = format!("{:.2} s, {} records a second", done.seconds, count(rounded(outcome.records_per_second)));
+    vec![("store", store), ("loaded", loaded), ("holds", holds), ("time", time)]
+}
+
+fn plan_and_codec(parameters: &Parameters) -> String {
+    format!("plan {}, codec {}", parameters.design(), parameters.codec())
+}
+
+/// Reports what a load would do.
+pub(crate) fn dry_run(args: &Args, path: &Path, gathered: &Gathered, parameters: &Parameters) -> anyhow::Result<()> {
+    let number = gathered.number;
+    if args.common.json {
+        let summary = Summary { dry_run: true, ..summary(path, args.create, parameters, number) };
+        return Ok(report::json(&mut io::stdout().lock(), &summary)?);
+    }
+    if args.common.quiet {
+        return Ok(());
+    }
+    let act = if args.create { "would be created" } else { "would be added to" };
+    let ids = if gathered.with_ids == Some(true) { "with ids" } else { "without ids" };
+    let input = format!("{} {ids}, sound", count_of(number, "record"));
+    let store = format!("{} {act} ({})", path.display(), plan_and_codec(parameters));
+    let facts = [("input", input), ("store", store), ("written", "nothing: this is a dry run".to_owned())];
+    Ok(report::facts(&mut io::stderr().lock(), &facts)?)
+}
+
+fn summary<'a>(path: &Path, created: bool, parameters: &Parameters, records: u64) -> Summary<'a> {
+    Summary {
+        schema_version: SCHEMA_VERSION,
+        store: path.display().to_string(),
+        created,
+        dry_run: false,
+        plan: parameters.design().to_string(),
+        codec: parameters.codec().to_string(),
+        max_distance: parameters.max_distance(),
+        block_size: parameters.block_size(),
+        records,
+        outcome: None,
+    }
+}
+
+/// Bits a fingerprint takes in each table, beside the fewest that any code of evenly spread ones can do with. Tables
+/// differ little, and all hold the same fingerprints: one line.
+fn table_fact(tables: &[TableReport]) -> Option<(&'static str, String)> {
+    let bound = tables.first()?.information_bound_bits?;
+    let bits = tables.iter().map(|table| table.bits_per_fingerprint);
+    let (least, most) = bits.fold((f64::MAX, 0.0), |(least, most), bits| (bits.min(least), bits.max(most)));
+    let range = match (format!("{least:.2}"), format!("{most:.2}")) {
+        (least, most) if least == most => least,
+        (least, most) => format!("{least} to {most}"),
+    };
+    let number = count_of(tables.len() as u64, "table");
+    Some(("tables", format!("{number}, {range} bits a fingerprint in each (information bound {bound:.2})")))
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate: positive, and far below 2^63")]
+fn rounded(rate: f64) -> u64 {
+    rate.round() as u64
+}

@@ -1,0 +1,102 @@
+//! What was typed: options of `fpquery`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Parser, ValueEnum};
+use fpstore_tools::common::Common;
+use fpstore_tools::input::InputOptions;
+
+const EXAMPLES: &str = "\
+Output: a line for every match, `query<TAB>match<TAB>distance<TAB>id`, in the order of the queries, then by distance,
+match and id. Exit code: 0 = something was found, 1 = nothing was found, 2 = an error.
+
+Examples:
+  fpquery store 832fe9f6aa2f461a               who is as near as the store was made for?
+  fpquery --distance 1 store < new.tsv         the same for many queries from a pipe or file
+  fpquery --first --input new.tsv.gz store     one near record a query is enough: seen before?
+  fpquery --nearest 5 store 832fe9f6aa2f461a   the five nearest, however far
+  fpquery --count --with-query-id --input new.ndjson --id-column n store
+  fpquery --stats --input new.u64 store > matches.tsv";
+
+/// Who is near? Finds the stored fingerprints that differ from a query in at most K bits: all of them, always.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "fpquery", version, after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The store, a directory that fpload made
+    #[arg(value_name = "STORE")]
+    pub(crate) store: PathBuf,
+
+    /// Queries: fingerprints of 16 hexadecimal digits [default: from --input or standard input]
+    #[arg(value_name = "HEX", conflicts_with = "input")]
+    pub(crate) queries: Vec<String>,
+
+    /// Bits in which a match may differ, 0 to 64 [default: the store's maximum; more than that is slow, but complete]
+    #[arg(short = 'k', long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=64))]
+    pub(crate) distance: Option<u32>,
+
+    /// One match a query is enough: any one within the distance
+    #[arg(long, group = "what")]
+    pub(crate) first: bool,
+
+    /// The N nearest records: at any distance, or within --distance where that is given
+    #[arg(long, value_name = "N", group = "what", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) nearest: Option<u64>,
+
+    /// How many there are: a line for every query, `query<TAB>count`
+    #[arg(long, group = "what")]
+    pub(crate) count: bool,
+
+    /// Compare with every stored fingerprint instead of using the index, to check it
+    #[arg(long)]
+    pub(crate) scan: bool,
+
+    /// Put the query's id in front of every line; queries without ids are numbered from 0
+    #[arg(long)]
+    pub(crate) with_query_id: bool,
+
+    /// How files are read: by mapping them into memory, or by reading each block
+    #[arg(long, value_enum, value_name = "HOW", default_value = "mmap")]
+    pub(crate) read: Read,
+
+    /// Work done and latency of queries, on standard error (a JSON object with --json)
+    #[arg(long)]
+    pub(crate) stats: bool,
+
+    /// File with queries, or - for standard input
+    #[arg(long, value_name = "FILE", help_heading = "Input options")]
+    pub(crate) input: Option<OsString>,
+
+    #[command(flatten)]
+    pub(crate) options: InputOptions,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// How the store's files are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Read {
+    Mmap,
+    Pread,
+}
+
+impl From<Read> for fpstore::ReadMode {
+    fn from(read: Read) -> Self {
+        match read {
+            Read::Mmap => Self::Mmap,
+            Read::Pread => Self::Pread,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Args;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Args::command().debug_assert();
+    }
+}

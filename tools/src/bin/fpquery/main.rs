@@ -1,0 +1,75 @@
+//! `fpquery`: which stored fingerprints are near these?
+//!
+//! Queries come from the command line, a file or a pipe without end; they are taken in batches of what is there, each
+//! batch is answered on all cores, and answers are written in the order of the queries. What is written does not
+//! depend on the number of threads or on how queries arrive.
+
+mod answer;
+mod args;
+mod batch;
+mod latency;
+mod queries;
+mod question;
+mod stats;
+
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+use fpstore::{Options, Store};
+use fpstore_tools::exit::{Outcome, finish};
+
+use crate::args::Args;
+use crate::batch::Asker;
+use crate::queries::Queries;
+use crate::question::Question;
+use crate::stats::Totals;
+
+const PROGRAM: &str = "fpquery";
+
+/// Queries that are answered together, at most.
+const BATCH: usize = 4096;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    finish(PROGRAM, run(&args))
+}
+
+fn run(args: &Args) -> anyhow::Result<Outcome> {
+    args.common.start()?;
+    let mut queries = Queries::new(args)?;
+    let store = Store::open_read_only(&args.store, &Options::new().with_read_mode(args.read.into()))?;
+    let question = Question::new(args, store.parameters().max_distance());
+    warn_of_wide_radius(args, &question, &store);
+
+    let asker = Asker { store: &store, question, style: args.into(), timed: args.stats };
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut totals = Totals::default();
+    loop {
+        let (batch, end) = queries.next_batch(BATCH);
+        asker.answer(&batch, &mut out, &mut totals)?;
+        // Whoever waits for these answers may send more only after seeing them.
+        out.flush()?;
+        match end {
+            None => {}
+            Some(Ok(())) => break,
+            Some(Err(error)) => return Err(error),
+        }
+    }
+    if args.stats {
+        totals.report(&mut io::stderr().lock(), args.common.json)?;
+    }
+    Ok(if totals.matches > 0 { Outcome::Done } else { Outcome::NothingFound })
+}
+
+fn warn_of_wide_radius(args: &Args, question: &Question, store: &Store) {
+    let designed = store.parameters().max_distance();
+    if let Some(k) = question.distance().filter(|k| *k > designed && !args.scan) {
+        args.common.warn(
+            PROGRAM,
+            format_args!(
+                "distance {k} is beyond the {designed} that the store is made for; answers are complete, but slow"
+            ),
+        );
+    }
+}

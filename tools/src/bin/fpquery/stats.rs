@@ -1,0 +1,90 @@
+//! What answering took: the report of `--stats`.
+
+use std::io::{self, Write};
+
+use fpstore::Work;
+use fpstore_tools::common::SCHEMA_VERSION;
+use fpstore_tools::number::{count, float};
+use fpstore_tools::report;
+use serde::Serialize;
+
+use crate::latency::Latency;
+
+/// Work added up over queries.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) queries: u64,
+    pub(crate) matches: u64,
+    pub(crate) work: Work,
+    pub(crate) latency: Latency,
+}
+
+#[derive(Serialize)]
+struct Report {
+    schema_version: u32,
+    queries: u64,
+    matches: u64,
+    probes: u64,
+    blocks_read: u64,
+    candidates: u64,
+    /// Segments that were compared whole, because that was cheaper or asked for.
+    segments_scanned: u64,
+    latency_us: Percentiles,
+}
+
+#[derive(Serialize)]
+struct Percentiles {
+    p50: f64,
+    p90: f64,
+    p99: f64,
+    max: f64,
+}
+
+impl Totals {
+    /// Takes in other totals.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.queries += other.queries;
+        self.matches += other.matches;
+        self.work += other.work;
+        self.latency.merge(&other.latency);
+    }
+
+    /// Writes the report, for people or as a JSON object.
+    pub(crate) fn report(&self, out: &mut dyn Write, json: bool) -> io::Result<()> {
+        let latency_us = Percentiles {
+            p50: self.latency.percentile(50),
+            p90: self.latency.percentile(90),
+            p99: self.latency.percentile(99),
+            max: self.latency.max(),
+        };
+        if json {
+            let report = Report {
+                schema_version: SCHEMA_VERSION,
+                queries: self.queries,
+                matches: self.matches,
+                probes: self.work.probes,
+                blocks_read: self.work.blocks,
+                candidates: self.work.candidates,
+                segments_scanned: self.work.scans,
+                latency_us,
+            };
+            return report::json(out, &report);
+        }
+        let per_query =
+            |total: u64| format!("{} ({:.1} a query)", count(total), float(total) / float(self.queries.max(1)));
+        let Percentiles { p50, p90, p99, max } = latency_us;
+        let latency = format!("p50 {p50:.1} us, p90 {p90:.1} us, p99 {p99:.1} us, max {max:.1} us");
+        report::facts(
+            out,
+            &[
+                ("queries", count(self.queries)),
+                ("matches", per_query(self.matches)),
+                ("probes", per_query(self.work.probes)),
+                ("blocks read", per_query(self.work.blocks)),
+                ("candidates", per_query(self.work.candidates)),
+                ("segments scanned", per_query(self.work.scans)),
+                ("latency", latency),
+            ],
+        )
+    }
+}

@@ -1,0 +1,60 @@
+//! Options that every program takes: `--threads`, `--quiet`, `--json`.
+
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+
+use anyhow::Context;
+
+/// Value of `schema_version` in every JSON object that the programs write.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Options that every program takes.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Common {
+    /// Number of threads [default: all cores]
+    #[arg(long, value_name = "N", value_parser = parse_threads, help_heading = "Common options", global = true)]
+    pub threads: Option<usize>,
+
+    /// No progress, no summary, no warnings: only data and errors
+    #[arg(short, long, help_heading = "Common options", global = true)]
+    pub quiet: bool,
+
+    /// Output for programs: JSON objects, one a line, each with a "schema_version"
+    #[arg(long, help_heading = "Common options", global = true)]
+    pub json: bool,
+}
+
+impl Common {
+    /// Starts the threads. To be called once, before any parallel work.
+    ///
+    /// # Errors
+    ///
+    /// When the operating system does not give that many threads.
+    pub fn start(&self) -> anyhow::Result<()> {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(self.threads.unwrap_or(0))
+            .build_global()
+            .context("cannot start the threads; try a smaller --threads")
+    }
+
+    /// Whether a person looks at standard error and wants to see how far the work has come.
+    #[must_use]
+    pub fn shows_progress(&self) -> bool {
+        !self.quiet && !self.json && io::stderr().is_terminal()
+    }
+
+    /// A remark on standard error, unless `--quiet`.
+    pub fn warn(&self, program: &str, message: impl fmt::Display) {
+        if !self.quiet {
+            // Nobody to tell if standard error is gone.
+            let _ = writeln!(io::stderr().lock(), "{program}: warning: {message}");
+        }
+    }
+}
+
+fn parse_threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n @ 1..=4096) => Ok(n),
+        _ => Err("expected a number from 1 to 4096".to_owned()),
+    }
+}

@@ -1,0 +1,127 @@
+//! Lines of a stream, one at a time, none longer than [`LINE_LIMIT`].
+//!
+//! A line is given without its line feed, a carriage return before it, and a byte-order mark at the start of the
+//! stream. The last line needs no line feed.
+
+use std::io::{self, Read};
+
+use super::LINE_LIMIT;
+use super::window::Window;
+
+/// The lines of a stream.
+#[derive(Debug)]
+pub(super) struct Lines {
+    window: Window,
+    number: u64,
+}
+
+impl Lines {
+    pub(super) fn new(stream: Box<dyn Read + Send>) -> Self {
+        Self { window: Window::new(stream), number: 0 }
+    }
+
+    /// Number of the line that [`Self::next_line`] gave last, or failed on; the first is 1.
+    #[inline]
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Whether the next line is there without waiting for the stream.
+    pub(super) fn ready(&self) -> bool {
+        let data = self.window.data();
+        memchr::memchr(b'\n', data).is_some() || (self.window.ended() && !data.is_empty())
+    }
+
+    /// The next line, or `None` at the end of the stream.
+    pub(super) fn next_line(&mut self) -> io::Result<Option<&[u8]>> {
+        self.number += 1;
+        let mut searched = 0;
+        let (length, used) = loop {
+            let data = self.window.data();
+            if let Some(i) = memchr::memchr(b'\n', data.get(searched..).unwrap_or_default()) {
+                break (searched + i, searched + i + 1);
+            }
+            searched = data.len();
+            if self.window.ended() {
+                if data.is_empty() {
+                    return Ok(None);
+                }
+                break (searched, searched);
+            }
+            if searched > LINE_LIMIT {
+                break (searched, searched);
+            }
+            self.window.fill()?;
+        };
+        if length > LINE_LIMIT {
+            return Err(io::Error::other(format!("the line is longer than {} MiB", LINE_LIMIT >> 20)));
+        }
+        let line = self.window.take(used).get(..length).unwrap_or_default();
+        let line = if self.number == 1 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line };
+        Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
+    }
+}
+
+/// Whether a line holds no record: blank, or a remark.
+#[inline]
+pub(super) fn is_skipped(line: &[u8]) -> bool {
+    match line.first() {
+        None | Some(b'#') => true,
+        Some(b' ' | b'\t') => line.iter().all(|byte| matches!(byte, b' ' | b'\t')),
+        Some(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(bytes: &[u8]) -> Vec<Vec<u8>> {
+        let mut lines = Lines::new(Box::new(io::Cursor::new(bytes.to_vec())));
+        let mut found = Vec::new();
+        while let Some(line) = lines.next_line().unwrap() {
+            found.push(line.to_vec());
+        }
+        found
+    }
+
+    #[test]
+    fn ends_and_marks() {
+        assert!(all(b"").is_empty());
+        assert_eq!(all(b"a"), [b"a"]);
+        assert_eq!(all(b"a\n"), [b"a"]);
+        assert_eq!(all(b"\xef\xbb\xbfa\r\n\r\n\n\rb"), [b"a".as_slice(), b"", b"", b"\rb"]);
+    }
+
+    #[test]
+    fn lines_that_cross_the_window() {
+        let line = [b'x'; 1000];
+        let text: Vec<u8> = (0..2000).flat_map(|_| line.iter().copied().chain([b'\n'])).collect();
+        let found = all(&text);
+        assert_eq!(found.len(), 2000);
+        assert!(found.iter().all(|found| found == &line));
+    }
+
+    #[test]
+    fn a_line_without_an_end_takes_bounded_memory() {
+        let head = io::Cursor::new(b"a\n".to_vec());
+        let mut lines = Lines::new(Box::new(head.chain(io::repeat(b'x'))));
+        assert!(lines.next_line().unwrap().is_some());
+        let error = lines.next_line().unwrap_err();
+        assert!(error.to_string().contains("longer than 1 MiB"), "{error}");
+        assert_eq!(lines.number(), 2);
+        let exact = vec![b'x'; LINE_LIMIT];
+        assert_eq!(all(&exact), std::slice::from_ref(&exact));
+    }
+
+    #[test]
+    fn ready_knows_what_is_there() {
+        let mut lines = Lines::new(Box::new(io::Cursor::new(b"a\nb\nc".to_vec())));
+        assert!(!lines.ready());
+        lines.next_line().unwrap();
+        assert!(lines.ready());
+        lines.next_line().unwrap();
+        // "c" may go on: the end of the stream is not known yet.
+        assert!(!lines.ready());
+    }
+}

@@ -1,0 +1,96 @@
+//! A buffer that slides over a stream: what is read and not yet used, in one slice.
+//!
+//! It grows only when a caller asks for more than it holds, so the caller decides how much memory an input may take.
+
+use std::fmt;
+use std::io::{self, Read};
+
+const INITIAL: usize = 256 << 10;
+
+/// The unused part of a stream.
+pub(super) struct Window {
+    stream: Box<dyn Read + Send>,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    ended: bool,
+}
+
+impl Window {
+    pub(super) fn new(stream: Box<dyn Read + Send>) -> Self {
+        Self { stream, buffer: vec![0; INITIAL], start: 0, end: 0, ended: false }
+    }
+
+    /// What is read and not yet used.
+    #[inline]
+    pub(super) fn data(&self) -> &[u8] {
+        self.buffer.get(self.start..self.end).unwrap_or_default()
+    }
+
+    /// Marks the first `length` bytes as used.
+    #[inline]
+    pub(super) fn consume(&mut self, length: usize) {
+        self.start = (self.start + length).min(self.end);
+    }
+
+    /// Marks the first `length` bytes as used and gives them.
+    #[inline]
+    pub(super) fn take(&mut self, length: usize) -> &[u8] {
+        let start = self.start;
+        self.consume(length);
+        self.buffer.get(start..self.start).unwrap_or_default()
+    }
+
+    /// Whether the stream has given its last byte. It may still be in [`Self::data`].
+    #[inline]
+    pub(super) fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Reads once from the stream and appends to [`Self::data`]: at least one byte, unless the stream ends. Growth is
+    /// by doubling.
+    pub(super) fn fill(&mut self) -> io::Result<()> {
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        if self.end == self.buffer.len() {
+            self.buffer.resize(self.buffer.len() * 2, 0);
+        }
+        loop {
+            match self.stream.read(self.buffer.get_mut(self.end..).unwrap_or_default()) {
+                Ok(0) => self.ended = true,
+                Ok(n) => self.end += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            }
+            return Ok(());
+        }
+    }
+}
+
+impl fmt::Debug for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Window").field("unused", &self.data().len()).field("ended", &self.ended).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slides_and_grows() {
+        let bytes: Vec<u8> = (0..=255).cycle().take(3 * INITIAL).collect();
+        let mut window = Window::new(Box::new(io::Cursor::new(bytes.clone())));
+        window.fill().unwrap();
+        window.consume(10);
+        while !window.ended() {
+            window.fill().unwrap();
+        }
+        assert_eq!(window.data(), &bytes[10..]);
+        window.consume(usize::MAX >> 1);
+        assert!(window.data().is_empty());
+    }
+}

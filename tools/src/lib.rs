@@ -1,0 +1,14 @@
+//! What the programs of fpstore share: options common to all, input formats, exit codes, output.
+//!
+//! Each program is a folder in `src/bin/`; everything here exists because at least two of them need it. This library
+//! is the programs' own: its interface follows their needs and is no promise to anybody else. To embed a store, use
+//! the package `fpstore`.
+
+pub mod common;
+pub mod exit;
+pub mod input;
+pub mod number;
+pub mod progress;
+pub mod report;
+pub mod size;
+pub mod statistics;

@@ -1,0 +1,118 @@
+//! Numbers as text: fingerprints and ids for programs, counts and sizes for people.
+//!
+//! Text never depends on the locale. The `push_` functions append to bytes that are written out in one go, which is
+//! what makes an answer of a million lines cheap.
+
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
+/// Appends a fingerprint: 16 lower-case hexadecimal digits.
+pub fn push_hex(out: &mut Vec<u8>, fingerprint: u64) {
+    let mut text = [0_u8; 16];
+    for (i, digit) in text.iter_mut().rev().enumerate() {
+        let nibble = usize::try_from((fingerprint >> (4 * i)) & 0xf).unwrap_or(0);
+        *digit = DIGITS.get(nibble).copied().unwrap_or(b'0');
+    }
+    out.extend_from_slice(&text);
+}
+
+/// Appends a number in decimal.
+pub fn push_decimal(out: &mut Vec<u8>, mut number: u64) {
+    let mut text = [b'0'; 20];
+    let mut length = 1;
+    for (i, digit) in text.iter_mut().rev().enumerate() {
+        let value = usize::try_from(number % 10).unwrap_or(0);
+        *digit = DIGITS.get(value).copied().unwrap_or(b'0');
+        if value != 0 {
+            length = i + 1;
+        }
+        number /= 10;
+    }
+    out.extend_from_slice(text.get(20 - length..).unwrap_or_default());
+}
+
+/// A fingerprint: 16 lower-case hexadecimal digits.
+#[must_use]
+pub fn hex(fingerprint: u64) -> String {
+    format!("{fingerprint:016x}")
+}
+
+/// A count for people: digits in groups of three.
+#[must_use]
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A count of things for people: `1 record`, `2,000 records`.
+#[must_use]
+pub fn count_of(number: u64, thing: &str) -> String {
+    format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+/// A number of bytes for people: `1.5 MiB`.
+#[must_use]
+pub fn bytes(number: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if number < 1024 {
+        return format!("{number} B");
+    }
+    let mut value = float(number) / 1024.0;
+    let mut name = "KiB";
+    for unit in UNITS {
+        name = unit;
+        if value < 1023.95 {
+            break;
+        }
+        if unit != "TiB" {
+            value /= 1024.0;
+        }
+    }
+    format!("{value:.1} {name}")
+}
+
+/// A count as a float, for ratios and rates: above 2^53 the last digits are lost, which no report shows.
+#[must_use]
+#[allow(clippy::cast_precision_loss, reason = "reports show a few digits")]
+pub fn float(number: u64) -> f64 {
+    number as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agrees_with_the_standard_formatting() {
+        for number in [0, 1, 9, 10, 99, 100, 1 << 32, 12_345_678_901_234_567_890, u64::MAX] {
+            let mut text = Vec::new();
+            push_decimal(&mut text, number);
+            assert_eq!(String::from_utf8(text).unwrap(), number.to_string());
+            let mut text = Vec::new();
+            push_hex(&mut text, number);
+            assert_eq!(String::from_utf8(text).unwrap(), hex(number));
+        }
+    }
+
+    #[test]
+    fn counts_and_sizes_for_people() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1000), "1,000");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(count_of(1, "record"), "1 record");
+        assert_eq!(count_of(1000, "record"), "1,000 records");
+        assert_eq!(bytes(1023), "1023 B");
+        assert_eq!(bytes(1536), "1.5 KiB");
+        assert_eq!(bytes(1 << 20), "1.0 MiB");
+        assert_eq!(bytes((1 << 20) - 1), "1.0 MiB");
+        assert_eq!(bytes(5 << 40), "5.0 TiB");
+        assert_eq!(bytes(5000 << 40), "5000.0 TiB");
+    }
+}

@@ -1,0 +1,81 @@
+//! How far the work has come, on standard error, and only where somebody looks.
+//!
+//! [`Progress`] counts bytes of input as they are read from the file, before they are decompressed, so that the total
+//! is known and the bar is honest for compressed input too. It leaves nothing behind when it ends.
+
+use std::io::{self, Read};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+const BAR: &str = "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
+const SPINNER: &str = "{spinner} {msg} {bytes} {bytes_per_sec}";
+
+/// A progress bar, or nothing at all.
+#[derive(Clone, Debug)]
+pub struct Progress(Option<ProgressBar>);
+
+impl Progress {
+    /// No progress is shown.
+    #[must_use]
+    pub const fn hidden() -> Self {
+        Self(None)
+    }
+
+    /// A bar over `total` bytes, or a spinner where the total is not known.
+    #[must_use]
+    pub fn bytes(total: Option<u64>) -> Self {
+        let (bar, template) = match total {
+            Some(total) => (ProgressBar::new(total), BAR),
+            None => (ProgressBar::new_spinner(), SPINNER),
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        Self(Some(bar))
+    }
+
+    /// A spinner with a text, for work whose length is not known. Turns by itself.
+    #[must_use]
+    pub fn spinner(message: &'static str) -> Self {
+        let bar = ProgressBar::new_spinner().with_message(message);
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Self(Some(bar))
+    }
+
+    /// What is being done.
+    pub fn message(&self, message: String) {
+        if let Some(bar) = &self.0 {
+            bar.set_message(message);
+        }
+    }
+
+    /// Takes the bar off the screen.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Counts what is read through the result.
+    pub fn count<R: Read>(&self, inner: R) -> Counted<R> {
+        Counted { inner, progress: self.clone() }
+    }
+}
+
+/// A reader whose bytes a [`Progress`] counts.
+#[derive(Debug)]
+pub struct Counted<R> {
+    inner: R,
+    progress: Progress,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buf)?;
+        if let Some(bar) = &self.progress.0 {
+            bar.inc(n as u64);
+        }
+        Ok(n)
+    }
+}

@@ -1,0 +1,41 @@
+//! SIZE arguments: a number of bytes, or of KiB, MiB, GiB.
+
+const UNITS: [(&str, u64); 4] = [("", 1), ("kib", 1 << 10), ("mib", 1 << 20), ("gib", 1 << 30)];
+
+/// Reads `4096`, `4KiB`, `64 MiB`; for clap's `value_parser`.
+///
+/// # Errors
+///
+/// When the text is not of that form or the number of bytes does not fit 64 bits.
+pub fn parse(text: &str) -> Result<u64, String> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at_checked(digits).unwrap_or((text, ""));
+    let unit = unit.trim_start().to_ascii_lowercase();
+    let factor = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor);
+    match (number.parse::<u64>(), factor) {
+        (Ok(number), Some(factor)) => number.checked_mul(factor).ok_or_else(|| "is too large".to_owned()),
+        _ => Err("expected a number of bytes, or a number with KiB, MiB or GiB".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn units() {
+        assert_eq!(parse("0"), Ok(0));
+        assert_eq!(parse("512"), Ok(512));
+        assert_eq!(parse("4KiB"), Ok(4096));
+        assert_eq!(parse("4 kib"), Ok(4096));
+        assert_eq!(parse("3MiB"), Ok(3 << 20));
+        assert_eq!(parse("2GiB"), Ok(2 << 30));
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for text in ["", "KiB", "4KB", "4k", "-1", "1.5MiB", "4 KiB x", "99999999999GiB", "99999999999999999999999"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+}

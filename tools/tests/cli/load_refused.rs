@@ -1,0 +1,126 @@
+//! `fpload` used wrongly: exit code 2, a message that says what to do, and nothing changed.
+
+use crate::support::{Place, contents, fails, families, fpload, hex_lines, lines};
+
+#[test]
+fn creation_over_something() {
+    let place = Place::new();
+    let store = place.store(&families(10, 1));
+    let before = contents(&store);
+    fails(fpload().arg("--create").arg(&store).arg("-").write_stdin("0000000000000001\t1\n"), &["exists already"]);
+    fails(fpload().arg("--create").arg(&store), &["exists already"]);
+    assert_eq!(contents(&store), before);
+    let file = place.file("file", "content");
+    fails(fpload().arg("--create").arg(&file), &["exists already"]);
+    assert_eq!(std::fs::read(&file).unwrap(), b"content");
+}
+
+#[test]
+fn a_store_that_is_not_there() {
+    let place = Place::new();
+    fails(fpload().arg(place.path("none")).arg("-").write_stdin(""), &["there is no store", "--create"]);
+    fails(fpload().arg("--dry-run").arg(place.path("none")).arg("-").write_stdin(""), &["there is no store"]);
+    assert!(!place.path("none").exists());
+    std::fs::create_dir(place.path("dir")).unwrap();
+    fails(fpload().arg(place.path("dir")).arg("-").write_stdin(""), &["dir"]);
+    assert!(contents(&place.path("dir")).is_empty());
+}
+
+#[test]
+fn inputs_that_are_not_there() {
+    let place = Place::new();
+    let store = place.store(&families(10, 1));
+    let before = contents(&store);
+    let good = place.file("good.tsv", lines(&families(10, 2)));
+    fails(fpload().arg(&store), &["no INPUT"]);
+    fails(fpload().arg(&store).arg(&good).arg(place.path("none.tsv")), &["none.tsv", "No such file"]);
+    fails(fpload().arg(&store).arg(&good).arg(place.path("")), &["is a directory"]);
+    fails(fpload().arg(&store).args(["-", "-"]), &["only once"]);
+    fails(&mut fpload(), &["which STORE?"]);
+    assert_eq!(contents(&store), before);
+}
+
+#[test]
+fn ids_of_both_kinds() {
+    let place = Place::new();
+    let with = place.file("with.tsv", lines(&families(10, 1)));
+    let without = place.file("without.tsv", hex_lines([1, 2, 3]));
+    let new = place.path("new");
+    fails(fpload().arg("--create").arg(&new).arg(&with).arg(&without), &["without.tsv: line 1", "no id"]);
+    fails(fpload().arg("--create").arg(&new).arg(&without).arg(&with), &["with.tsv: line 1", "has an id"]);
+    assert!(!new.exists());
+
+    // A store has either its own numbers or the user's.
+    let own = place.path("own");
+    fpload().arg("--create").arg(&own).arg(&without).assert().success();
+    let before = contents(&own);
+    fails(fpload().arg(&own).arg(&with), &["fpload: "]);
+    assert_eq!(contents(&own), before);
+    let users = place.path("users");
+    fpload().arg("--create").arg(&users).arg(&with).assert().success();
+    let before = contents(&users);
+    fails(fpload().arg(&users).arg(&without), &["fpload: "]);
+    assert_eq!(contents(&users), before);
+}
+
+#[test]
+fn options_that_cannot_be() {
+    let place = Place::new();
+    let new = place.path("new");
+    for (options, part) in [
+        (["--width", "128"], "not supported yet"),
+        (["--width", "63"], "expected 64"),
+        (["--ids", "text"], "not supported yet"),
+        (["--ids", "none"], "not supported yet"),
+        (["--ids", "uuid"], "--ids"),
+        (["--max-distance", "65"], "65"),
+        (["--max-distance", "-1"], "-1"),
+        (["--plan", "tables-0"], "tables-0"),
+        (["--plan", "tables-65"], "tables-65"),
+        (["--plan", "fast"], "fast"),
+        (["--plan", "auto:speed"], "auto:speed"),
+        (["--codec", "zip"], "zip"),
+        (["--block-size", "1000"], "power of two"),
+        (["--block-size", "64"], "power of two"),
+        (["--block-size", "4KB"], "KiB"),
+        (["--block-size", "8GiB"], "too large"),
+        (["--threads", "0"], "--threads"),
+        (["--records", "10"], "--plan list"),
+    ] {
+        fails(fpload().arg("--create").args(options).arg(&new).arg("-").write_stdin(""), &[part]);
+        assert!(!new.exists(), "{options:?}");
+    }
+    fails(fpload().arg("--no-such-option"), &["--no-such-option"]);
+}
+
+#[test]
+fn options_that_contradict_the_store() {
+    let place = Place::new();
+    let options = ["--plan", "tables-4", "--max-distance", "5", "--codec", "xor", "--block-size", "256"];
+    let store = place.store_with(&families(10, 1), &options);
+    let before = contents(&store);
+    for (option, value) in
+        [("--plan", "tables-2"), ("--max-distance", "3"), ("--codec", "adaptive"), ("--block-size", "512")]
+    {
+        let mut load = fpload();
+        load.args([option, value]).arg(&store).arg("-").write_stdin("0000000000000001\t1\n");
+        fails(&mut load, &[option, value, "contradicts the store"]);
+    }
+    assert_eq!(contents(&store), before);
+    // The command that created it may be repeated.
+    fpload().args(options).arg(&store).arg("-").write_stdin("0000000000000001\t1\n").assert().success();
+}
+
+#[test]
+fn a_store_that_somebody_else_is_writing_to() {
+    let place = Place::new();
+    let store = place.store(&families(10, 1));
+    let writer = fpstore::Store::open(&store, &fpstore::Options::new()).unwrap();
+    let before = contents(&store);
+    fails(fpload().arg(&store).arg("-").write_stdin("0000000000000001\t1\n"), &["open for writing"]);
+    assert_eq!(contents(&store), before);
+    // Reading and checking need no lock.
+    fpload().arg("--dry-run").arg(&store).arg("-").write_stdin("0000000000000001\t1\n").assert().success();
+    drop(writer);
+    fpload().arg(&store).arg("-").write_stdin("0000000000000001\t1\n").assert().success();
+}

@@ -1,0 +1,23 @@
+//! The programs as their users meet them: arguments, files and pipes in; output, messages and exit codes out.
+//!
+//! One binary, so that it links once; a module for each thing that is promised.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::cast_precision_loss,
+    reason = "a test that cannot go on fails"
+)]
+
+mod dump;
+mod dump_damage;
+mod input_formats;
+mod input_refused;
+mod load;
+mod load_refused;
+mod plans;
+mod query;
+mod query_stream;
+mod query_usage;
+mod support;

@@ -1,0 +1,149 @@
+//! `cargo xtask demo`: the store at work on real documents, from an input file to near-duplicates.
+//!
+//! The sample holds the simhash of 3,000 versions of pages of one book, with the page's path. The demonstration loads
+//! it with `fpload`, asks `fpquery` for the neighbours of every record, compares the answer with brute force, and shows
+//! which *different* paths carry nearly the same text.
+
+mod pairs;
+mod report;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::workspace::{Programs, Workspace, announce};
+use pairs::Document;
+
+const SAMPLE: &str = "tests/data/rust-book.ndjson";
+const DISTANCE: u32 = 3;
+
+pub(crate) fn run() -> Result<()> {
+    let workspace = Workspace::find()?;
+    let documents = read_sample(&workspace.root.join(SAMPLE))?;
+    say("Building the programs in release mode (the first time takes a minute or two) ...")?;
+    let programs = workspace.build("fpstore-tools")?;
+
+    let directory = workspace.target.join("demo");
+    let stage =
+        Stage { store: directory.join("store"), list: directory.join("near-duplicates.tsv"), workspace, programs };
+    stage.clear(&directory)?;
+
+    let load = stage.load()?;
+    let (answers, query) = stage.query()?;
+    let answer = pairs::parse(&answers, &documents)?;
+    let expected = pairs::brute_force(&documents, DISTANCE);
+    if answer != expected {
+        bail!("fpquery's pairs ({}) are not those of brute force ({})", answer.len(), expected.len());
+    }
+    let list = report::list(&answer, &documents);
+    fs::write(&stage.list, list).with_context(|| format!("cannot write {}", stage.list.display()))?;
+
+    say(&report::selection(&answer, &documents))?;
+    say(&report::totals(&answer, documents.len()))?;
+    say(&format!("\nThe full list is in {}", stage.short(&stage.list).display()))?;
+    stage.statistics()?;
+    say(report::ABOUT_THE_BOUND)?;
+    say(&report::times(documents.len(), load, query))?;
+    say(&stage.hint(&documents)?)
+}
+
+/// The directories and programs of one demonstration.
+struct Stage {
+    workspace: Workspace,
+    programs: Programs,
+    store: PathBuf,
+    list: PathBuf,
+}
+
+impl Stage {
+    /// Removes what an earlier demonstration has left.
+    fn clear(&self, directory: &Path) -> Result<()> {
+        if self.store.exists() {
+            fs::remove_dir_all(&self.store).with_context(|| format!("cannot remove {}", self.store.display()))?;
+        }
+        fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))
+    }
+
+    fn load(&self) -> Result<Duration> {
+        let mut command = self.program("fpload")?;
+        command.arg("--create").arg(self.short(&self.store)).arg(SAMPLE);
+        announce(&self.workspace, &command)?;
+        let start = Instant::now();
+        let status = command.status().context("cannot run fpload")?;
+        if !status.success() {
+            bail!("fpload could not load the sample ({status}); its message is above");
+        }
+        Ok(start.elapsed())
+    }
+
+    fn query(&self) -> Result<(String, Duration)> {
+        let mut command = self.program("fpquery")?;
+        command
+            .args(["--distance", &DISTANCE.to_string(), "--with-query-id", "--input", SAMPLE])
+            .arg(self.short(&self.store));
+        announce(&self.workspace, &command)?;
+        let start = Instant::now();
+        let output = command.stderr(Stdio::inherit()).output().context("cannot run fpquery")?;
+        let elapsed = start.elapsed();
+        match output.status.code() {
+            Some(0) => {}
+            Some(1) => bail!("fpquery found nothing at all, although every record is its own neighbour"),
+            _ => bail!("fpquery failed ({}); its message is above", output.status),
+        }
+        Ok((String::from_utf8(output.stdout).context("fpquery's output is not UTF-8")?, elapsed))
+    }
+
+    fn statistics(&self) -> Result<()> {
+        let mut command = self.program("fpdump")?;
+        command.arg("stats").arg(self.short(&self.store));
+        announce(&self.workspace, &command)?;
+        let status = command.status().context("cannot run fpdump")?;
+        if !status.success() {
+            bail!("fpdump could not read the store ({status}); its message is above");
+        }
+        Ok(())
+    }
+
+    fn hint(&self, documents: &[Document]) -> Result<String> {
+        let store = self.short(&self.store).display();
+        let any = documents.first().map_or(0, |document| document.fingerprint);
+        let line = |program: &str, rest: String, what: &str| -> Result<String> {
+            let program = self.short(self.programs.get(program)?);
+            Ok(format!("  {} {rest}\n      {what}\n", program.display()))
+        };
+        let mut text = String::from("\nTo try next:\n");
+        text +=
+            &line("fpquery", format!("--nearest 5 {store} {any:016x}"), "the five records nearest to one fingerprint")?;
+        text += &line("fpdump", format!("layout {store}"), "what the files are made of, byte range by byte range")?;
+        text += &line("fpdump", format!("verify {store}"), "every checksum and every rule of the format")?;
+        text += "  cargo xtask test\n      every test of the project";
+        Ok(text)
+    }
+
+    fn program(&self, name: &str) -> Result<Command> {
+        let mut command = Command::new(self.programs.get(name)?);
+        command.current_dir(&self.workspace.root);
+        Ok(command)
+    }
+
+    fn short<'a>(&self, path: &'a Path) -> &'a Path {
+        self.workspace.short(path)
+    }
+}
+
+fn read_sample(path: &Path) -> Result<Vec<Document>> {
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read the sample {}", path.display()))?;
+    pairs::documents(&text).with_context(|| format!("{} is not the sample as it was delivered", path.display()))
+}
+
+fn say(text: &str) -> Result<()> {
+    // Programs write to the same standard output: nothing may stay behind in a buffer.
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")?;
+    out.flush()?;
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! Where the workspace, its target directory and its programs are, as cargo itself says.
+
+use std::env;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+/// The checkout this program was built from.
+pub(crate) struct Workspace {
+    /// The directory of the workspace's `Cargo.toml`.
+    pub(crate) root: PathBuf,
+    /// The target directory, wherever `CARGO_TARGET_DIR` or the configuration puts it.
+    pub(crate) target: PathBuf,
+    metadata: Value,
+}
+
+impl Workspace {
+    /// Asks `cargo metadata`.
+    pub(crate) fn find() -> Result<Self> {
+        // Set at run time under `cargo xtask`; the other one serves the program started by hand.
+        let package = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        let output = Command::new(cargo())
+            .args(["metadata", "--no-deps", "--format-version=1", "--manifest-path"])
+            .arg(Path::new(&package).join("Cargo.toml"))
+            .stderr(Stdio::inherit())
+            .output()
+            .context("cannot run cargo; install Rust from https://rustup.rs")?;
+        if !output.status.success() {
+            bail!("`cargo metadata` failed ({})", output.status);
+        }
+        let metadata: Value = serde_json::from_slice(&output.stdout).context("`cargo metadata` printed no JSON")?;
+        let path = |key: &str| {
+            let text = metadata.get(key).and_then(Value::as_str);
+            text.map(PathBuf::from).with_context(|| format!("`cargo metadata` names no {key}"))
+        };
+        Ok(Self { root: path("workspace_root")?, target: path("target_directory")?, metadata })
+    }
+
+    /// A command of cargo's, to be run at the root of the workspace.
+    pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(cargo());
+        command.current_dir(&self.root).args(arguments);
+        command
+    }
+
+    /// The path as a reader at the root of the workspace would type it.
+    pub(crate) fn short<'a>(&self, path: &'a Path) -> &'a Path {
+        path.strip_prefix(&self.root).unwrap_or(path)
+    }
+
+    /// The examples of a package, by name.
+    pub(crate) fn examples(&self, package: &str) -> Vec<String> {
+        let packages = self.metadata.get("packages").and_then(Value::as_array);
+        let targets =
+            packages.into_iter().flatten().filter(|p| has_text(p, "name", package)).filter_map(|p| p.get("targets"));
+        let mut names: Vec<String> = targets
+            .filter_map(Value::as_array)
+            .flatten()
+            .filter(|target| is_kind(target, "example"))
+            .filter_map(|target| target.get("name")?.as_str().map(str::to_owned))
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Builds the programs of a package in release mode and returns where cargo put them.
+    pub(crate) fn build(&self, package: &str) -> Result<Programs> {
+        let arguments =
+            ["build", "--release", "--bins", "--package", package, "--message-format=json-render-diagnostics"];
+        let output = self.cargo(&arguments).stderr(Stdio::inherit()).output().context("cannot run cargo")?;
+        if !output.status.success() {
+            bail!("the programs could not be built; the compiler's messages are above");
+        }
+        let messages = String::from_utf8(output.stdout).context("cargo's messages are not UTF-8")?;
+        Ok(Programs(executables(&messages)))
+    }
+}
+
+/// The programs that a build has made, by name.
+pub(crate) struct Programs(Vec<(String, PathBuf)>);
+
+impl Programs {
+    pub(crate) fn get(&self, name: &str) -> Result<&Path> {
+        let found = self.0.iter().find(|(n, _)| n == name);
+        found.map(|(_, path)| path.as_path()).with_context(|| format!("the build made no program `{name}`"))
+    }
+}
+
+/// The executables that cargo's JSON messages report.
+fn executables(messages: &str) -> Vec<(String, PathBuf)> {
+    let artifact = |line: &str| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let target = message.get("target").filter(|target| is_kind(target, "bin"))?;
+        let path = message.get("executable")?.as_str()?;
+        Some((target.get("name")?.as_str()?.to_owned(), PathBuf::from(path)))
+    };
+    messages.lines().filter_map(artifact).collect()
+}
+
+fn has_text(value: &Value, key: &str, text: &str) -> bool {
+    value.get(key).and_then(Value::as_str) == Some(text)
+}
+
+fn is_kind(target: &Value, kind: &str) -> bool {
+    let kinds = target.get("kind").and_then(Value::as_array);
+    kinds.into_iter().flatten().any(|k| k.as_str() == Some(kind))
+}
+
+fn cargo() -> OsString {
+    env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+/// Prints the command on a line of its own, as it would be typed at the root of the workspace.
+pub(crate) fn announce(workspace: &Workspace, command: &Command) -> Result<()> {
+    let mut line = String::from("\n$");
+    let program = Path::new(command.get_program());
+    // cargo is called by its full path; nobody types that.
+    let program = if program.file_stem().is_some_and(|n| n == "cargo") { Path::new("cargo") } else { program };
+    write!(line, " {}", workspace.short(program).display())?;
+    for argument in command.get_args() {
+        write!(line, " {}", argument.display())?;
+    }
+    let mut out = io::stdout().lock();
+    writeln!(out, "{line}")?;
+    out.flush()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_executables_among_cargo_messages() {
+        let messages = r#"
+{"reason":"compiler-artifact","target":{"kind":["lib"],"name":"fpstore"},"executable":null}
+{"reason":"compiler-artifact","target":{"kind":["bin"],"name":"fpload"},"executable":"/t/release/fpload"}
+{"reason":"build-finished","success":true}"#;
+        assert_eq!(executables(messages), [("fpload".to_owned(), PathBuf::from("/t/release/fpload"))]);
+    }
+
+    #[test]
+    fn knows_this_workspace() {
+        let workspace = Workspace::find().unwrap();
+        assert!(workspace.root.join("tools/xtask/src/workspace.rs").is_file());
+        assert!(workspace.target.is_absolute());
+        assert_eq!(workspace.short(&workspace.root.join("a/b")), Path::new("a/b"));
+    }
+}
