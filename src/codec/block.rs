@@ -71,7 +71,7 @@ pub(crate) fn encode_block(codes: &Codes, kind: BlockKind, base: u64, keys: &[u6
     let mut writer = BitWriter::new(out);
     match (codes, kind) {
         (Codes::Adaptive { gap, .. }, BlockKind::Gap { low_width }) => {
-            gap::encode(gap, low_width, base, keys, &mut writer);
+            gap::encode(&gap.code, low_width, base, keys, &mut writer);
         }
         (Codes::Adaptive { flips, .. }, _) => flips::encode(flips, base.wrapping_sub(1), keys, &mut writer),
         (Codes::Xor(code), _) => xor::encode(code, base.wrapping_sub(1), keys, &mut writer),

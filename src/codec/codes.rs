@@ -1,5 +1,6 @@
 //! The Huffman codes of one table, shared by all its blocks.
 
+use super::gap::GapCode;
 use super::huffman::Code;
 use super::{Codec, FLIPS_SYMBOLS, GAP_SYMBOLS, XOR_SYMBOLS, flips, gap};
 use crate::error::{Error, Result};
@@ -12,7 +13,7 @@ pub(crate) enum Codes {
     /// Codes of the two kinds of block of [`Codec::Adaptive`].
     Adaptive {
         /// High parts of split gaps.
-        gap: Code,
+        gap: GapCode,
         /// Flips, or the length of a gap.
         flips: Code,
     },
@@ -39,7 +40,7 @@ impl Codes {
     pub(crate) fn lengths(&self) -> Vec<&[u8]> {
         match self {
             Self::Xor(code) => vec![code.lengths()],
-            Self::Adaptive { gap, flips } => vec![gap.lengths(), flips.lengths()],
+            Self::Adaptive { gap, flips } => vec![gap.code.lengths(), flips.lengths()],
         }
     }
 
@@ -57,7 +58,7 @@ impl Codes {
         match (codec, lengths) {
             (Codec::Xor, [only]) => Ok(Self::Xor(complete(only, XOR_SYMBOLS, XOR_SYMBOLS)?)),
             (Codec::Adaptive, [gap, flips]) => Ok(Self::Adaptive {
-                gap: complete(gap, gap::SYMBOLS, gap::SYMBOLS)?,
+                gap: complete(gap, gap::SYMBOLS, gap::SYMBOLS)?.into(),
                 flips: complete(flips, flips::GAP_LENGTHS, flips::SYMBOLS)?,
             }),
             _ => Err(Error::damaged(format!("{} codes are not what codec {codec} has", lengths.len()))),

@@ -33,7 +33,7 @@ pub(crate) fn fill_block(codes: &Codes, base: u64, keys: &[u64], budget: usize) 
                 let delta = key.wrapping_sub(previous).wrapping_sub(1);
                 let (gap_totals, flips_total) = totals.split_at_mut(TRIED);
                 for (total, &width) in gap_totals.iter_mut().zip(&widths) {
-                    *total += gap::cost(gap, delta, width);
+                    *total += gap::cost(&gap.code, delta, width);
                 }
                 flips_total.iter_mut().for_each(|total| *total += flips::cost(flips, previous, key));
                 totals.iter().any(|&total| total <= budget)

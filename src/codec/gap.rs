@@ -8,7 +8,8 @@
 
 use super::block::Tail;
 use super::huffman::Code;
-use crate::bits::{BitWriter, Forward, bit_length, load_bits, low_mask};
+use super::runs::{LONGEST, Runs, SYMBOL_LIMIT};
+use crate::bits::{BitWriter, Forward, bit_length, load_bits};
 
 /// High parts below this are symbols of their own.
 const DIRECT: u64 = 32;
@@ -16,6 +17,7 @@ const DIRECT: u64 = 32;
 const FIRST_LENGTH: u32 = 6;
 /// The direct symbols and one for each longer bit length, 6 to 64.
 pub(crate) const SYMBOLS: usize = 32 + 59;
+const _: () = assert!(DIRECT == SYMBOL_LIMIT as u64);
 /// Widest low part: what one unaligned 64-bit load delivers at any bit offset.
 pub(crate) const MAX_LOW_WIDTH: u32 = 56;
 
@@ -56,36 +58,89 @@ pub(super) fn encode(code: &Code, low_width: u32, next: u64, keys: &[u64], write
     }
 }
 
-/// Reads one key of at least `base` a slot; `end` = the block's end in bits.
-pub(super) fn decode(code: &Code, low_width: u32, bytes: &[u8], end: usize, base: u64, keys: &mut [u64]) -> Tail {
-    let width = low_width as usize;
-    let mut reader = Forward::new(bytes, keys.len() * width);
-    let mut next = base;
-    let mut in_range = true;
-    let mut low_position = 0;
-    for slots in keys.chunks_mut(4) {
-        // Four codes of at most 12 bits fit in one refill.
-        reader.refill();
-        for slot in slots {
-            let (symbol, length) = code.decode(reader.peek());
-            reader.skip(length);
-            let high = if symbol < DIRECT as u32 { u64::from(symbol) } else { long_high(&mut reader, symbol) };
-            let low = load_bits(bytes, low_position, low_width);
-            low_position += width;
-            let (key, overflow) = next.overflowing_add((high << low_width) | low);
-            in_range &= !overflow & (high <= u64::MAX >> low_width) & (key != u64::MAX);
-            *slot = key;
-            next = key.wrapping_add(1);
-        }
-    }
-    Tail { from: reader.position(), to: Some(end), in_range }
+/// The code of high parts, ready to decode.
+#[derive(Clone, Debug)]
+pub(crate) struct GapCode {
+    pub(super) code: Code,
+    runs: Runs,
 }
 
-/// The high part behind the symbol of a bit length. Leaves the reader refilled.
+impl From<Code> for GapCode {
+    fn from(code: Code) -> Self {
+        let runs = Runs::new(&code);
+        Self { code, runs }
+    }
+}
+
+/// Reads one key of at least `base` a slot; `end` = the block's end in bits.
+pub(super) fn decode(code: &GapCode, low_width: u32, bytes: &[u8], end: usize, base: u64, keys: &mut [u64]) -> Tail {
+    let width = low_width as usize;
+    // High parts first, all by themselves: they are what one has to wait for. They stand in the keys' places.
+    let from = decode_highs(code, bytes, keys.len() * width, keys);
+    let mut low_position = 0;
+    let mut highs = 0;
+    let mut add_low = |high: u64| {
+        highs |= high;
+        let low = load_bits(bytes, low_position, low_width);
+        low_position += width;
+        (high << low_width) | low
+    };
+    let mut in_range = true;
+    if let Some((first, rest)) = keys.split_first_mut() {
+        *first = base.wrapping_add(add_low(*first));
+        in_range = *first >= base;
+        // A sum that leaves 64 bits is not greater than the one before: one comparison a key is enough.
+        rest.iter_mut().fold(*first, |previous, slot| {
+            *slot = previous.wrapping_add(1).wrapping_add(add_low(*slot));
+            in_range &= *slot > previous;
+            *slot
+        });
+    }
+    in_range &= highs <= u64::MAX >> low_width;
+    Tail { from, to: Some(end), in_range }
+}
+
+/// Reads a high part a slot from bit `position` on; returns the stream's end in bits.
+fn decode_highs(code: &GapCode, bytes: &[u8], position: usize, highs: &mut [u64]) -> usize {
+    let mut reader = Forward::new(bytes, position);
+    let mut done = 0;
+    'refills: loop {
+        reader.refill();
+        // Four runs of codes of at most 12 bits fit in one refill.
+        for _ in 0..4 {
+            let Some(slots) = highs.get_mut(done..).and_then(|rest| rest.first_chunk_mut::<LONGEST>()) else {
+                break 'refills;
+            };
+            let run = code.runs.decode(reader.peek());
+            if run.count == 0 {
+                slots[0] = single_high(&code.code, &mut reader);
+                done += 1;
+                break;
+            }
+            // What is written beyond the run is overwritten by the next one.
+            *slots = run.symbols;
+            reader.skip(run.bits);
+            done += run.count;
+        }
+    }
+    for slot in highs.iter_mut().skip(done) {
+        reader.refill();
+        *slot = single_high(&code.code, &mut reader);
+    }
+    reader.position()
+}
+
+/// One high part, whatever its symbol; the reader was refilled.
+#[inline]
+fn single_high(code: &Code, reader: &mut Forward<'_>) -> u64 {
+    let (symbol, length) = code.decode(reader.peek());
+    reader.skip(length);
+    if symbol < DIRECT as u32 { u64::from(symbol) } else { long_high(reader, symbol) }
+}
+
+/// The high part behind the symbol of a bit length.
 #[cold]
 fn long_high(reader: &mut Forward<'_>, symbol: u32) -> u64 {
     let extra = symbol - DIRECT as u32 + FIRST_LENGTH - 1;
-    let high = reader.read(extra.min(63)) | (low_mask(1) << extra.min(63));
-    reader.refill();
-    high
+    reader.read(extra.min(63)) | (1 << extra.min(63))
 }

@@ -20,6 +20,7 @@ mod fill;
 mod flips;
 mod gap;
 mod huffman;
+mod runs;
 mod train;
 mod xor;
 

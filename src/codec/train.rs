@@ -86,7 +86,7 @@ impl Trainer {
                         *count = 0;
                     }
                 }
-                Codes::Adaptive { gap: make(&gap_counts), flips: make(&flips_counts) }
+                Codes::Adaptive { gap: make(&gap_counts).into(), flips: make(&flips_counts) }
             }
         }
     }
@@ -127,7 +127,7 @@ fn initial(codec: Codec) -> Codes {
                     Some(flips) => (16 >> (flips / 64)).max(1),
                 })
                 .collect();
-            Codes::Adaptive { gap: make(&gap_counts), flips: make(&flips_counts) }
+            Codes::Adaptive { gap: make(&gap_counts).into(), flips: make(&flips_counts) }
         }
     }
 }

@@ -118,7 +118,7 @@ impl<'a> Fields<'a> {
 
     /// Bytes that have to be `expected`.
     pub(crate) fn magic(&mut self, expected: &[u8; 8]) -> Result<()> {
-        let text = String::from_utf8_lossy(expected).into_owned();
+        let text = expected.escape_ascii().to_string();
         let offset = self.offset();
         if self.bytes("magic", 8, &text)? != expected {
             return Err(Error::damaged(format!("the magic bytes are not '{text}'")).at_offset(offset));

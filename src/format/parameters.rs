@@ -87,8 +87,11 @@ impl Parameters {
         self.block_size
     }
 
-    /// Refuses what no store can have.
-    pub(crate) fn check(&self) -> Result<()> {
+    /// Refuses what no store can have; creating one does the same.
+    ///
+    /// # Errors
+    /// `InvalidInput` that names the parameter.
+    pub fn check(&self) -> Result<()> {
         if self.max_distance > WIDTH {
             return Err(Error::invalid(format!(
                 "maximum distance {} exceeds the width of {WIDTH} bits",

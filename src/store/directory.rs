@@ -30,12 +30,17 @@ pub(super) fn room_for_store(env: &dyn Env, path: &Path) -> Result<Room> {
     let names = match env.list(path) {
         Ok(names) => names,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Room::Absent),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            return Err(Error::new(ErrorKind::AlreadyExists, "there is a file where the store is to be")
+                .at_path(path)
+                .with_remedy("choose another path"));
+        }
         Err(error) => return Err(Error::io("cannot list", path, error)),
     };
     let refuse =
         |message: String, remedy| Err(Error::new(ErrorKind::AlreadyExists, message).at_path(path).with_remedy(remedy));
     if names.iter().any(|name| name == manifest::NAME) {
-        return refuse("there is a store already".to_owned(), "open it, or choose another path");
+        return refuse("there is a store already".to_owned(), "add to it without `--create`, or choose another path");
     }
     let interrupted = names.iter().any(|name| name == CREATING);
     let ours =

@@ -18,6 +18,23 @@ pub enum Records {
     Numbered(Vec<u64>),
 }
 
+impl Records {
+    /// Number of records.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::WithIds(records) => records.len(),
+            Self::Numbered(fingerprints) => fingerprints.len(),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
 /// What a load has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -102,13 +119,13 @@ pub(super) fn add_segment(store: &mut Store, state: &mut ManifestData, records: 
 
 /// Gives every record an id and decides whose ids the store has, if nobody has decided yet.
 fn number(store: &Store, state: &mut ManifestData, records: Records) -> Result<Vec<Record>> {
-    let (wanted, count) = match &records {
-        Records::WithIds(records) => (Numbering::Given, records.len()),
-        Records::Numbered(fingerprints) => (Numbering::Own, fingerprints.len()),
-    };
-    if count == 0 {
+    if records.is_empty() {
         return Ok(Vec::new());
     }
+    let wanted = match &records {
+        Records::WithIds(_) => Numbering::Given,
+        Records::Numbered(_) => Numbering::Own,
+    };
     if state.numbering == Numbering::Undecided {
         state.numbering = wanted;
     } else if state.numbering != wanted {
@@ -123,7 +140,7 @@ fn number(store: &Store, state: &mut ManifestData, records: Records) -> Result<V
         Records::Numbered(fingerprints) => {
             let first = state.next_id;
             state.next_id = first
-                .checked_add(count as u64)
+                .checked_add(fingerprints.len() as u64)
                 .ok_or_else(|| Error::invalid("the store has no numbers left").at_path(&store.path))?;
             Ok(fingerprints.into_iter().zip(first..).map(|(fingerprint, id)| Record { fingerprint, id }).collect())
         }

@@ -72,6 +72,14 @@ impl Store {
         create::create(path.as_ref(), parameters, options, None).map(|(store, _)| store)
     }
 
+    /// Whether a store may be created at the path: nothing is there, or nothing but what an interrupted creation left.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if there is a store or anything else; `Io`.
+    pub fn check_vacant(path: impl AsRef<Path>, options: &Options) -> Result<()> {
+        directory::room_for_store(&*options.env, path.as_ref()).map(|_| ())
+    }
+
     /// Makes a store that holds `records` from the start: after a crash at any moment it is there with all of them, or
     /// not at all.
     ///

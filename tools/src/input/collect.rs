@@ -60,18 +60,6 @@ impl Collector {
         Ok(())
     }
 
-    /// Number of records so far.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.with_ids.len() + self.numbered.len()
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Whether the records have ids; not known before the first.
     #[must_use]
     pub fn with_ids(&self) -> Option<bool> {

@@ -7,12 +7,20 @@ fn creation_over_something() {
     let place = Place::new();
     let store = place.store(&families(10, 1));
     let before = contents(&store);
-    fails(fpload().arg("--create").arg(&store).arg("-").write_stdin("0000000000000001\t1\n"), &["exists already"]);
-    fails(fpload().arg("--create").arg(&store), &["exists already"]);
+    fails(
+        fpload().arg("--create").arg(&store).arg("-").write_stdin("0000000000000001\t1\n"),
+        &["there is a store already"],
+    );
+    fails(fpload().arg("--create").arg(&store), &["there is a store already"]);
     assert_eq!(contents(&store), before);
     let file = place.file("file", "content");
-    fails(fpload().arg("--create").arg(&file), &["exists already"]);
+    fails(fpload().arg("--create").arg(&file), &["there is a file"]);
     assert_eq!(std::fs::read(&file).unwrap(), b"content");
+    // A directory with somebody's files is refused before any input is read, by a dry run too.
+    let directory = file.parent().unwrap();
+    for options in [&["--create"][..], &["--create", "--dry-run"]] {
+        fails(fpload().args(options).arg(directory).arg(place.path("no-input.tsv")), &["no store and not empty"]);
+    }
 }
 
 #[test]

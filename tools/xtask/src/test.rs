@@ -34,6 +34,9 @@ pub(crate) fn run() -> Result<()> {
         say(&format!("\nAll tests passed: {closing}"))?;
         return say(notice);
     }
+    for test in &tally.failures {
+        say(&format!("FAILED: {test}"))?;
+    }
     bail!("FAILED: {} ({closing})", failed.join(", "));
 }
 
@@ -68,16 +71,20 @@ fn run_step(command: &mut Command, tally: &mut Tally, out: &mut impl Write) -> R
     Ok(child.wait()?.success())
 }
 
-/// The sums of the `test result:` lines.
+/// The sums of the `test result:` lines, and the tests that failed.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Tally {
     passed: u64,
     failed: u64,
     ignored: u64,
+    failures: Vec<String>,
 }
 
 impl Tally {
     fn add(&mut self, line: &str) {
+        if let Some(test) = line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED")) {
+            self.failures.push(test.to_owned());
+        }
         let Some((_, counts)) = line.trim_start().strip_prefix("test result: ").and_then(|rest| rest.split_once(". "))
         else {
             return;
@@ -130,9 +137,11 @@ mod tests {
     fn adds_up_the_result_lines() {
         let mut tally = Tally::default();
         tally.add("running 3 tests");
+        tally.add("test a::works ... ok");
+        tally.add("test a::breaks ... FAILED");
         tally.add("test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.05s");
         tally.add("test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.05s");
-        assert_eq!(tally, Tally { passed: 15, failed: 2, ignored: 1 });
+        assert_eq!(tally, Tally { passed: 15, failed: 2, ignored: 1, failures: vec!["a::breaks".into()] });
         assert_eq!(tally.text(), "15 tests passed, 2 failed, 1 ignored");
     }
 

@@ -10,8 +10,9 @@ use crate::choice::PlanChoice;
 /// Number of fingerprints that is planned for where none is told.
 pub(crate) const PLANNED_RECORDS: u64 = 100_000_000;
 
-/// Stores grow, and their plan stays: a small beginning is planned for as if it held so many already.
-const LEAST_PLANNED: u64 = 1_000_000;
+/// Stores grow, and their plan stays: a small beginning is planned for as if it held so many already. Below that some
+/// design of more tables is always faster, and costs bytes that a grown store would regret.
+const LEAST_PLANNED: u64 = 20_000_000;
 
 /// Distance that a store is made for where none is told.
 const MAX_DISTANCE: u32 = 3;
@@ -34,10 +35,12 @@ pub(crate) fn parameters(args: &Args, records: u64) -> anyhow::Result<Parameters
     };
     let workload = workload(args, expected);
     let design = args.plan.unwrap_or(PlanChoice::Auto(Goal::Balanced)).design(&workload)?;
-    Ok(Parameters::new(workload.distance)
+    let parameters = Parameters::new(workload.distance)
         .with_design(design)
         .with_codec(args.codec.unwrap_or_default())
-        .with_block_size(workload.block_size))
+        .with_block_size(workload.block_size);
+    parameters.check()?;
+    Ok(parameters)
 }
 
 /// Refuses what no store can be made of, before any input is read.

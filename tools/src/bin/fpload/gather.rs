@@ -35,6 +35,7 @@ pub(crate) fn gather(args: &Args) -> anyhow::Result<Gathered> {
         collector.read(&mut Reader::open(source, &args.options, &progress)?)?;
     }
     progress.finish();
-    let (number, with_ids) = (collector.len() as u64, collector.with_ids());
-    Ok(Gathered { records: collector.finish(), number, with_ids })
+    let with_ids = collector.with_ids();
+    let records = collector.finish();
+    Ok(Gathered { number: records.len() as u64, records, with_ids })
 }

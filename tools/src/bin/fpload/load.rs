@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::bail;
-use fpstore::{ErrorKind, Numbering, Options, Store};
+use fpstore::{Numbering, Options, Store};
 use fpstore_tools::progress::Progress;
 
 use crate::args::Args;
@@ -20,7 +20,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 fn create(args: &Args, path: &Path) -> anyhow::Result<()> {
-    refuse_existing(path)?;
+    // Found out now rather than after an hour of reading; creation itself finds out again.
+    Store::check_vacant(path, &Options::new())?;
     let started = Instant::now();
     let gathered = gather(args)?;
     let parameters = creation::parameters(args, gathered.number)?;
@@ -36,18 +37,6 @@ fn create(args: &Args, path: &Path) -> anyhow::Result<()> {
     };
     writing.finish();
     summary::done(args, &Done { path, created: true, store: &store, report, seconds: started.elapsed().as_secs_f64() })
-}
-
-/// Found out now rather than after an hour of reading; creation itself finds out again.
-fn refuse_existing(path: &Path) -> anyhow::Result<()> {
-    let free = match Store::open_read_only(path, &Options::new()) {
-        Err(error) if error.kind() == ErrorKind::NotFound => path.is_dir() || path.symlink_metadata().is_err(),
-        _ => false,
-    };
-    if !free {
-        bail!("{} exists already; leave out --create to add to a store", path.display());
-    }
-    Ok(())
 }
 
 fn add(args: &Args, path: &Path) -> anyhow::Result<()> {
