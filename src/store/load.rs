@@ -91,8 +91,9 @@ pub(super) fn add_segment(store: &mut Store, state: &mut ManifestData, records: 
     let mut records = number(store, state, records)?;
     let mut report = LoadReport { records: records.len() as u64, ..LoadReport::default() };
     bulk::sort(&mut records);
-    for segment in &store.segments {
-        bulk::remove_present(segment, &mut records)?;
+    // A record that the store has just numbered cannot be there already.
+    if state.numbering == Numbering::Given {
+        store.segments.iter().try_for_each(|segment| bulk::remove_present(segment, &mut records))?;
     }
     report.already_present = report.records - records.len() as u64;
     if records.is_empty() {

@@ -144,6 +144,18 @@ impl Store {
 
     /// Adds records, durably and all or nothing. Records that the store has already are counted and left out.
     ///
+    /// ```
+    /// # use fpstore::{Options, Parameters, Record, Records, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("store");
+    /// drop(Store::create(&path, &Parameters::new(3), &Options::new())?);
+    /// let mut store = Store::open(&path, &Options::new())?;
+    /// let page = Record { fingerprint: 0x832f_e9f6_aa2f_461a, id: 17 };
+    /// let report = store.bulk_load(Records::WithIds(vec![page, page]))?;
+    /// assert_eq!((report.added(), report.already_present), (1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// `ReadOnly`; `InvalidInput` if the records have ids and the store numbers them itself, or the reverse; `Damaged` or
     /// `Io` from reading what is there; `Io` from writing, in which case the store is as before.
@@ -155,6 +167,17 @@ impl Store {
     /// any `k`; slower for one above the store's maximum.
     ///
     /// To ask many times, use [`Store::searcher`], which keeps its buffers.
+    ///
+    /// ```
+    /// # use fpstore::{Options, Parameters, Records, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("store");
+    /// let loaded = Records::Numbered(vec![0b0000, 0b0111, 0b1111]);
+    /// let (store, _) = Store::create_loaded(&path, &Parameters::new(3), &Options::new(), loaded)?;
+    /// let near: Vec<(u32, u64)> = store.query(0b0011, 2)?.iter().map(|found| (found.distance, found.id)).collect();
+    /// assert_eq!(near, [(1, 1), (2, 0), (2, 2)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// `InvalidInput` if `k` exceeds 64; `Damaged` or `Io` from reading.
@@ -171,6 +194,18 @@ impl Store {
     }
 
     /// The `count` records nearest to a fingerprint at any distance, in the order of [`Store::query`].
+    ///
+    /// ```
+    /// # use fpstore::{Options, Parameters, Records, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("store");
+    /// let loaded = Records::Numbered(vec![0, u64::MAX, u64::MAX << 20]);
+    /// let (store, _) = Store::create_loaded(&path, &Parameters::new(3), &Options::new(), loaded)?;
+    /// let nearest = store.nearest(u64::MAX << 8, 2)?;
+    /// assert_eq!((nearest[0].id, nearest[0].distance), (1, 8));
+    /// assert_eq!((nearest[1].id, nearest[1].distance), (2, 12));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading.
@@ -205,6 +240,16 @@ impl Store {
     }
 
     /// Checks every byte of the store's files. [`verify`] does the same for a store too damaged to open.
+    ///
+    /// ```
+    /// # use fpstore::{Options, Parameters, Records, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("store");
+    /// let loaded = Records::Numbered(vec![1, 2, 3]);
+    /// let (store, _) = Store::create_loaded(&path, &Parameters::new(3), &Options::new(), loaded)?;
+    /// assert!(store.verify()?.damages.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// `Io` if something cannot be read; damage is in the report.

@@ -89,6 +89,7 @@ fn a_higher_floor_may_not() {
     );
     assert!(broken("src/segment.rs", "use super::wal::Wal;").contains("`segment` (floor 4) uses `wal` (floor 4)"));
     assert!(broken("src/bits.rs", "use crate::codec::X;").contains("`bits` (floor 1) uses `codec` (floor 1)"));
+    assert!(broken("src/plan/mod.rs", "use crate::codec::X;").contains("`plan` (floor 1) uses `codec` (floor 1)"));
     assert!(broken("src/bits.rs", "use crate::plan::X;").contains("`bits` (floor 1) uses `plan` (floor 1)"));
     assert!(broken("src/error.rs", "use crate::fingerprint::X;").contains("`error` (floor 0) uses `fingerprint`"));
     assert!(broken("src/env.rs", "#[cfg(test)] mod tests { use super::super::store::S; }").contains("uses `store`"));

@@ -20,4 +20,5 @@ mod plans;
 mod query;
 mod query_stream;
 mod query_usage;
+mod specification;
 mod support;
