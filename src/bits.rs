@@ -15,7 +15,7 @@ pub(crate) fn low_mask(count: u32) -> u64 {
 
 /// Number of bits needed to write `value`: 0 for 0, 64 for `u64::MAX`.
 #[inline]
-pub(crate) fn bit_length(value: u64) -> u32 {
+pub(crate) const fn bit_length(value: u64) -> u32 {
     64 - value.leading_zeros()
 }
 
@@ -143,6 +143,9 @@ impl<'a> Forward<'a> {
     }
 }
 
+/// Most bits that one unaligned load delivers at any bit position.
+const LOADED: u32 = 57;
+
 /// Reads bits from the most significant end down: the first value read stands highest.
 #[derive(Clone, Debug)]
 pub(crate) struct Backward<'a> {
@@ -160,7 +163,7 @@ impl<'a> Backward<'a> {
     /// Takes and returns `count` bits, 0 to 64.
     #[inline]
     pub(crate) fn read(&mut self, count: u32) -> u64 {
-        if count > 32 {
+        if count > LOADED {
             let high = self.read(count - 32);
             return (high << 32) | self.read(32);
         }

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# Makes the worked bytes of the specification anew.
+#
+#   regenerate.sh BIN_DIR            refreshes the worked sections of ../*.md in place
+#   regenerate.sh --check BIN_DIR    changes nothing; shows what would change, and exits with 1 if anything would
+#
+# BIN_DIR holds the built programs fpload and fpdump. A worked section stands between the lines
+# "<!-- worked: NAME -->" and "<!-- /worked -->"; what NAME stands for is said below.
+set -euo pipefail
+export LC_ALL=C NO_COLOR=1
+
+check=false
+if [[ ${1-} == --check ]]; then
+    check=true
+    shift
+fi
+if [[ $# -ne 1 || ! -x $1/fpload || ! -x $1/fpdump ]]; then
+    echo "usage: regenerate.sh [--check] BIN_DIR   (the directory with fpload and fpdump)" >&2
+    exit 2
+fi
+bin=$(cd "$1" && pwd)
+worked=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+temporary=$(mktemp -d)
+trap 'rm -rf "$temporary"' EXIT
+mkdir "$temporary/sections" "$temporary/stores"
+cd "$temporary/stores"
+
+# section NAME: standard input becomes the section's text.
+section() { cat > "$temporary/sections/$1"; }
+
+# store NAME OPTIONS...: makes the store NAME from NAME.hex, and sections of the command, of every byte, of all records.
+store() {
+    local name=$1
+    shift
+    cp "$worked/$name.hex" .
+    "$bin/fpload" --quiet --create "$@" "$name" "$name.hex"
+    echo "fpload --create $* $name $name.hex" | section "$name-command"
+    "$bin/fpdump" hex "$name" | section "$name-store"
+    "$bin/fpdump" scan "$name" | section "$name-records"
+}
+
+# fields FILE FIRST LAST: the fields of a file from the first one whose name matches to the next whose name matches.
+fields() {
+    "$bin/fpdump" hex "$1" | awk -v first="$2" -v last="$3" '
+        { name = substr($0, 60) }
+        name != "" && closing { exit }
+        !on && name ~ first { on = 1 }
+        on { print; if (name ~ last) closing = 1 }'
+}
+
+# plan DESIGN: the tables of a design.
+plan() {
+    "$bin/fpload" --quiet --create --plan "$1" "$1"
+    "$bin/fpdump" plan "$1" | section "plan-$1"
+}
+
+store xor --codec xor --plan tables-1 --block-size 128
+store adaptive --plan tables-2
+store blocks --plan tables-1 --block-size 128
+
+segment=00000001.segment
+fields adaptive/MANIFEST '^magic' '^checksum' | section manifest
+fields adaptive/MANIFEST '^width' '^block size' | section parameters
+fields adaptive/$segment '^magic' '^checksum' | section header
+fields adaptive/$segment '^width' '^magic' | section footer
+fields blocks/$segment '^table 0 block 0 header' '^checksum' | section page
+fields blocks/$segment '^blocks in chunk' '^checksum' | section index
+fields xor/$segment '^code lengths' '^checksum' | section codes
+fields xor/$segment '^table 0 block 0 header' '^table 0 block 0 body' | section xor-block
+fields adaptive/$segment '^table 0 block 0 header' '^table 0 block 0 body' | section flips-block
+fields adaptive/$segment '^table 1 block 0 header' '^table 1 block 0 body' | section gap-block
+fields adaptive/$segment '^records' '^checksum' | section ids
+fields adaptive/$segment '^fingerprints that begin' '^checksum' | section id-index
+for design in tables-2 tables-3 choose-2-of-5 nested-4x4; do
+    plan "$design"
+done
+
+# Every section between its markers; the text around stays as it is.
+status=0
+for document in "$worked"/../*.md; do
+    awk -v sections="$temporary/sections" -v document="${document##*/}" '
+        function fail(message) {
+            print document ":" NR ": " message > "/dev/stderr"
+            failed = 1
+            exit 1
+        }
+        $0 == "<!-- /worked -->" { if (!inside) fail("a worked section ends that has not begun"); inside = 0 }
+        !inside { print }
+        /^<!-- worked: [a-z0-9-]+ -->$/ {
+            if (inside) fail("a worked section begins within another")
+            inside = 1
+            file = sections "/" $3
+            lines = 0
+            print "```text"
+            while ((getline line < file) > 0) { print line; lines++ }
+            close(file)
+            if (lines == 0) fail("there is no worked section " $3)
+            print "```"
+        }
+        END { if (inside && !failed) fail("a worked section does not end") }' "$document" > "$temporary/new.md"
+    if ! cmp -s "$document" "$temporary/new.md"; then
+        if $check; then
+            status=1
+            diff -u "$document" "$temporary/new.md" || true
+        else
+            cat "$temporary/new.md" > "$document"
+            echo "refreshed ${document##*/}" >&2
+        fi
+    fi
+done
+exit $status
