@@ -70,7 +70,7 @@ pub(crate) fn write_segment(
         .collect();
     let layouts = parameters.design().tables(WIDTH)?;
     // As many tables at a time as there are threads: more would only take memory.
-    let numbered: Vec<_> = (0u32..).zip(&layouts).collect();
+    let numbered: Vec<_> = (0..=u8::MAX).zip(&layouts).collect();
     for together in numbered.chunks(rayon::current_num_threads().max(1)) {
         let tables: Vec<_> = together
             .par_iter()
@@ -97,7 +97,13 @@ pub(crate) fn write_segment(
 }
 
 /// Ending of the names of segment files.
-pub(crate) const SEGMENT_SUFFIX: &str = ".segment";
+const SEGMENT_SUFFIX: &str = ".segment";
+
+/// Whether a file's name is one that [`segment_name`] makes.
+pub(crate) fn is_segment_name(name: &str) -> bool {
+    let number = name.strip_suffix(SEGMENT_SUFFIX).and_then(|digits| digits.parse().ok());
+    number.is_some_and(|number| segment_name(number) == name)
+}
 
 /// The name of a segment's file.
 pub(crate) fn segment_name(number: u64) -> String {

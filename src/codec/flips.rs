@@ -135,6 +135,7 @@ enum Shape {
 }
 
 /// The meaning of every symbol.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler, which refuses a wrong index")]
 const MEANINGS: [Meaning; SYMBOLS] = {
     let mut meanings = [Meaning { implied: 0, raw_bits: 0, shape: Shape::Gap }; SYMBOLS];
     let mut symbol = 1;

@@ -1,11 +1,12 @@
 //! The codes section of a table: the lengths of its Huffman codes, four bits each (format-spec/codes.md).
 
-use super::fields::{Fields, seal};
+use super::fields::Fields;
+use super::page::{Stream, checksum};
 use crate::codec::{Codec, Codes};
 use crate::error::Result;
 
 /// The section's bytes. Each alphabet begins at a byte; the earlier of two symbols stands in the lower four bits.
-pub(crate) fn write(codes: &Codes) -> Vec<u8> {
+pub(crate) fn write(codes: &Codes, table: u8) -> Vec<u8> {
     let mut out = Vec::new();
     for lengths in codes.lengths() {
         out.extend(lengths.chunks(2).map(|pair| match pair {
@@ -13,12 +14,13 @@ pub(crate) fn write(codes: &Codes) -> Vec<u8> {
             _ => pair.first().copied().unwrap_or(0),
         }));
     }
-    seal(&mut out);
+    let checksum = checksum(Stream::Codes(table), 0, &out);
+    out.extend_from_slice(&checksum.to_le_bytes());
     out
 }
 
 /// Reads the section of a table with this codec.
-pub(crate) fn parse(fields: &mut Fields<'_>, codec: Codec) -> Result<Codes> {
+pub(crate) fn parse(fields: &mut Fields<'_>, codec: Codec, table: u8) -> Result<Codes> {
     let mut alphabets = Vec::new();
     for &symbols in Codes::alphabets(codec) {
         let packed = fields.bytes("code lengths", symbols.div_ceil(2), &format_args!("{symbols} symbols"))?;
@@ -28,7 +30,7 @@ pub(crate) fn parse(fields: &mut Fields<'_>, codec: Codec) -> Result<Codes> {
         }
         alphabets.push(lengths);
     }
-    fields.checksum()?;
+    fields.checksum_of(checksum(Stream::Codes(table), 0, fields.taken()))?;
     fields.end()?;
     let lengths: Vec<&[u8]> = alphabets.iter().map(Vec::as_slice).collect();
     Codes::from_lengths(codec, &lengths).map_err(|error| error.at_offset(fields.offset()))
@@ -45,9 +47,10 @@ mod tests {
             let mut trainer = Trainer::new(codec);
             trainer.sample(&(0..5000u64).map(|i| i * i * i).collect::<Vec<_>>());
             let codes = trainer.finish();
-            let bytes = write(&codes);
-            let read = parse(&mut Fields::new(&bytes, 0), codec).unwrap();
+            let bytes = write(&codes, 1);
+            let read = parse(&mut Fields::new(&bytes, 0), codec, 1).unwrap();
             assert_eq!(read.lengths(), codes.lengths());
+            assert!(parse(&mut Fields::new(&bytes, 0), codec, 0).is_err(), "another table's codes");
         }
     }
 

@@ -3,6 +3,7 @@
 //! The parser of a structure is also what explains it: `fpdump hex` runs the same code with a trace, so that the
 //! explanation cannot drift from what is read.
 
+use super::CHECKSUM;
 use crate::error::{Error, ErrorKind, Result};
 use byteorder::{LittleEndian, ReadBytesExt};
 use std::fmt::Display;
@@ -108,6 +109,16 @@ impl<'a> Fields<'a> {
         self.number(name, 8, |rest| rest.read_u64::<LittleEndian>())
     }
 
+    /// A 64-bit hash of something else, as it stands.
+    pub(crate) fn hash(&mut self, name: &str) -> Result<u64> {
+        let mut rest = self.bytes.get(self.position..).unwrap_or_default();
+        let value = rest
+            .read_u64::<LittleEndian>()
+            .map_err(|_| self.damaged(format!("the file ends within field '{name}'")))?;
+        self.note(name, 8, &format_args!("{value:016x}"));
+        Ok(value)
+    }
+
     /// `size` bytes as they are; `value` is what the trace says of them.
     pub(crate) fn bytes(&mut self, name: &str, size: usize, value: &dyn Display) -> Result<&'a [u8]> {
         let bytes = self.bytes.get(self.position..).and_then(|rest| rest.get(..size));
@@ -145,16 +156,33 @@ impl<'a> Fields<'a> {
         self.checksum_of(expected)
     }
 
+    /// Checks the CRC-32 that stands in front of the last `behind` bytes before anything that it covers is believed, so
+    /// that damage is not mistaken for something else. A trace goes as far as it can and meets the checksum later.
+    pub(crate) fn check_seal(&self, behind: usize) -> Result<()> {
+        let sealed = self.bytes.len().checked_sub(behind).and_then(|end| self.bytes.get(..end)?.split_last_chunk());
+        let (covered, found) = sealed.ok_or_else(|| self.damaged("the file is too short"))?;
+        let (found, expected) = (u32::from_le_bytes(*found), crc32fast::hash(covered));
+        if self.trace.is_none() && found != expected {
+            return Err(checksum_error(found, expected).at_offset(self.start + covered.len() as u64));
+        }
+        Ok(())
+    }
+
+    /// A CRC-32 of something else, as it stands.
+    pub(crate) fn foreign_checksum(&mut self, name: &str) -> Result<u32> {
+        let mut rest = self.bytes.get(self.position..).unwrap_or_default();
+        let value = rest
+            .read_u32::<LittleEndian>()
+            .map_err(|_| self.damaged(format!("the file ends within field '{name}'")))?;
+        self.note(name, CHECKSUM, &format_args!("{value:08x}"));
+        Ok(value)
+    }
+
     /// A CRC-32 that has to be `expected`.
     pub(crate) fn checksum_of(&mut self, expected: u32) -> Result<()> {
         let offset = self.offset();
-        let found = self.u32("checksum")?;
-        if found != expected {
-            return Err(
-                Error::damaged(format!("checksum is {found:08x}, the bytes give {expected:08x}")).at_offset(offset)
-            );
-        }
-        Ok(())
+        let found = self.foreign_checksum("checksum")?;
+        if found == expected { Ok(()) } else { Err(checksum_error(found, expected).at_offset(offset)) }
     }
 
     /// Nothing may follow.
@@ -164,6 +192,10 @@ impl<'a> Fields<'a> {
             more => Err(self.damaged(format!("{more} bytes too many"))),
         }
     }
+}
+
+fn checksum_error(found: u32, expected: u32) -> Error {
+    Error::damaged(format!("checksum is {found:08x}, the bytes give {expected:08x}"))
 }
 
 /// Appends the CRC-32 of everything in `out`.

@@ -12,8 +12,8 @@ const MAGIC: &[u8; 8] = b"fpsegend";
 pub(crate) const TRAILER: usize = 4 + CHECKSUM + 8;
 /// Longest footer: 256 tables and the fixed fields. Bounds what is read on the word of a damaged length.
 const MAX_LENGTH: u64 = 64 * 1024;
-/// Padding before a section is shorter than this.
-const MAX_PADDING: u64 = 4096;
+/// Sections of pages may begin at a multiple of this.
+pub(crate) const ALIGNMENT: u64 = 4096;
 
 /// A run of bytes of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +52,9 @@ pub(crate) struct Footer {
     pub(crate) records: u64,
     /// Number of distinct fingerprints, which every table holds once.
     pub(crate) fingerprints: u64,
+    /// XXH64 (seed 0) of all bytes of the file before the footer. It tells segments apart, which a CRC-32 cannot do: over
+    /// bytes that are followed by their own CRC-32 it comes out the same whatever they are.
+    pub(crate) content_hash: u64,
     /// One entry a table, in the order of the design.
     pub(crate) tables: Vec<TableSections>,
     /// Pages of ids.
@@ -80,6 +83,7 @@ impl Footer {
         self.parameters.write(&mut out);
         out.extend_from_slice(&self.records.to_le_bytes());
         out.extend_from_slice(&self.fingerprints.to_le_bytes());
+        out.extend_from_slice(&self.content_hash.to_le_bytes());
         for table in &self.tables {
             out.extend_from_slice(&table.blocks.to_le_bytes());
         }
@@ -111,14 +115,16 @@ impl Footer {
     /// Reads footer and trailer.
     pub(crate) fn parse(fields: &mut Fields<'_>) -> Result<Self> {
         let start = fields.offset();
+        fields.check_seal(MAGIC.len())?;
         let parameters = Parameters::parse(fields)?;
         let (records, fingerprints) = (fields.u64("records")?, fields.u64("fingerprints")?);
+        let content_hash = fields.hash("content hash")?;
         let mut tables = vec![TableSections::default(); parameters.design().table_count()];
         for (number, table) in tables.iter_mut().enumerate() {
             table.blocks = fields.u64(&format!("table {number} blocks"))?;
         }
-        let mut footer =
-            Self { parameters, records, fingerprints, tables, ids: Span::default(), id_index: Span::default() };
+        let (ids, id_index) = Default::default();
+        let mut footer = Self { parameters, records, fingerprints, content_hash, tables, ids, id_index };
         let mut spans = Vec::new();
         for (name, _) in footer.sections() {
             let offset = fields.u64(&format!("{name} offset"))?;
@@ -140,12 +146,14 @@ impl Footer {
         Ok(footer)
     }
 
-    /// Sections have to follow one another without overlap, with less than a page of padding between them.
+    /// Sections have to follow one another without overlap. Only one that consists of pages may begin behind padding, and
+    /// then at the next multiple of a page's size.
     fn check(&self, spans: &[Span], footer_offset: u64) -> Result<()> {
         let mut end = header::SIZE as u64;
         for span in spans {
-            let padding = span.offset.checked_sub(end);
-            if padding.is_none_or(|padding| padding >= MAX_PADDING) || span.offset.checked_add(span.length).is_none() {
+            let has_pages = *span == self.ids || self.tables.iter().any(|table| table.data == *span);
+            let aligned = has_pages && Some(span.offset) == end.checked_next_multiple_of(ALIGNMENT);
+            if (span.offset != end && !aligned) || span.offset.checked_add(span.length).is_none() {
                 return Err(Error::damaged("sections overlap or leave a gap"));
             }
             end = span.end();
@@ -155,10 +163,16 @@ impl Footer {
         }
         let crowded = self.tables.iter().any(|table| table.blocks > self.fingerprints);
         let absent = self.tables.iter().any(|table| (table.blocks == 0) != (self.fingerprints == 0));
-        if self.fingerprints > self.records || crowded || absent {
+        let empty = (self.records == 0) != (self.fingerprints == 0);
+        if self.fingerprints > self.records || crowded || absent || empty {
             return Err(Error::damaged("the footer's counts contradict each other"));
         }
         Ok(())
+    }
+
+    /// Where the content ends and the footer begins.
+    pub(crate) fn content_end(&self) -> u64 {
+        self.id_index.end()
     }
 
     /// The padding between sections: runs of bytes that have to be zero.
@@ -175,7 +189,7 @@ impl Footer {
 }
 
 /// Number of tables of the widest design has to fit the longest footer.
-const _: () = assert!(12 + 16 + 256 * (8 + 48) + 32 <= MAX_LENGTH as usize && WIDTH == 64);
+const _: () = assert!(12 + 24 + 256 * (8 + 48) + 32 <= MAX_LENGTH as usize && WIDTH == 64);
 
 #[cfg(test)]
 mod tests {
@@ -193,7 +207,8 @@ mod tests {
         let tables = (0..10)
             .map(|_| TableSections { data: span(5000), codes: span(300), index: span(99), blocks: 10 })
             .collect();
-        Footer { parameters, records: 1200, fingerprints: 1000, tables, ids: span(7000), id_index: span(10) }
+        let (ids, id_index) = (span(7000), span(10));
+        Footer { parameters, records: 1200, fingerprints: 1000, content_hash: 7, tables, ids, id_index }
     }
 
     #[test]

@@ -122,6 +122,8 @@ pub(crate) struct IdPage<'a> {
     /// Bits that say which records begin a fingerprint; empty = all do.
     bitmap: &'a [u8],
     packed: &'a [u8],
+    /// Whether bytes follow the ids, all of them zero.
+    padded: bool,
 }
 
 impl<'a> IdPage<'a> {
@@ -142,7 +144,7 @@ impl<'a> IdPage<'a> {
         let bitmap = fields.bytes("first records", bitmap_bytes, &"bitmap")?;
         let packed = fields.bytes("ids", packing.bytes(records), &format_args!("{records} ids"))?;
         let padding = fields.bytes("padding", fields.remaining(), &"")?;
-        let page = Self { records, packing, least, span, bitmap, packed };
+        let page = Self { records, packing, least, span, bitmap, packed, padded: !padding.is_empty() };
         if padding.iter().any(|&byte| byte != 0) || !page.bits_behind_are_zero() {
             return Err(fields.damaged("padding of a page of ids is not zero"));
         }
@@ -161,6 +163,35 @@ impl<'a> IdPage<'a> {
     /// Number of records.
     pub(crate) fn records(&self) -> usize {
         self.records
+    }
+
+    /// Checks what reading single ids does not see: that no number is greater than its ids make it, and that the last
+    /// page of a section ends behind its ids.
+    ///
+    /// # Errors
+    /// `Damaged` if not.
+    pub(crate) fn check(&self, last: bool) -> Result<()> {
+        if last && self.padded {
+            return Err(Error::damaged("the last page of ids is longer than its ids"));
+        }
+        let joined = self.packing.joined as usize;
+        for number in 0..self.records.div_ceil(joined) {
+            let digits = joined.min(self.records - number * joined);
+            let radix = u128::from(self.span) + 1;
+            if (0..digits).fold(self.number(number), |value, _| value / radix) != 0 {
+                return Err(Error::damaged("a number is greater than the ids that it joins"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The number that joins some ids.
+    fn number(&self, number: usize) -> u128 {
+        let bits = self.packing.bits;
+        let position = number * bits as usize;
+        let piece = |from: u32| load_bits(self.packed, position + from as usize, bits.saturating_sub(from).min(32));
+        let low = u128::from(piece(0) | (piece(32) << 32));
+        low | (u128::from(piece(64) | (piece(96) << 32)) << 64)
     }
 
     /// Whether a record is the first one of its fingerprint.
@@ -199,15 +230,11 @@ impl<'a> IdPage<'a> {
     /// `Damaged` if it exceeds the page's range.
     pub(crate) fn id(&self, record: usize) -> Result<u64> {
         let (number, digit) = (record / self.packing.joined as usize, record % self.packing.joined as usize);
-        let bits = self.packing.bits;
-        let position = number * bits as usize;
-        let piece = |from: u32| load_bits(self.packed, position + from as usize, bits.saturating_sub(from).min(32));
-        let low = u128::from(piece(0) | (piece(32) << 32));
-        let value = low | (u128::from(piece(64) | (piece(96) << 32)) << 64);
+        let value = self.number(number);
         let radix = u128::from(self.span) + 1;
-        let excess = if bits <= 64 {
+        let excess = if self.packing.bits <= 64 {
             // The common case without 128-bit division.
-            let (mut value, radix) = (low as u64, radix as u64);
+            let (mut value, radix) = (value as u64, radix as u64);
             (0..digit).for_each(|_| value /= radix.max(1));
             if self.packing.joined == 1 { value } else { value % radix.max(1) }
         } else {
@@ -223,7 +250,7 @@ impl<'a> IdPage<'a> {
 
 /// Closes a page that was begun with [`write`]; the last one of the section stays short.
 pub(crate) fn close(page: &mut Vec<u8>, number: u64, last: bool) {
-    page::close(page, if last { 0 } else { SIZE }.max(super::CHECKSUM), page::IDS_STREAM, number);
+    page::close(page, if last { 0 } else { SIZE }.max(super::CHECKSUM), page::Stream::Ids, number);
 }
 
 #[cfg(test)]
@@ -239,7 +266,7 @@ mod tests {
             write(now, &mut bytes);
             close(&mut bytes, pages as u64, behind.is_empty());
             assert!(bytes.len() <= SIZE);
-            let payload = page::open(&bytes, page::IDS_STREAM, pages as u64).unwrap();
+            let payload = page::open(&bytes, page::Stream::Ids, pages as u64).unwrap();
             let page = IdPage::parse(&mut Fields::new(payload, 0)).unwrap();
             assert_eq!(page.records(), now.len());
             let mut begun = 0;
@@ -265,6 +292,23 @@ mod tests {
             let bits = round_trip(&entries) as f64 * SIZE as f64 * 8.0 / entries.len() as f64;
             assert!(bits <= (records as f64).log2() + 0.6, "{records}: {bits} bits an id");
         }
+    }
+
+    #[test]
+    fn a_number_greater_than_its_ids_make_it_is_noticed() {
+        let entries = [0, 2].map(|id| IdEntry { id, begins: true });
+        let mut bytes = Vec::new();
+        write(&entries, &mut bytes);
+        let check = |bytes: &[u8]| IdPage::parse(&mut Fields::new(bytes, 0)).and_then(|page| page.check(true));
+        check(&bytes).unwrap();
+        // Both ids are below 3, and five of them would be joined: 0 + 2 * 3 = 6, and 8 is the most that two can make.
+        let last = bytes.len() - 1;
+        assert_eq!(bytes[last], 6);
+        bytes[last] = 9;
+        assert!(check(&bytes).is_err());
+        bytes[last] = 6;
+        bytes.push(0);
+        assert!(check(&bytes).is_err(), "a last page that is too long");
     }
 
     proptest! {

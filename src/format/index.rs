@@ -4,7 +4,7 @@
 //! it, packed in as many bits as the largest needs. A block key is stored as its gap to the block key before it.
 
 use super::fields::Fields;
-use super::page::{self, PageLayout};
+use super::page::{self, PageLayout, Stream};
 use crate::bits::{BitWriter, Forward, bit_length, load_bits};
 use crate::error::{Error, Result};
 
@@ -22,13 +22,13 @@ pub(crate) struct BlockEntry {
     pub(crate) length: u16,
 }
 
-/// The bytes of the index of table `stream`.
-pub(crate) fn write(entries: &[BlockEntry], stream: u32) -> Vec<u8> {
+/// The bytes of a table's index.
+pub(crate) fn write(entries: &[BlockEntry], table: u8) -> Vec<u8> {
     let mut out = Vec::new();
     let mut base = 0;
     for (number, chunk) in (0u64..).zip(entries.chunks(CHUNK)) {
         let mut bytes = write_chunk(chunk, &mut base);
-        let checksum = page::checksum(stream, number, &bytes);
+        let checksum = page::checksum(Stream::Index(table), number, &bytes);
         bytes.extend_from_slice(&checksum.to_le_bytes());
         out.append(&mut bytes);
     }
@@ -76,7 +76,7 @@ pub(crate) fn parse(
     fields: &mut Fields<'_>,
     blocks: u64,
     layout: PageLayout,
-    stream: u32,
+    table: u8,
     mut visit: impl FnMut(BlockEntry),
 ) -> Result<()> {
     let (mut found, mut base, mut filled) = (0u64, 0u64, 0usize);
@@ -99,7 +99,7 @@ pub(crate) fn parse(
         let packed = columns.iter().sum::<usize>();
         let bytes = fields.bytes("packed columns", packed.div_ceil(8), &format_args!("{packed} bits"))?;
         let chunk = fields.taken().get(before..).unwrap_or_default();
-        fields.checksum_of(page::checksum(stream, number, chunk))?;
+        fields.checksum_of(page::checksum(Stream::Index(table), number, chunk))?;
         found += u64::from(count);
         if found > blocks {
             return Err(wrong("the index describes more blocks than the table has"));
@@ -169,7 +169,7 @@ mod tests {
         fn hostile_bytes_do_no_harm(mut bytes in prop::collection::vec(any::<u8>(), 21..400), blocks in 0u64..600) {
             bytes[1] = 0;
             let end = bytes.len() - 4;
-            let checksum = page::checksum(1, 0, &bytes[..end]);
+            let checksum = page::checksum(Stream::Index(1), 0, &bytes[..end]);
             bytes[end..].copy_from_slice(&checksum.to_le_bytes());
             if let Ok(entries) = read(&bytes, blocks) {
                 prop_assert!(entries.windows(2).all(|pair| pair[0].key < pair[1].key));

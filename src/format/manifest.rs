@@ -35,7 +35,7 @@ pub(crate) struct SegmentEntry {
     pub(crate) records: u64,
     /// Its distinct fingerprints.
     pub(crate) fingerprints: u64,
-    /// The checksum in its footer: a segment file of another load does not pass.
+    /// The checksum of its footer, which covers a hash of all other bytes: no other segment passes in its place.
     pub(crate) footer_checksum: u32,
 }
 
@@ -86,6 +86,7 @@ impl ManifestData {
         let length = fields.remaining();
         fields.magic(MAGIC)?;
         fields.version()?;
+        fields.check_seal(0)?;
         let parameters = Parameters::parse(fields)?;
         let numbering = match fields.u8("numbering")? {
             0 => Numbering::Undecided,
@@ -105,11 +106,14 @@ impl ManifestData {
                 file_length: fields.u64("file length")?,
                 records: fields.u64("records")?,
                 fingerprints: fields.u64("fingerprints")?,
-                footer_checksum: fields.u32("footer checksum")?,
+                footer_checksum: fields.foreign_checksum("footer checksum")?,
             });
         }
         fields.checksum()?;
         fields.end()?;
+        if segments.first().is_some_and(|first| first.number == 0) {
+            return Err(Error::damaged("segment numbers begin at 1"));
+        }
         let ascending = segments.iter().zip(segments.iter().skip(1)).all(|(a, b)| a.number < b.number);
         if !ascending || segments.last().is_some_and(|last| last.number >= next_segment) {
             return Err(Error::damaged("segment numbers do not ascend"));

@@ -2,7 +2,7 @@
 //!
 //! A page is 4 KiB, or one block where blocks are larger. Blocks fill it one after another, each up to its share of the
 //! page, so that a whole number of them always fits; a CRC-32 closes it. The last page of a section ends behind its last
-//! block. The checksum covers the page's place too: a page that was written elsewhere does not pass.
+//! block. The checksum covers the page's place too ([`Stream`] and number): a page that was written elsewhere does not pass.
 
 use super::CHECKSUM;
 use crate::error::{Error, Result};
@@ -10,8 +10,34 @@ use crate::error::{Error, Result};
 /// Smallest page.
 pub(crate) const MIN_SIZE: usize = 4096;
 
-/// What a section's page checksums begin with: the table's number, or this for the pages of ids.
-pub(crate) const IDS_STREAM: u32 = u32::MAX;
+/// What a unit with a checksum of its own belongs to; its number is the first thing that the checksum covers, so that a
+/// unit does not pass in the place of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    /// Pages of blocks of a table.
+    Data(u8),
+    /// Code lengths of a table.
+    Codes(u8),
+    /// Chunks of a table's block index.
+    Index(u8),
+    /// Pages of ids.
+    Ids,
+    /// Chunks of the index of ids.
+    IdIndex,
+}
+
+impl Stream {
+    /// Its number in checksums.
+    fn number(self) -> u32 {
+        match self {
+            Self::Data(table) => u32::from(table),
+            Self::Codes(table) => 0x100 | u32::from(table),
+            Self::Index(table) => 0x200 | u32::from(table),
+            Self::Ids => 0x300,
+            Self::IdIndex => 0x400,
+        }
+    }
+}
 
 /// How the blocks of a table lie in its pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,17 +66,17 @@ impl PageLayout {
     }
 }
 
-/// The checksum of page `number` of a stream of pages.
-pub(crate) fn checksum(stream: u32, number: u64, payload: &[u8]) -> u32 {
+/// The checksum of unit `number` (from 0) of a stream.
+pub(crate) fn checksum(stream: Stream, number: u64, payload: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
-    hasher.update(&stream.to_le_bytes());
+    hasher.update(&stream.number().to_le_bytes());
     hasher.update(&number.to_le_bytes());
     hasher.update(payload);
     hasher.finalize()
 }
 
 /// Fills the page up to `size` bytes (with its checksum) and closes it.
-pub(crate) fn close(page: &mut Vec<u8>, size: usize, stream: u32, number: u64) {
+pub(crate) fn close(page: &mut Vec<u8>, size: usize, stream: Stream, number: u64) {
     page.resize((size - CHECKSUM).max(page.len()), 0);
     let checksum = checksum(stream, number, page);
     page.extend_from_slice(&checksum.to_le_bytes());
@@ -60,7 +86,7 @@ pub(crate) fn close(page: &mut Vec<u8>, size: usize, stream: u32, number: u64) {
 ///
 /// # Errors
 /// `Damaged` if it does not.
-pub(crate) fn open(page: &[u8], stream: u32, number: u64) -> Result<&[u8]> {
+pub(crate) fn open(page: &[u8], stream: Stream, number: u64) -> Result<&[u8]> {
     let (payload, found) = page.split_last_chunk::<CHECKSUM>().ok_or_else(|| Error::damaged("page of no length"))?;
     if checksum(stream, number, payload) != u32::from_le_bytes(*found) {
         return Err(Error::damaged("checksum of a page does not hold"));
@@ -86,9 +112,11 @@ mod tests {
     #[test]
     fn a_page_in_another_place_does_not_pass() {
         let mut page = b"payload".to_vec();
-        close(&mut page, 20, 3, 5);
+        close(&mut page, 20, Stream::Data(3), 5);
         assert_eq!(page.len(), 20);
-        assert_eq!(open(&page, 3, 5).unwrap().get(..7), Some(&b"payload"[..]));
-        assert!(open(&page, 3, 6).is_err() && open(&page, 2, 5).is_err());
+        assert_eq!(open(&page, Stream::Data(3), 5).unwrap().get(..7), Some(&b"payload"[..]));
+        for (stream, number) in [(Stream::Data(3), 6), (Stream::Data(2), 5), (Stream::Index(3), 5), (Stream::Ids, 5)] {
+            assert!(open(&page, stream, number).is_err());
+        }
     }
 }

@@ -6,7 +6,7 @@ use crate::format::fields::{Field, Fields};
 use crate::format::footer::{Footer, Span, TableSections};
 use crate::format::id_page::{self, IdPage};
 use crate::format::manifest::ManifestData;
-use crate::format::page::{IDS_STREAM, PageLayout, checksum};
+use crate::format::page::{PageLayout, Stream, checksum};
 use crate::format::{CHECKSUM, codes, header, index};
 use crate::options::Options;
 use crate::segment::{SegmentFile, parse_id_index, read_footer};
@@ -70,7 +70,7 @@ fn explain_segment(file: &SegmentFile, visit: &mut Visit<'_>) -> Result<()> {
         }
         Ok::<(), Error>(())
     };
-    for (number, sections) in (0u32..).zip(&footer.tables) {
+    for (number, sections) in (0..=u8::MAX).zip(&footer.tables) {
         pad(sections.data.offset, &mut at, visit)?;
         explain_table(file, &footer, number, sections, visit)?;
         at = sections.index.end();
@@ -87,7 +87,7 @@ fn explain_segment(file: &SegmentFile, visit: &mut Visit<'_>) -> Result<()> {
 fn explain_table(
     file: &SegmentFile,
     footer: &Footer,
-    number: u32,
+    number: u8,
     sections: &TableSections,
     visit: &mut Visit<'_>,
 ) -> Result<()> {
@@ -117,17 +117,17 @@ fn explain_table(
             let what = format!("{} keys, the last {:016x} in the index", entry.count, entry.key);
             fields.bytes(&format!("table {number} block {block} body"), usize::from(entry.length) - first, &what)?;
         }
-        close_page(&mut fields, number, page)?;
+        close_page(&mut fields, Stream::Data(number), page)?;
         fields.into_trace().into_iter().try_for_each(&mut *visit)?;
     }
     let codec = footer.parameters.codec();
     let bytes = file.read(sections.codes, &mut buffer)?;
-    traced(bytes, sections.codes.offset, |fields| codes::parse(fields, codec).map(|_| ()), visit)?;
+    traced(bytes, sections.codes.offset, |fields| codes::parse(fields, codec, number).map(|_| ()), visit)?;
     let parse = |fields: &mut Fields<'_>| index::parse(fields, sections.blocks, layout, number, |_| {});
     traced(&index_bytes, sections.index.offset, parse, visit)
 }
 
-fn close_page(fields: &mut Fields<'_>, stream: u32, page: u64) -> Result<()> {
+fn close_page(fields: &mut Fields<'_>, stream: Stream, page: u64) -> Result<()> {
     let padding = fields.remaining().saturating_sub(CHECKSUM);
     if padding > 0 {
         fields.bytes("padding", padding, &"")?;
@@ -146,7 +146,7 @@ fn explain_ids(file: &SegmentFile, footer: &Footer, visit: &mut Visit<'_>) -> Re
         let bytes = file.read(place, &mut buffer)?;
         let (payload, closing) = bytes.split_at(bytes.len().saturating_sub(CHECKSUM));
         traced(payload, place.offset, |fields| IdPage::parse(fields).map(|_| ()), visit)?;
-        let expected = checksum(IDS_STREAM, page, payload);
+        let expected = checksum(Stream::Ids, page, payload);
         traced(closing, place.offset + payload.len() as u64, |fields| fields.checksum_of(expected), visit)?;
     }
     let bytes = file.read(footer.id_index, &mut buffer)?;

@@ -208,8 +208,13 @@ fn choices(count: usize, chosen: usize) -> Vec<Vec<usize>> {
         .collect()
 }
 
+/// Number of choices of `k` of `n`; the greatest number where it does not fit.
 fn binomial(n: u32, k: u32) -> usize {
-    (0..k).fold(1usize, |product, i| product.saturating_mul((n - i) as usize) / (i as usize + 1))
+    // From the smaller side no product grows beyond the result, so that saturating cannot shrink it again.
+    let k = k.min(n.saturating_sub(k));
+    let product =
+        (0..k).try_fold(1u128, |product, i| Some(product.checked_mul(u128::from(n - i))? / u128::from(i + 1)));
+    product.and_then(|count| usize::try_from(count).ok()).unwrap_or(usize::MAX)
 }
 
 impl fmt::Display for Design {

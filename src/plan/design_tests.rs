@@ -125,6 +125,28 @@ fn every_table_is_a_permutation_and_the_first_is_the_identity() {
 }
 
 #[test]
+fn the_number_of_tables_is_right_for_every_choice() {
+    for parts in 1..=64u8 {
+        for chosen in 1..=parts {
+            let design = Design::Choose { chosen, parts };
+            // Pascal's triangle.
+            let mut row = vec![1u128];
+            for _ in 0..parts {
+                row = std::iter::once(1).chain(row.windows(2).map(|pair| pair[0] + pair[1])).chain([1]).collect();
+            }
+            assert_eq!(design.table_count() as u128, row[usize::from(chosen)].min(u128::from(u64::MAX)), "{design}");
+            if let Ok(tables) = design.tables(64) {
+                assert_eq!(
+                    (tables.len(), design.radii(3).len()),
+                    (design.table_count(), design.table_count()),
+                    "{design}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn names_round_trip_and_nonsense_is_refused() {
     for design in Design::LISTED {
         assert_eq!(design.to_string().parse::<Design>().unwrap(), design);

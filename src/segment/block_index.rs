@@ -94,6 +94,13 @@ impl BlockIndex {
         })
     }
 
+    /// Number of bytes that the blocks of a page fill.
+    pub(crate) fn page_used(&self, page: u64) -> usize {
+        let first = usize::try_from(page).unwrap_or(usize::MAX).saturating_mul(self.layout.blocks);
+        let last = first.saturating_add(self.layout.blocks).min(self.len()).checked_sub(1);
+        last.and_then(|last| self.place(last)).map_or(0, |place| place.offset + place.length)
+    }
+
     /// What a block's decoder has to know.
     #[inline]
     pub(crate) fn shape(&self, block: usize) -> Option<BlockShape> {

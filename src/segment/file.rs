@@ -3,7 +3,7 @@
 use crate::env::ReadFile;
 use crate::error::{Error, Result};
 use crate::format::footer::Span;
-use crate::format::page;
+use crate::format::page::{self, Stream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -49,13 +49,13 @@ impl SegmentFile {
 pub(crate) struct Pages {
     span: Span,
     size: usize,
-    stream: u32,
+    stream: Stream,
     /// One bit a page: its checksum held. Only kept for files that are stable.
     checked: Vec<AtomicU64>,
 }
 
 impl Pages {
-    pub(crate) fn new(file: &SegmentFile, span: Span, size: usize, stream: u32) -> Self {
+    pub(crate) fn new(file: &SegmentFile, span: Span, size: usize, stream: Stream) -> Self {
         let pages = span.length.div_ceil(size as u64);
         let words = if file.is_stable() { usize::try_from(pages.div_ceil(64)).unwrap_or(0) } else { 0 };
         Self { span, size, stream, checked: (0..words).map(|_| AtomicU64::new(0)).collect() }

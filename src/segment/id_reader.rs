@@ -22,7 +22,7 @@ pub(crate) struct IdReader {
 impl IdReader {
     /// Reads the index.
     pub(super) fn open(file: &Arc<SegmentFile>, ids: Span, index: Span) -> Result<Self> {
-        let pages = Pages::new(file, ids, id_page::SIZE, page::IDS_STREAM);
+        let pages = Pages::new(file, ids, id_page::SIZE, page::Stream::Ids);
         let mut buffer = Vec::new();
         let bytes = file.read(index, &mut buffer)?;
         let mut fields = Fields::new(bytes, index.offset);
@@ -115,7 +115,7 @@ pub(crate) fn parse_index(fields: &mut Fields<'_>, pages: u64) -> Result<Vec<u64
         }
         let count = usize::try_from(left).unwrap_or(usize::MAX).min(INDEX_CHUNK);
         let bytes = fields.bytes("fingerprints that begin in a page", count * 2, &format_args!("{count} pages"))?;
-        fields.checksum_of(page::checksum(page::IDS_STREAM, number, bytes))?;
+        fields.checksum_of(page::checksum(page::Stream::IdIndex, number, bytes))?;
         for pair in bytes.chunks_exact(2) {
             total += pair.iter().rev().fold(0, |value, &byte| (value << 8) | u64::from(byte));
             firsts.push(total);

@@ -43,7 +43,7 @@ pub(super) fn encode_ids(records: &[Record]) -> EncodedIds {
     for (number, chunk) in (0..).zip(begun.chunks(INDEX_CHUNK)) {
         let bytes: Vec<u8> = chunk.iter().flat_map(|count| count.to_le_bytes()).collect();
         ids.index.extend_from_slice(&bytes);
-        ids.index.extend_from_slice(&page::checksum(page::IDS_STREAM, number, &bytes).to_le_bytes());
+        ids.index.extend_from_slice(&page::checksum(page::Stream::IdIndex, number, &bytes).to_le_bytes());
     }
     ids
 }

@@ -32,7 +32,7 @@ impl Segment {
         let (footer, footer_checksum) = read_footer(&file)?;
         let layouts = footer.parameters.design().tables(WIDTH)?;
         let mut tables = Vec::with_capacity(layouts.len());
-        for (number, (sections, layout)) in (0u32..).zip(footer.tables.iter().zip(layouts)) {
+        for (number, (sections, layout)) in (0..=u8::MAX).zip(footer.tables.iter().zip(layouts)) {
             let table = Table::open(&file, number, sections, layout, &footer.parameters)?;
             if table.index().fingerprints() != footer.fingerprints {
                 return Err(Error::damaged(format!("table {number} does not hold the segment's fingerprints"))

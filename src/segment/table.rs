@@ -6,8 +6,8 @@ use crate::codec::{BlockKind, Codes, decode_block};
 use crate::error::{Error, Result};
 use crate::format::fields::Fields;
 use crate::format::footer::TableSections;
-use crate::format::page::PageLayout;
-use crate::format::{Parameters, codes, index};
+use crate::format::page::{PageLayout, Stream};
+use crate::format::{CHECKSUM, Parameters, codes, index};
 use crate::plan::TableLayout;
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl Table {
     /// Reads index and codes of table `number`.
     pub(super) fn open(
         file: &Arc<SegmentFile>,
-        number: u32,
+        number: u8,
         sections: &TableSections,
         layout: TableLayout,
         parameters: &Parameters,
@@ -41,7 +41,8 @@ impl Table {
         let mut buffer = Vec::new();
         let place = |error: Error| error.at_path(file.path());
         let bytes = file.read(sections.codes, &mut buffer)?;
-        let codes = codes::parse(&mut Fields::new(bytes, sections.codes.offset), parameters.codec()).map_err(place)?;
+        let codes =
+            codes::parse(&mut Fields::new(bytes, sections.codes.offset), parameters.codec(), number).map_err(place)?;
         let bytes = file.read(sections.index, &mut buffer)?;
         let mut index = BlockIndex::new(page_layout);
         let mut fields = Fields::new(bytes, sections.index.offset);
@@ -52,7 +53,7 @@ impl Table {
                 Error::damaged("the index does not describe the table's pages").at_offset(sections.index.offset),
             ));
         }
-        let pages = Pages::new(file, sections.data, page_layout.size, number);
+        let pages = Pages::new(file, sections.data, page_layout.size, Stream::Data(number));
         Ok(Self { file: Arc::clone(file), layout, index, codes, pages })
     }
 
@@ -93,6 +94,21 @@ impl Table {
         let kind = decode_block(&self.codes, bytes, place.length, shape, &mut scratch.keys)
             .map_err(|error| error.at_path(self.file.path()).at_offset(self.block_offset(block).unwrap_or_default()))?;
         Ok((kind, &scratch.keys))
+    }
+
+    /// Checks that nothing but zeros follows the last block of a page.
+    ///
+    /// # Errors
+    /// `Damaged` if something does, or if the page's checksum does not hold; `Io`.
+    pub(super) fn check_page_padding(&self, number: u64, scratch: &mut Scratch) -> Result<()> {
+        let page = self.pages.get(&self.file, number, &mut scratch.page)?;
+        let used = self.index.page_used(number);
+        match page.get(used..page.len().saturating_sub(CHECKSUM)) {
+            Some(padding) if padding.iter().all(|&byte| byte == 0) => Ok(()),
+            _ => Err(Error::damaged("padding of a page is not zero")
+                .at_path(self.file.path())
+                .at_offset(self.pages.place(number).offset)),
+        }
     }
 
     /// Bytes of memory: index and code tables.

@@ -3,7 +3,7 @@
 use crate::codec::{Codec, Codes, Trainer, encode_block, fill_block};
 use crate::format::Parameters;
 use crate::format::index::BlockEntry;
-use crate::format::page::{self, PageLayout};
+use crate::format::page::{self, PageLayout, Stream};
 
 /// A table ready to be written.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct EncodedTable {
 }
 
 /// Encodes the sorted, distinct keys of table `number`.
-pub(crate) fn encode_table(parameters: &Parameters, number: u32, keys: &[u64]) -> EncodedTable {
+pub(crate) fn encode_table(parameters: &Parameters, number: u8, keys: &[u64]) -> EncodedTable {
     let codes = train(parameters.codec(), keys);
     let layout = PageLayout::new(parameters.block_size());
     let mut table = EncodedTable { pages: Vec::new(), codes, index: Vec::new() };
@@ -43,7 +43,7 @@ pub(crate) fn encode_table(parameters: &Parameters, number: u32, keys: &[u64]) -
             break;
         }
         let size = if rest.is_empty() { page.len() + crate::format::CHECKSUM } else { layout.size };
-        page::close(&mut page, size, number, page_number);
+        page::close(&mut page, size, Stream::Data(number), page_number);
         table.pages.append(&mut page);
     }
     table

@@ -6,9 +6,10 @@ use super::{Scratch, Segment};
 use crate::env::{Env, ReadMode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::WIDTH;
-use crate::format::footer::Footer;
+use crate::format::footer::{Footer, Span};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use xxhash_rust::xxh64::Xxh64;
 
 /// A damaged place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +65,7 @@ pub(crate) fn verify_segment(env: &dyn Env, path: &Path, mode: ReadMode) -> Resu
         Err(error) => return Ok((vec![Damage::from_error(path, "footer", error)?], length)),
     };
     let mut damages = check_padding(&file, &footer)?;
+    let content_holds = content_hash(&file, footer.content_end())? == footer.content_hash;
     // Opening reads the index sections whole; a damaged one hides the others, which are not looked at then.
     match Segment::open(env, path, mode) {
         Ok(segment) => damages.append(&mut check_segment(&segment)?),
@@ -72,12 +74,29 @@ pub(crate) fn verify_segment(env: &dyn Env, path: &Path, mode: ReadMode) -> Resu
             damages.push(Damage::from_error(path, &section, error)?);
         }
     }
+    if damages.is_empty() && !content_holds {
+        // Every part is sound in itself, but the parts are not those that were written together.
+        let error = Error::damaged("the hash of the whole content does not hold");
+        damages.push(Damage::from_error(path, "content", error)?);
+    }
     Ok((damages, length))
+}
+
+/// The XXH64 of the first `end` bytes.
+fn content_hash(file: &SegmentFile, end: u64) -> Result<u64> {
+    const PIECE: u64 = 1 << 20;
+    let (mut hasher, mut buffer, mut offset) = (Xxh64::new(0), Vec::new(), 0);
+    while offset < end {
+        let length = PIECE.min(end - offset);
+        hasher.update(file.read(Span { offset, length }, &mut buffer)?);
+        offset += length;
+    }
+    Ok(hasher.digest())
 }
 
 /// The name of the section that holds an offset.
 fn section_at(footer: &Footer, offset: Option<u64>) -> String {
-    let holds = |span: crate::format::footer::Span| offset.is_some_and(|at| (span.offset..span.end()).contains(&at));
+    let holds = |span: Span| offset.is_some_and(|at| (span.offset..span.end()).contains(&at));
     footer.sections().into_iter().find(|&(_, span)| holds(span)).map_or("segment".to_owned(), |(name, _)| name)
 }
 
@@ -112,6 +131,12 @@ fn check_segment(segment: &Segment) -> Result<Vec<Damage>> {
 fn check_table(segment: &Segment, number: usize, damages: &mut Vec<Damage>) -> Result<u64> {
     let Some(table) = segment.tables().get(number) else { return Ok(0) };
     let (mut scratch, mut sum, mut last_bad_page) = (Scratch::default(), 0u64, None);
+    for page in 0..table.pages().count() {
+        if let Err(error) = table.check_page_padding(page, &mut scratch) {
+            damages.push(Damage::from_error(segment.path(), &format!("table {number} data"), error)?);
+            last_bad_page = Some(page);
+        }
+    }
     for block in 0..table.index().len() {
         match table.block(block, &mut scratch) {
             Ok(keys) => {
@@ -151,6 +176,7 @@ fn check_ids(segment: &Segment, damages: &mut Vec<Damage>) -> Result<()> {
             if page.begun() as u64 != ids.page_fingerprints(number).1 {
                 return Err(Error::damaged("a page of ids and its index disagree"));
             }
+            page.check(number + 1 == ids.page_count())?;
             records += page.records() as u64;
             for record in 0..page.records() {
                 let id = page.id(record)?;

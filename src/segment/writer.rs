@@ -5,11 +5,11 @@ use super::table_writer::EncodedTable;
 use crate::env::{Env, TempFile};
 use crate::error::Result;
 use crate::fingerprint::Record;
-use crate::format::footer::{Footer, Span, TRAILER, TableSections};
-use crate::format::page::MIN_SIZE;
+use crate::format::footer::{ALIGNMENT, Footer, Span, TRAILER, TableSections};
 use crate::format::{Parameters, codes, header, index};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use xxhash_rust::xxh64::Xxh64;
 
 /// Sections of pages from this size on begin at a multiple of the smallest page, so that a page read from a cold disk is
 /// one of the device's. In smaller ones the padding would weigh more than it helps.
@@ -18,6 +18,7 @@ const ALIGNED_FROM: usize = 1 << 20;
 /// A segment that is being written. Dropped without [`SegmentWriter::finish`], nothing remains of it.
 pub(crate) struct SegmentWriter {
     file: TempFile,
+    content: Xxh64,
     footer: Footer,
 }
 
@@ -28,26 +29,35 @@ pub(crate) struct Finished {
     pub(crate) path: PathBuf,
     /// Its length in bytes.
     pub(crate) length: u64,
-    /// The checksum in its footer, which stands for all of it.
+    /// The checksum of its footer, which stands for all of it.
     pub(crate) footer_checksum: u32,
 }
 
 impl SegmentWriter {
     /// Begins the file `name` in `directory`.
     pub(crate) fn create(env: &Arc<dyn Env>, directory: &Path, name: &str, parameters: &Parameters) -> Result<Self> {
-        let mut file = TempFile::create(env, directory, name)?;
-        file.write(&header::write())?;
-        let (ids, id_index) = Default::default();
-        let footer = Footer { parameters: *parameters, records: 0, fingerprints: 0, tables: Vec::new(), ids, id_index };
-        Ok(Self { file, footer })
+        let footer = Footer {
+            parameters: *parameters,
+            records: 0,
+            fingerprints: 0,
+            content_hash: 0,
+            tables: Vec::new(),
+            ids: Span::default(),
+            id_index: Span::default(),
+        };
+        let file = TempFile::create(env, directory, name)?;
+        let mut writer = Self { file, content: Xxh64::new(0), footer };
+        writer.write(&header::write())?;
+        Ok(writer)
     }
 
     /// Appends the next table.
     pub(crate) fn table(&mut self, table: &EncodedTable) -> Result<()> {
-        let number = u32::try_from(self.footer.tables.len()).unwrap_or(u32::MAX);
+        // A design has at most 256 tables.
+        let number = u8::try_from(self.footer.tables.len()).unwrap_or(u8::MAX);
         let sections = TableSections {
             data: self.section(&table.pages, true)?,
-            codes: self.section(&codes::write(&table.codes), false)?,
+            codes: self.section(&codes::write(&table.codes, number), false)?,
             index: self.section(&index::write(&table.index, number), false)?,
             blocks: table.index.len() as u64,
         };
@@ -65,18 +75,24 @@ impl SegmentWriter {
         Ok(())
     }
 
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.content.update(bytes);
+        self.file.write(bytes)
+    }
+
     fn section(&mut self, bytes: &[u8], pages: bool) -> Result<Span> {
         if pages && bytes.len() >= ALIGNED_FROM {
-            let padding = self.file.written().next_multiple_of(MIN_SIZE as u64) - self.file.written();
-            self.file.write(&vec![0; usize::try_from(padding).unwrap_or(0)])?;
+            let padding = self.file.written().next_multiple_of(ALIGNMENT) - self.file.written();
+            self.write(&vec![0; usize::try_from(padding).unwrap_or(0)])?;
         }
         let offset = self.file.written();
-        self.file.write(bytes)?;
+        self.write(bytes)?;
         Ok(Span { offset, length: bytes.len() as u64 })
     }
 
     /// Writes the footer and makes the file durable under its name.
     pub(crate) fn finish(mut self) -> Result<Finished> {
+        self.footer.content_hash = self.content.digest();
         let footer = self.footer.write();
         self.file.write(&footer)?;
         let checksum = footer.len().checked_sub(TRAILER - 4).and_then(|at| footer.get(at..)?.first_chunk::<4>());

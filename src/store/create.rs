@@ -4,10 +4,9 @@
 //! manifest, and the mark goes. Before the manifest is renamed into place there is no store; from then on there is one
 //! with everything in it.
 
-use super::directory::{CREATING, Room, remove_leftovers, room_for_store};
+use super::directory::{CREATING, Room, create_durably, room_for_store, undo_creation};
 use super::load::{self, LoadReport, Records};
 use super::{LOCK, Store, take_lock};
-use crate::env::Env;
 use crate::error::{Error, Result};
 use crate::format::Parameters;
 use crate::format::manifest::ManifestData;
@@ -26,9 +25,7 @@ pub(super) fn create(
     let env = &*options.env;
     let room = room_for_store(env, path)?;
     if room == Room::Absent {
-        env.create_dir(path).map_err(|error| Error::io("cannot create", path, error))?;
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        env.sync_dir(parent).map_err(|error| Error::io("cannot sync", parent, error))?;
+        create_durably(env, path)?;
     }
     let lock = take_lock(env, path)?;
     // Somebody may have been faster.
@@ -46,7 +43,7 @@ pub(super) fn create(
         Err(error) => {
             // A manifest that could not be made durable may still be there: then what it names has to stay.
             if !store.poisoned {
-                clean_up(env, path, room);
+                undo_creation(env, path, room);
             }
             Err(error)
         }
@@ -78,14 +75,4 @@ fn fill(store: &mut Store, records: Option<Records>) -> Result<LoadReport> {
     // The store exists: a mark that cannot be removed is only untidy, the next writer removes it.
     let _ = env.remove(&mark);
     Ok(report)
-}
-
-/// Removes what a failed creation has made, as far as that is possible; a later attempt removes the rest.
-fn clean_up(env: &dyn Env, path: &Path, room: Room) {
-    let nothing = ManifestData::new(Parameters::default());
-    let _ = remove_leftovers(env, path, &nothing);
-    let _ = env.remove(&path.join(LOCK));
-    if room == Room::Absent {
-        let _ = env.remove_dir(path);
-    }
 }

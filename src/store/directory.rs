@@ -1,7 +1,7 @@
 //! What else may lie in a store's directory: unfinished files, the lock, and what an interrupted load has left.
 
 use super::LOCK;
-use crate::bulk::{SEGMENT_SUFFIX, segment_name};
+use crate::bulk::{is_segment_name, segment_name};
 use crate::env::{Env, TEMP_SUFFIX};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::manifest::ManifestData;
@@ -43,8 +43,7 @@ pub(super) fn room_for_store(env: &dyn Env, path: &Path) -> Result<Room> {
         return refuse("there is a store already".to_owned(), "add to it without `--create`, or choose another path");
     }
     let interrupted = names.iter().any(|name| name == CREATING);
-    let ours =
-        |name: &str| name == LOCK || name.ends_with(TEMP_SUFFIX) || (interrupted && name.ends_with(SEGMENT_SUFFIX));
+    let ours = |name: &str| name == LOCK || is_temporary(name) || (interrupted && is_segment_name(name));
     match names.iter().find(|name| !ours(name)) {
         Some(name) => refuse(
             format!("the directory is no store and not empty: it has '{name}'"),
@@ -54,12 +53,46 @@ pub(super) fn room_for_store(env: &dyn Env, path: &Path) -> Result<Room> {
     }
 }
 
+/// Whether a name is one of our unfinished files'. Other people's `.tmp` files are none of our business.
+fn is_temporary(name: &str) -> bool {
+    let ours = |target: &str| target == manifest::NAME || is_segment_name(target);
+    name == CREATING || name.strip_suffix(TEMP_SUFFIX).is_some_and(ours)
+}
+
+/// Removes what a failed creation has made, as far as that is possible; a later attempt removes the rest. The mark goes
+/// after everything that only it explains.
+pub(super) fn undo_creation(env: &dyn Env, path: &Path, room: Room) {
+    for name in env.list(path).unwrap_or_default() {
+        if name != CREATING && (is_temporary(&name) || is_segment_name(&name)) {
+            let _ = env.remove(&path.join(name));
+        }
+    }
+    let _ = env.sync_dir(path);
+    let _ = env.remove(&path.join(CREATING));
+    let _ = env.remove(&path.join(LOCK));
+    if room == Room::Absent {
+        let _ = env.remove_dir(path);
+    }
+}
+
+/// Makes a directory and those above it that are missing, durably.
+pub(super) fn create_durably(env: &dyn Env, path: &Path) -> Result<()> {
+    let missing = |path: &Path| env.list(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    let new = path.ancestors().take_while(|path| !path.as_os_str().is_empty() && missing(path)).count();
+    env.create_dir(path).map_err(|error| Error::io("cannot create", path, error))?;
+    for directory in path.ancestors().skip(1).take(new) {
+        let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+        env.sync_dir(directory).map_err(|error| Error::io("cannot sync", directory, error))?;
+    }
+    Ok(())
+}
+
 /// Removes unfinished files, and segments that the manifest does not name. The caller holds the lock.
 pub(super) fn remove_leftovers(env: &dyn Env, path: &Path, state: &ManifestData) -> Result<()> {
     let known: Vec<String> = state.segments.iter().map(|segment| segment_name(segment.number)).collect();
     for name in env.list(path).map_err(|error| Error::io("cannot list", path, error))? {
-        let orphan = name.ends_with(SEGMENT_SUFFIX) && !known.contains(&name);
-        if name.ends_with(TEMP_SUFFIX) || orphan {
+        let orphan = is_segment_name(&name) && !known.contains(&name);
+        if is_temporary(&name) || orphan {
             let file = path.join(&name);
             env.remove(&file).map_err(|error| Error::io("cannot remove", &file, error))?;
         }

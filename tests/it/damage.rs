@@ -97,6 +97,27 @@ fn a_missing_segment_and_one_of_another_load_are_noticed() {
 }
 
 #[test]
+fn the_segment_of_another_store_is_not_taken_for_ones_own() {
+    // Alike in every number that a footer has: same counts, same places, same lengths.
+    let stores: Vec<Fixture> = [0x1111_2222_3333_4444, 0x5555_6666_7777_8888]
+        .into_iter()
+        .map(|fingerprint| {
+            let fixture = Fixture::new(ReadMode::Mmap);
+            drop(fixture.load(&Parameters::new(3), &[Record { fingerprint, id: 5 }], 1));
+            fixture
+        })
+        .collect();
+    let segment = stores[0].path.join("00000001.segment");
+    let other = stores[1].env.bytes(&segment).unwrap();
+    assert_eq!(other.len(), stores[0].env.bytes(&segment).unwrap().len());
+    stores[0].env.set_bytes(&segment, other);
+    let records = [Record { fingerprint: 0x1111_2222_3333_4444, id: 5 }];
+    check(&stores[0], &records, &[records[0].fingerprint], "another store's segment");
+    let error = Store::open_read_only(&stores[0].path, &stores[0].options).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Damaged);
+}
+
+#[test]
 fn a_file_that_changes_under_a_positioned_reader_gives_errors() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store");

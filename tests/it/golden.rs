@@ -126,11 +126,7 @@ fn golden_stores_are_sound_and_answer() {
 
 /// Damaged copies of golden segments: what a reader has to refuse although every checksum holds, and what checksums catch.
 fn bad(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let path = folder.join("good/extremes/00000001.segment");
-    let good = fs::read(&path).unwrap();
-    let view = fpstore::inspect::open(path, &Options::new()).unwrap().remove(0);
-    let data = view.sections().into_iter().find(|section| section.name == "table 0 data").unwrap();
-    let page = data.offset as usize..(data.offset + data.length) as usize;
+    let (good, page) = first_page(folder, "extremes");
     let mut bad = vec![
         ("cut-in-the-footer".to_owned(), good[..good.len() - 5].to_vec()),
         ("cut-in-the-header".to_owned(), good[..9].to_vec()),
@@ -143,7 +139,7 @@ fn bad(folder: &Path) -> Vec<(String, Vec<u8>)> {
         bytes[at] ^= 0x40;
         bad.push((format!("flipped-{name}"), bytes));
     }
-    // A block of a kind that does not exist, under a page checksum that holds.
+    // What follows has every checksum right, those of the page, the content and the footer.
     let mut bytes = good.clone();
     bytes[16] = 3;
     bad.push(("unknown-block-kind".to_owned(), reseal(bytes, page.clone())));
@@ -151,18 +147,45 @@ fn bad(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut bytes = good;
     bytes[17] = !bytes[17];
     bad.push(("keys-out-of-order".to_owned(), reseal(bytes, page)));
+    // Something in the padding behind the blocks of a page.
+    let (mut bytes, page) = first_page(folder, "uniform-tables-3");
+    assert_eq!(bytes[page.end - 5], 0, "the page has no padding; take another store");
+    bytes[page.end - 5] = 1;
+    bad.push(("page-padding".to_owned(), reseal(bytes, page)));
+    // A page's own checksum, and nothing else.
+    let (mut bytes, page) = first_page(folder, "two-segments");
+    let flipped = bytes[page.end - 1] ^ 1;
+    bytes = reseal(bytes, page.clone());
+    bytes[page.end - 1] = flipped;
+    bad.push(("page-checksum".to_owned(), bytes));
     bad
 }
 
-/// Makes the checksum of the first table's first page hold.
+/// Makes the checksums of the first table's first page, of the content and of the footer hold.
 fn reseal(mut bytes: Vec<u8>, page: Range<usize>) -> Vec<u8> {
     let end = page.end - 4;
     let mut hasher = crc32fast::Hasher::new();
-    hasher.update(&0u32.to_le_bytes());
-    hasher.update(&0u64.to_le_bytes());
+    // Stream 0 is the blocks of table 0, and this is its page 0.
+    hasher.update(&[0; 12]);
     hasher.update(&bytes[page.start..end]);
     bytes[end..page.end].copy_from_slice(&hasher.finalize().to_le_bytes());
+    let trailer = bytes.len() - 16;
+    let length = u32::from_le_bytes(bytes[trailer..trailer + 4].try_into().unwrap()) as usize;
+    let footer = trailer - length;
+    let content = xxhash_rust::xxh64::xxh64(&bytes[..footer], 0).to_le_bytes();
+    bytes[footer + 28..footer + 36].copy_from_slice(&content);
+    let seal = crc32fast::hash(&bytes[footer..trailer + 4]).to_le_bytes();
+    bytes[trailer + 4..trailer + 8].copy_from_slice(&seal);
     bytes
+}
+
+/// The bytes of a golden segment and where its first page lies.
+fn first_page(folder: &Path, name: &str) -> (Vec<u8>, Range<usize>) {
+    let path = folder.join("good").join(name).join("00000001.segment");
+    let bytes = fs::read(&path).unwrap();
+    let view = fpstore::inspect::open(path, &Options::new()).unwrap().remove(0);
+    let data = view.sections().into_iter().find(|section| section.name == "table 0 data").unwrap();
+    (bytes, data.offset as usize..(data.offset + data.length.min(4096)) as usize)
 }
 
 #[test]

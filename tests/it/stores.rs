@@ -95,12 +95,15 @@ fn leftovers_of_interrupted_work_are_no_store_and_are_removed() {
     drop(store);
     fs::write(path.join("00000009.segment"), "an orphan").unwrap();
     fs::write(path.join("00000002.segment.tmp"), "unfinished").unwrap();
+    // Not ours, whatever they are called.
+    fs::write(path.join("backup.segment"), "precious").unwrap();
+    fs::write(path.join("notes.tmp"), "precious").unwrap();
     drop(Store::open_read_only(&path, &options).unwrap());
-    assert_eq!(FileSystem.list(&path).unwrap().len(), 5, "a reader removes nothing");
+    assert_eq!(FileSystem.list(&path).unwrap().len(), 7, "a reader removes nothing");
     drop(Store::open(&path, &options).unwrap());
     let mut names = FileSystem.list(&path).unwrap();
     names.sort();
-    assert_eq!(names, ["00000001.segment", "LOCK", "MANIFEST"]);
+    assert_eq!(names, ["00000001.segment", "LOCK", "MANIFEST", "backup.segment", "notes.tmp"]);
 }
 
 #[test]
