@@ -58,8 +58,8 @@ pub(super) fn flips_extra(xor: u64) -> u32 {
 
 /// Bits that a bit number below `top` is written in.
 #[inline]
-const fn position_width(top: u32) -> u32 {
-    bit_length(top.saturating_sub(1) as u64)
+fn position_width(top: u32) -> u32 {
+    bit_length(u64::from(top.saturating_sub(1)))
 }
 
 /// Size in bits of `key` after `previous`, the smaller of both ways.
@@ -116,106 +116,52 @@ pub(super) fn encode(code: &Code, previous: u64, keys: &[u64], writer: &mut BitW
     raw.iter().rev().for_each(|&(value, count)| writer.push(value, count));
 }
 
-/// What a decoder has to know of a symbol.
-#[derive(Clone, Copy, Debug)]
-struct Meaning {
-    /// The topmost flipped bit, or the topmost bit of the gap.
-    implied: u64,
-    /// Bits that follow; where there are more than two flips, those of the first position only.
-    raw_bits: u8,
-    shape: Shape,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shape {
-    Gap,
-    OneFlip,
-    TwoFlips,
-    MoreFlips,
-}
-
-/// The meaning of every symbol.
-#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler, which refuses a wrong index")]
-const MEANINGS: [Meaning; SYMBOLS] = {
-    let mut meanings = [Meaning { implied: 0, raw_bits: 0, shape: Shape::Gap }; SYMBOLS];
-    let mut symbol = 1;
-    while symbol < SYMBOLS {
-        meanings[symbol] = if symbol < GAP_LENGTHS {
-            Meaning { implied: 1 << (symbol - 1), raw_bits: symbol as u8 - 1, shape: Shape::Gap }
-        } else {
-            let top = (symbol - GAP_LENGTHS) as u32 % 64;
-            let (raw_bits, shape) = match (symbol - GAP_LENGTHS) / 64 {
-                0 => (0, Shape::OneFlip),
-                1 => (position_width(top) as u8, Shape::TwoFlips),
-                _ => (position_width(top) as u8, Shape::MoreFlips),
-            };
-            Meaning { implied: 1 << top, raw_bits, shape }
-        };
-        symbol += 1;
-    }
-    meanings
-};
-
 /// Reads one key of at least `base` a slot; `end` = the block's end in bits.
 pub(super) fn decode(code: &Code, bytes: &[u8], end: usize, base: u64, keys: &mut [u64]) -> Tail {
-    let mut streams = Streams { code, symbols: Forward::new(bytes, 0), raw: Backward::new(bytes, end), legal: true };
-    if let Some((first, rest)) = keys.split_first_mut() {
-        // Before a table's first key the lowest possible key is 0, and the key before it counts as all ones.
-        *first = streams.next_key(base.wrapping_sub(1));
-        streams.legal &= *first >= base;
-        rest.iter_mut().fold(*first, |previous, slot| {
-            *slot = streams.next_key(previous);
-            streams.legal &= *slot > previous;
-            *slot
-        });
+    let mut symbols = Forward::new(bytes, 0);
+    let mut raw = Backward::new(bytes, end);
+    // The lowest key that may come; before a table's first key it is 0 and the key before it counts as all ones.
+    let mut next = base;
+    let mut in_range = true;
+    for slots in keys.chunks_mut(4) {
+        symbols.refill();
+        for slot in slots {
+            let (symbol, length) = code.decode(symbols.peek());
+            symbols.skip(length);
+            let previous = next.wrapping_sub(1);
+            let (key, legal) = if symbol < GAP_LENGTHS as u32 {
+                let gap = match symbol {
+                    0 => 0,
+                    length => raw.read(length - 1) | (1 << (length - 1)),
+                };
+                let (key, overflow) = next.overflowing_add(gap);
+                (key, !overflow)
+            } else {
+                let (xor, legal) = read_flips(&mut raw, symbol - GAP_LENGTHS as u32);
+                let key = previous ^ xor;
+                (key, legal & (key >= next))
+            };
+            in_range &= legal & (key != u64::MAX);
+            *slot = key;
+            next = key.wrapping_add(1);
+        }
     }
-    Tail { from: streams.symbols.position(), to: streams.raw.remaining(), in_range: streams.legal }
+    Tail { from: symbols.position(), to: raw.remaining(), in_range }
 }
 
-/// The two streams of a block.
-struct Streams<'a> {
-    code: &'a Code,
-    symbols: Forward<'a>,
-    raw: Backward<'a>,
-    legal: bool,
-}
-
-impl Streams<'_> {
-    /// The key after `previous`. Gaps and up to two flips, the most frequent cases, are told apart without a branch: it
-    /// could not be foretold.
-    #[inline]
-    fn next_key(&mut self, previous: u64) -> u64 {
-        self.symbols.refill();
-        let (symbol, length) = self.code.decode(self.symbols.peek());
-        self.symbols.skip(length);
-        let Some(meaning) = MEANINGS.get(symbol as usize) else { return previous };
-        let raw = self.raw.read(u32::from(meaning.raw_bits));
-        let gap_key = previous.wrapping_add(1).wrapping_add(meaning.implied | raw);
-        let second = if meaning.shape == Shape::TwoFlips { 1u64.wrapping_shl(raw as u32) } else { 0 };
-        // A position that is not below the one before it would flip a bit back, or one above the topmost.
-        self.legal &= second < meaning.implied || meaning.shape == Shape::Gap;
-        if meaning.shape == Shape::MoreFlips {
-            return previous ^ self.more_flips(symbol - GAP_LENGTHS as u32, raw as u32);
-        }
-        if meaning.shape == Shape::Gap { gap_key } else { previous ^ (meaning.implied | second) }
+/// The XOR of a flips symbol (counted from the first of them), and whether its bit numbers descend.
+#[inline]
+fn read_flips(raw: &mut Backward<'_>, symbol: u32) -> (u64, bool) {
+    let mut top = symbol & 63;
+    let mut xor = 1 << top;
+    let mut legal = true;
+    for _ in 0..symbol >> 6 {
+        let position = raw.read(position_width(top)) as u32;
+        legal &= position < top;
+        xor |= 1 << (position & 63);
+        top = position & 63;
     }
-
-    /// The XOR of a symbol of three or more flips (counted from the first symbol of flips), the second highest of which
-    /// is known.
-    fn more_flips(&mut self, symbol: u32, second: u32) -> u64 {
-        let mut top = symbol & 63;
-        let mut xor = 1 << top;
-        let mut position = second;
-        for left in (0..symbol >> 6).rev() {
-            self.legal &= position < top;
-            top = position & 63;
-            xor |= 1 << top;
-            if left > 0 {
-                position = self.raw.read(position_width(top)) as u32;
-            }
-        }
-        xor
-    }
+    (xor, legal)
 }
 
 #[cfg(test)]
