@@ -14,7 +14,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// There is no store (or segment) at the path.
+    /// There is nothing at the path.
     NotFound,
     /// A store was to be created where there is one, or where something else is.
     AlreadyExists,
@@ -28,6 +28,8 @@ pub enum ErrorKind {
     Locked,
     /// The store was opened for reading only.
     ReadOnly,
+    /// An earlier write failed so that the state on disk is not known; open the store again.
+    Poisoned,
     /// The operating system refused; the source error says how.
     Io,
 }
@@ -77,9 +79,7 @@ impl Error {
             _ => ErrorKind::Io,
         };
         let remedy = match source.kind() {
-            io::ErrorKind::StorageFull => {
-                Some("free some space on the device and run it again; the store is unchanged")
-            }
+            io::ErrorKind::StorageFull => Some("free some space on the device and run it again"),
             io::ErrorKind::PermissionDenied => Some("check the permissions of the directory and its files"),
             _ => None,
         };

@@ -20,7 +20,7 @@
 //!
 //! Answers are complete and exact for every distance; [`Parameters::max_distance`] says for which ones they are fast.
 //! Damaged files give errors that name file and offset, never wrong answers. How files are read, and the one hazard of
-//! memory maps, is described in [`env`]. The layout of the house is in ARCHITECTURE.md, the file formats in format-spec/.
+//! memory maps, is described in [`mod@env`]. The layout of the house is in ARCHITECTURE.md, the file formats in format-spec/.
 
 mod bits;
 mod bulk;

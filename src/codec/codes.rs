@@ -28,6 +28,14 @@ impl Codes {
         }
     }
 
+    /// Bytes of memory of the decoding tables.
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        match self {
+            Self::Xor(code) => code.resident_bytes(),
+            Self::Adaptive { gap, flips } => gap.resident_bytes() + flips.resident_bytes(),
+        }
+    }
+
     /// The alphabets of a codec in the order of the file: how many symbols each has.
     pub(crate) fn alphabets(codec: Codec) -> &'static [usize] {
         match codec {

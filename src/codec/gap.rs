@@ -65,6 +65,13 @@ pub(crate) struct GapCode {
     runs: Runs,
 }
 
+impl GapCode {
+    /// Bytes of memory of the encoding and decoding tables.
+    pub(super) fn resident_bytes(&self) -> u64 {
+        self.code.resident_bytes() + self.runs.resident_bytes()
+    }
+}
+
 impl From<Code> for GapCode {
     fn from(code: Code) -> Self {
         let runs = Runs::new(&code);

@@ -61,6 +61,11 @@ impl Code {
         Self::from_lengths(&lengths_from_counts(counts))
     }
 
+    /// Bytes of memory of the encoding and decoding tables.
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        (self.lengths.capacity() + 2 * self.words.capacity() + size_of_val(&*self.table)) as u64
+    }
+
     /// Code lengths, one a symbol, 0 = no code.
     pub(crate) fn lengths(&self) -> &[u8] {
         &self.lengths

@@ -49,6 +49,11 @@ impl Runs {
         Self { table }
     }
 
+    /// Bytes of memory.
+    pub(super) fn resident_bytes(&self) -> u64 {
+        size_of_val(&*self.table) as u64
+    }
+
     /// The run that the lowest bits of `bits` begin with.
     #[inline]
     pub(super) fn decode(&self, bits: u64) -> Run {

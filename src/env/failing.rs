@@ -1,8 +1,9 @@
-//! An environment whose n-th operation fails, for fault sweeps.
+//! An environment some of whose operations fail, for fault sweeps.
 
 use super::{Env, ReadFile, ReadMode, WriteFile};
 use std::any::Any;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,13 +13,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Failing {
     inner: Arc<dyn Env>,
     operations: Arc<AtomicU64>,
-    fails: u64,
+    fails: Range<u64>,
 }
 
 impl Failing {
-    /// Makes operation `fails` (counted from 0) and all that follow fail; `u64::MAX` = none.
+    /// Makes the operations whose numbers (from 0) are in `fails` fail: one of them, or all from one on as when a disk is
+    /// full or gone.
     #[must_use]
-    pub fn new(inner: Arc<dyn Env>, fails: u64) -> Self {
+    pub fn new(inner: Arc<dyn Env>, fails: Range<u64>) -> Self {
         Self { inner, operations: Arc::default(), fails }
     }
 
@@ -29,7 +31,7 @@ impl Failing {
     }
 
     fn step(&self) -> io::Result<()> {
-        if self.operations.fetch_add(1, Ordering::Relaxed) >= self.fails {
+        if self.fails.contains(&self.operations.fetch_add(1, Ordering::Relaxed)) {
             return Err(io::Error::new(io::ErrorKind::StorageFull, "made to fail"));
         }
         Ok(())

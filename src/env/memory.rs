@@ -1,4 +1,7 @@
 //! Files in memory, for tests and for stores that need not last.
+//!
+//! What was synced is remembered apart: [`Memory::crash`] leaves just that, as a power failure does at its worst. The
+//! bytes of a file last when the file was synced, its name when its directory was.
 
 use super::{Env, ReadFile, ReadMode, WriteFile};
 use std::any::Any;
@@ -15,9 +18,28 @@ pub struct Memory {
 
 #[derive(Debug, Default)]
 struct State {
-    files: BTreeMap<PathBuf, Vec<u8>>,
+    files: BTreeMap<PathBuf, File>,
     directories: BTreeSet<PathBuf>,
     locked: BTreeSet<PathBuf>,
+    /// The names that would be found after a crash, and what they would lead to.
+    durable_files: BTreeMap<PathBuf, File>,
+    durable_directories: BTreeSet<PathBuf>,
+}
+
+/// A file, whatever its names.
+#[derive(Clone, Debug, Default)]
+struct File(Arc<Mutex<Content>>);
+
+#[derive(Debug, Default)]
+struct Content {
+    bytes: Vec<u8>,
+    synced: Vec<u8>,
+}
+
+impl File {
+    fn content(&self) -> MutexGuard<'_, Content> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Memory {
@@ -29,12 +51,28 @@ impl Memory {
     /// The bytes of a file.
     #[must_use]
     pub fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
-        self.state().files.get(path).cloned()
+        self.state().files.get(path).map(|file| file.content().bytes.clone())
     }
 
     /// Replaces the bytes of a file, or makes it.
     pub fn set_bytes(&self, path: &Path, bytes: Vec<u8>) {
-        self.state().files.insert(path.to_owned(), bytes);
+        let file = File::default();
+        file.content().bytes = bytes;
+        self.state().files.insert(path.to_owned(), file);
+    }
+
+    /// Loses everything that was not synced, and all locks.
+    pub fn crash(&self) {
+        let mut state = self.state();
+        state.locked.clear();
+        state.directories = state.durable_directories.clone();
+        state.files = state.durable_files.clone();
+        let State { files, directories, .. } = &mut *state;
+        files.retain(|path, file| {
+            let mut content = file.content();
+            content.bytes = content.synced.clone();
+            path.parent().is_some_and(|parent| directories.contains(parent))
+        });
     }
 }
 
@@ -69,8 +107,9 @@ impl Env for Memory {
         if !path.parent().is_some_and(|parent| self.state().directories.contains(parent)) {
             return Err(missing());
         }
-        self.set_bytes(path, Vec::new());
-        Ok(Box::new(Writer { env: self.clone(), path: path.to_owned() }))
+        let file = File::default();
+        self.state().files.insert(path.to_owned(), file.clone());
+        Ok(Box::new(Writer(file)))
     }
 
     fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
@@ -80,8 +119,8 @@ impl Env for Memory {
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut state = self.state();
-        let bytes = state.files.remove(from).ok_or_else(missing)?;
-        state.files.insert(to.to_owned(), bytes);
+        let file = state.files.remove(from).ok_or_else(missing)?;
+        state.files.insert(to.to_owned(), file);
         Ok(())
     }
 
@@ -90,7 +129,20 @@ impl Env for Memory {
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        if self.state().directories.contains(path) { Ok(()) } else { Err(missing()) }
+        let mut state = self.state();
+        if !state.directories.contains(path) {
+            return Err(missing());
+        }
+        let State { files, directories, durable_files, durable_directories, .. } = &mut *state;
+        let within = |name: &PathBuf| {
+            name.parent()
+                .is_some_and(|parent| parent == path || parent.as_os_str().is_empty() && path == Path::new("."))
+        };
+        durable_files.retain(|name, _| !within(name));
+        durable_files
+            .extend(files.iter().filter(|(name, _)| within(name)).map(|(name, file)| (name.clone(), file.clone())));
+        durable_directories.extend(directories.iter().filter(|name| within(name)).cloned());
+        Ok(())
     }
 
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>> {
@@ -113,14 +165,11 @@ impl Drop for Lock {
     }
 }
 
-struct Writer {
-    env: Memory,
-    path: PathBuf,
-}
+struct Writer(File);
 
 impl Write for Writer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.env.state().files.get_mut(&self.path).ok_or_else(missing)?.extend_from_slice(bytes);
+        self.0.content().bytes.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -131,6 +180,8 @@ impl Write for Writer {
 
 impl WriteFile for Writer {
     fn sync(&mut self) -> io::Result<()> {
+        let mut content = self.0.content();
+        content.synced = content.bytes.clone();
         Ok(())
     }
 }

@@ -1,10 +1,10 @@
 //! The file system behind one small trait, so that faults can be tried in tests.
 //!
-//! [`FileSystem`] is the real one, [`Memory`] keeps files in memory, [`Failing`] makes the n-th operation of another one
+//! [`FileSystem`] is the real one, [`Memory`] keeps files in memory, [`Failing`] makes operations of another one
 //! fail. Everything that the library reads or writes goes through an [`Env`].
 //!
 //! A file that is meant to last is written under a temporary name, synced, renamed, and its directory synced
-//! ([`TempFile`]): after a crash it is there whole, or not at all.
+//! (`TempFile`): after a crash it is there whole, or not at all.
 //!
 //! # Reading by memory map
 //! [`ReadMode::Mmap`] is the fastest way to read, with one hazard: if another process cuts a mapped file short, touching

@@ -1,8 +1,9 @@
 //! The footer of a segment file: what the segment holds and where its sections lie (format-spec/segment.md).
 
 use super::fields::Fields;
+use super::page::PageLayout;
 use super::parameters::Parameters;
-use super::{CHECKSUM, header};
+use super::{CHECKSUM, header, id_page};
 use crate::error::{Error, Result};
 use crate::fingerprint::WIDTH;
 
@@ -160,6 +161,15 @@ impl Footer {
         }
         if end != footer_offset {
             return Err(Error::damaged("the footer does not follow the last section"));
+        }
+        // What describes blocks and ids is read into memory: it must not be more than there are pages for.
+        let page = PageLayout::new(self.parameters.block_size());
+        let pages = |span: Span, size: usize| span.length.div_ceil(size as u64);
+        let blocks_fit =
+            |table: &TableSections| table.blocks.div_ceil(page.blocks as u64) == pages(table.data, page.size);
+        let ids_fit = self.records <= pages(self.ids, id_page::SIZE).saturating_mul(id_page::MAX_RECORDS as u64);
+        if !ids_fit || !self.tables.iter().all(blocks_fit) {
+            return Err(Error::damaged("the footer's counts do not fit its sections"));
         }
         let crowded = self.tables.iter().any(|table| table.blocks > self.fingerprints);
         let absent = self.tables.iter().any(|table| (table.blocks == 0) != (self.fingerprints == 0));

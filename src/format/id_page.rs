@@ -15,7 +15,7 @@ pub(crate) const SIZE: usize = 4096;
 /// Bytes of a page's header.
 const HEADER: usize = 21;
 /// Most records in a page; it counts them in 16 bits.
-const MAX_RECORDS: usize = 65_535;
+pub(crate) const MAX_RECORDS: usize = 65_535;
 /// Most ids that are joined into one number.
 const MAX_JOINED: u32 = 5;
 

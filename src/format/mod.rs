@@ -2,7 +2,7 @@
 //!
 //! Integers are little-endian. Every byte of every file is covered by a CRC-32 (the one of zlib), by a fixed value that
 //! is checked, or is padding that has to be zero. Parsing never panics, never allocates more than the bytes at hand
-//! justify, and refuses what the writer would not have written, with the offset where it stands.
+//! justify, and refuses what the specification calls invalid, with the offset where it stands.
 
 pub(crate) mod codes;
 pub(crate) mod fields;

@@ -8,8 +8,8 @@ use crate::error::Result;
 
 /// Share by which a table exceeds the information bound, index and checksums included.
 const TABLE_OVERHEAD: f64 = 1.01;
-/// Memory of the index for one block, in bytes: key, place, count.
-const INDEX_ENTRY: f64 = 13.0;
+/// Memory of the index for one block, in bytes: key, count, length, offset, and its share of its page's rank.
+const INDEX_ENTRY: f64 = 15.0;
 /// Time to decode one key, in nanoseconds.
 const DECODE_NANOS: f64 = 3.0;
 /// Time to find a place in the index and to begin a block, in nanoseconds.
@@ -74,7 +74,7 @@ pub fn predict(design: Design, workload: &Workload) -> Result<Cost> {
     let n = workload.fingerprints.max(1) as f64;
     // Fingerprints take at least a bit each, however crowded their space is.
     let bits = (f64::from(workload.width) - n.log2() + std::f64::consts::LOG2_E).max(1.0) * TABLE_OVERHEAD;
-    let block_keys = f64::from(workload.block_size) * 8.0 / bits;
+    let block_keys = f64::from(workload.block_size.max(1)) * 8.0 / bits;
     let table_blocks = (n / block_keys).ceil();
     let tables = layouts.len();
     #[expect(clippy::cast_precision_loss, reason = "at most 256")]
@@ -82,7 +82,7 @@ pub fn predict(design: Design, workload: &Workload) -> Result<Cost> {
     let (mut probes, mut blocks) = (0.0, 0.0);
     for (layout, radius) in layouts.iter().zip(design.radii(workload.distance)) {
         let Some(radius) = radius else { continue };
-        let probing = probing::choose(table_blocks, layout.leading, radius);
+        let probing = probing::choose(table_blocks, layout.leading, radius, probing::evenly(table_blocks));
         probes += probing.probes;
         blocks += probing.blocks;
     }

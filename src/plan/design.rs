@@ -2,6 +2,7 @@
 
 use super::permutation::{BitGroup, Permutation};
 use crate::error::{Error, Result};
+use crate::fingerprint::WIDTH;
 use std::fmt;
 use std::str::FromStr;
 
@@ -103,6 +104,8 @@ impl Design {
     /// most their mean; moving an error from the inner parts to the outer one never makes the sum smaller.
     #[must_use]
     pub fn radii(self, k: u32) -> Vec<Option<u32>> {
+        // No two fingerprints are farther apart.
+        let k = k.min(WIDTH);
         match self {
             Self::Tables { parts } => {
                 let parts = u32::from(parts);
@@ -110,7 +113,7 @@ impl Design {
             }
             Self::Choose { chosen, parts } => {
                 let (c, m) = (u32::from(chosen), u32::from(parts));
-                let (a, b) = (k / m, k % m);
+                let (a, b) = (k / m.max(1), k % m.max(1));
                 vec![Some(c * a + c.saturating_sub(m - b)); self.table_count()]
             }
             Self::Nested { outer, inner } => {
@@ -132,15 +135,16 @@ impl Design {
     }
 
     fn check(self, width: u32) -> Result<()> {
-        let fits = match self {
-            Self::Tables { parts } => (1..=width).contains(&u32::from(parts)),
-            Self::Choose { chosen, parts } => (1..=parts).contains(&chosen) && u32::from(parts) <= width,
-            Self::Nested { outer, inner } => {
-                // The bits outside the longest outer part have to suffice for the inner ones.
-                let (outer, inner) = (u32::from(outer), u32::from(inner));
-                (2..=width).contains(&outer) && inner >= 1 && width - width.div_ceil(outer) >= inner
-            }
-        };
+        let fits = (1..=WIDTH).contains(&width)
+            && match self {
+                Self::Tables { parts } => (1..=width).contains(&u32::from(parts)),
+                Self::Choose { chosen, parts } => (1..=parts).contains(&chosen) && u32::from(parts) <= width,
+                Self::Nested { outer, inner } => {
+                    // The bits outside the longest outer part have to suffice for the inner ones.
+                    let (outer, inner) = (u32::from(outer), u32::from(inner));
+                    (2..=width).contains(&outer) && inner >= 1 && width - width.div_ceil(outer) >= inner
+                }
+            };
         if !fits || self.table_count() > MAX_TABLES {
             return Err(Error::invalid(format!("design {self} does not fit {width}-bit fingerprints"))
                 .with_remedy("see `fpload --plan list` for designs that do"));
@@ -210,8 +214,11 @@ fn choices(count: usize, chosen: usize) -> Vec<Vec<usize>> {
 
 /// Number of choices of `k` of `n`; the greatest number where it does not fit.
 fn binomial(n: u32, k: u32) -> usize {
+    if k > n {
+        return 0;
+    }
     // From the smaller side no product grows beyond the result, so that saturating cannot shrink it again.
-    let k = k.min(n.saturating_sub(k));
+    let k = k.min(n - k);
     let product =
         (0..k).try_fold(1u128, |product, i| Some(product.checked_mul(u128::from(n - i))? / u128::from(i + 1)));
     product.and_then(|count| usize::try_from(count).ok()).unwrap_or(usize::MAX)

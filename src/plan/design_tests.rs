@@ -125,6 +125,29 @@ fn every_table_is_a_permutation_and_the_first_is_the_identity() {
 }
 
 #[test]
+fn nonsense_is_refused_and_never_panics() {
+    for a in [0, 1, 5, 64, 65, 255] {
+        for b in [0, 1, 3, 64, 65, 255] {
+            let (chosen, parts, outer, inner) = (a, b, a, b);
+            for design in [Design::Tables { parts }, Design::Choose { chosen, parts }, Design::Nested { outer, inner }]
+            {
+                for width in [0, 1, 64, 65, 128, u32::MAX] {
+                    if let Ok(tables) = design.tables(width) {
+                        assert!((1..=64).contains(&width) && tables.len() == design.table_count(), "{design} {width}");
+                    }
+                }
+                for k in [0, 3, 64, u32::MAX] {
+                    let _ = design.radii(k).len();
+                }
+            }
+        }
+    }
+    let workload = |width, block_size| crate::plan::Workload { fingerprints: 5, width, distance: 3, block_size };
+    assert!(crate::plan::predict(Design::Tables { parts: 2 }, &workload(128, 512)).is_err());
+    assert!(crate::plan::predict(Design::Tables { parts: 2 }, &workload(64, 0)).unwrap().nanos.is_finite());
+}
+
+#[test]
 fn the_number_of_tables_is_right_for_every_choice() {
     for parts in 1..=64u8 {
         for chosen in 1..=parts {

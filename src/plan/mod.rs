@@ -9,7 +9,7 @@
 //! exhaustion in the tests: all 43,745 error patterns of up to three of 64 bits, and all patterns of small widths.
 //!
 //! The prefix length is not part of a plan: any prefix of a table's leading part will do, because flips in the prefix
-//! are at most the flips in the leading part. A query picks the length that suits the table's size ([`probing`]).
+//! are at most the flips in the leading part. A query picks the length that suits the table's size (`probing`).
 
 pub(crate) mod cost;
 mod design;

@@ -32,7 +32,9 @@ impl SegmentPlan {
         for (number, (table, radius)) in segment.tables().iter().zip(radii).enumerate() {
             let Some(radius) = radius else { continue };
             #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-            let probing = probing::choose(table.index().len() as f64, table.layout().leading, radius);
+            let probing = probing::choose(table.index().len() as f64, table.layout().leading, radius, |prefix| {
+                table.index().blocks_covered(prefix)
+            });
             blocks += probing.blocks;
             probes.push(TableProbe { table: number, prefix: probing.prefix, radius });
         }

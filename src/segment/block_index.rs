@@ -18,6 +18,8 @@ pub(crate) struct BlockIndex {
     /// Number of keys before each page.
     ranks: Vec<u64>,
     fingerprints: u64,
+    /// How many neighbours among the block keys have just so many leading bits in common.
+    common: [u32; 64],
 }
 
 /// A block's place.
@@ -42,6 +44,7 @@ impl BlockIndex {
             offsets: Vec::new(),
             ranks: Vec::new(),
             fingerprints: 0,
+            common: [0; 64],
         }
     }
 
@@ -55,11 +58,24 @@ impl BlockIndex {
             // Parsing has made sure that a page's blocks fit it, and a page is no longer than 65,536 bytes.
             last(&self.offsets).saturating_add(last(&self.lengths))
         };
+        let common = self.keys.last().map(|last| (last ^ entry.key).leading_zeros() as usize);
+        if let Some(neighbours) = common.and_then(|common| self.common.get_mut(common)) {
+            *neighbours = neighbours.saturating_add(1);
+        }
         self.keys.push(entry.key);
         self.counts.push(entry.count);
         self.lengths.push(entry.length);
         self.offsets.push(offset);
         self.fingerprints += u64::from(entry.count);
+    }
+
+    /// Blocks beyond the first that the keys with one prefix of this length extend over, on average over the prefixes
+    /// that block keys have: these are a sample of the data, and so of its skew.
+    pub(crate) fn blocks_covered(&self, prefix: u32) -> f64 {
+        let boundaries: u64 = self.common.iter().take(prefix as usize).map(|&neighbours| u64::from(neighbours)).sum();
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        let (blocks, prefixes) = (self.len() as f64, (boundaries + 1) as f64);
+        (blocks / prefixes - 1.0).max(0.0)
     }
 
     /// Number of blocks.

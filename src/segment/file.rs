@@ -61,6 +61,11 @@ impl Pages {
         Self { span, size, stream, checked: (0..words).map(|_| AtomicU64::new(0)).collect() }
     }
 
+    /// Bytes of memory.
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        (self.checked.capacity() * 8) as u64
+    }
+
     /// Number of pages.
     pub(crate) fn count(&self) -> u64 {
         self.span.length.div_ceil(self.size as u64)

@@ -113,8 +113,7 @@ impl Table {
 
     /// Bytes of memory: index and code tables.
     pub(crate) fn resident_bytes(&self) -> u64 {
-        // A decoding table has 4096 entries of two bytes; there is one for each alphabet.
-        self.index.resident_bytes() + 8192 * Codes::alphabets(self.codes.codec()).len() as u64
+        self.index.resident_bytes() + self.codes.resident_bytes() + self.pages.resident_bytes()
     }
 
     pub(super) fn pages(&self) -> &Pages {

@@ -39,7 +39,9 @@ impl Damage {
     /// What an error says about a file; errors that are no damage are passed on.
     pub(crate) fn from_error(path: &Path, section: &str, error: Error) -> Result<Self> {
         match error.kind() {
-            ErrorKind::Damaged | ErrorKind::NotFound | ErrorKind::Unsupported => Ok(Self {
+            // A part that cannot be read is as bad as a damaged one, and must not hide the others.
+            ErrorKind::Io if error.offset().is_none() => Err(error),
+            ErrorKind::Io | ErrorKind::Damaged | ErrorKind::NotFound | ErrorKind::Unsupported => Ok(Self {
                 path: error.path().unwrap_or(path).to_owned(),
                 section: section.to_owned(),
                 offset: error.offset(),

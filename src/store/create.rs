@@ -4,10 +4,10 @@
 //! manifest, and the mark goes. Before the manifest is renamed into place there is no store; from then on there is one
 //! with everything in it.
 
-use super::directory::{CREATING, Room, create_durably, room_for_store, undo_creation};
+use super::directory::{CREATING, create_durably, forget_lock, room_for_store, undo_creation};
 use super::load::{self, LoadReport, Records};
 use super::{LOCK, Store, take_lock};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::Parameters;
 use crate::format::manifest::ManifestData;
 use crate::manifest;
@@ -24,12 +24,15 @@ pub(super) fn create(
     parameters.check()?;
     let env = &*options.env;
     let room = room_for_store(env, path)?;
-    if room == Room::Absent {
-        create_durably(env, path)?;
-    }
+    create_durably(env, path)?;
     let lock = take_lock(env, path)?;
     // Somebody may have been faster.
-    room_for_store(env, path)?;
+    if let Err(error) = room_for_store(env, path) {
+        if error.kind() != ErrorKind::AlreadyExists {
+            forget_lock(env, path, &room);
+        }
+        return Err(error);
+    }
     let mut store = Store {
         path: path.to_owned(),
         options: options.clone(),
@@ -43,7 +46,7 @@ pub(super) fn create(
         Err(error) => {
             // A manifest that could not be made durable may still be there: then what it names has to stay.
             if !store.poisoned {
-                undo_creation(env, path, room);
+                undo_creation(env, path, &room);
             }
             Err(error)
         }
@@ -68,7 +71,8 @@ fn fill(store: &mut Store, records: Option<Records>) -> Result<LoadReport> {
         report = load::add_segment(store, &mut state, records)?;
     }
     if let Err(error) = manifest::replace(&env, &store.path, &state) {
-        store.poisoned = manifest::read_bytes(&*env, &store.path).is_ok();
+        let found = manifest::read_bytes(&*env, &store.path);
+        store.poisoned = found.err().is_none_or(|error| error.kind() != ErrorKind::NotFound);
         return Err(error);
     }
     store.manifest = state;

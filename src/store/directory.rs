@@ -61,7 +61,7 @@ fn is_temporary(name: &str) -> bool {
 
 /// Removes what a failed creation has made, as far as that is possible; a later attempt removes the rest. The mark goes
 /// after everything that only it explains.
-pub(super) fn undo_creation(env: &dyn Env, path: &Path, room: Room) {
+pub(super) fn undo_creation(env: &dyn Env, path: &Path, room: &Room) {
     for name in env.list(path).unwrap_or_default() {
         if name != CREATING && (is_temporary(&name) || is_segment_name(&name)) {
             let _ = env.remove(&path.join(name));
@@ -69,8 +69,13 @@ pub(super) fn undo_creation(env: &dyn Env, path: &Path, room: Room) {
     }
     let _ = env.sync_dir(path);
     let _ = env.remove(&path.join(CREATING));
+    forget_lock(env, path, room);
+}
+
+/// Removes the lock file of a creation that has failed, and the directory if it was made for it and is empty.
+pub(super) fn forget_lock(env: &dyn Env, path: &Path, room: &Room) {
     let _ = env.remove(&path.join(LOCK));
-    if room == Room::Absent {
+    if *room == Room::Absent {
         let _ = env.remove_dir(path);
     }
 }
@@ -80,7 +85,8 @@ pub(super) fn create_durably(env: &dyn Env, path: &Path) -> Result<()> {
     let missing = |path: &Path| env.list(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
     let new = path.ancestors().take_while(|path| !path.as_os_str().is_empty() && missing(path)).count();
     env.create_dir(path).map_err(|error| Error::io("cannot create", path, error))?;
-    for directory in path.ancestors().skip(1).take(new) {
+    // An earlier attempt may have made the directory and died before it synced the parent.
+    for directory in path.ancestors().skip(1).take(new.max(1)) {
         let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
         env.sync_dir(directory).map_err(|error| Error::io("cannot sync", directory, error))?;
     }

@@ -65,7 +65,7 @@ pub(super) fn bulk_load(store: &mut Store, records: Records) -> Result<LoadRepor
             .with_remedy("open it with Store::open"));
     }
     if store.poisoned {
-        return Err(Error::new(ErrorKind::Io, "an earlier write failed and left the state on disk unknown")
+        return Err(Error::new(ErrorKind::Poisoned, "an earlier write failed and left the state on disk unknown")
             .at_path(&store.path)
             .with_remedy("close the store and open it again"));
     }
@@ -76,9 +76,13 @@ pub(super) fn bulk_load(store: &mut Store, records: Records) -> Result<LoadRepor
         return Ok(report);
     }
     if let Err(error) = manifest::replace(&store.options.env, &store.path, &state) {
-        // The rename may or may not have happened, so the new segment has to stay; the next writer tidies up.
-        store.poisoned = true;
-        store.segments.truncate(segments_before);
+        let added = store.segments.split_off(segments_before);
+        // If the old manifest is not there any more, what the new one names has to stay.
+        store.poisoned = !manifest::read(&*store.options.env, &store.path).is_ok_and(|found| found == store.manifest);
+        if !store.poisoned {
+            // What cannot be removed now, the next writer removes.
+            added.iter().for_each(|segment| _ = store.options.env.remove(segment.path()));
+        }
         return Err(error);
     }
     store.manifest = state;
@@ -101,6 +105,9 @@ pub(super) fn add_segment(store: &mut Store, state: &mut ManifestData, records: 
     }
     let env = &store.options.env;
     let parameters = state.parameters;
+    let next_segment = state.next_segment.checked_add(1);
+    let next_segment =
+        next_segment.ok_or_else(|| Error::invalid("the store has no segment numbers left").at_path(&store.path))?;
     let (path, entry) = bulk::write_segment(env, &store.path, state.next_segment, &parameters, &records)?;
     drop(records);
     match open_segment(&store.path, &store.options, state, &entry) {
@@ -113,7 +120,7 @@ pub(super) fn add_segment(store: &mut Store, state: &mut ManifestData, records: 
     }
     report.fingerprints = entry.fingerprints;
     report.segment_bytes = entry.file_length;
-    state.next_segment += 1;
+    state.next_segment = next_segment;
     state.segments.push(entry);
     Ok(report)
 }

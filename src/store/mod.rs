@@ -2,7 +2,9 @@
 //!
 //! A store is a set of records. It is created once with its [`Parameters`], loaded in bulk, and asked. One process at a
 //! time may have it open for writing; any number may read. What a load has returned from is durable; a load that fails
-//! or is killed at any moment leaves the store as it was.
+//! or is killed at any moment leaves the store as it was. One exception: if the very last step fails, making the new
+//! manifest's name durable, nobody knows which manifest a power failure would leave. The store then takes no further
+//! writes ([`ErrorKind::Poisoned`]) until it is opened again.
 
 mod create;
 mod directory;
@@ -103,6 +105,8 @@ impl Store {
         // Only a directory that is a store gets a lock file.
         manifest::read_bytes(&*options.env, path)?;
         let lock = take_lock(&*options.env, path)?;
+        // The manifest may be one whose writer died before it could make the rename durable.
+        options.env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
         let mut store = Self::open_read_only(path, options)?;
         directory::remove_leftovers(&*options.env, path, &store.manifest)?;
         store.lock = Some(lock);
@@ -158,7 +162,8 @@ impl Store {
     ///
     /// # Errors
     /// `ReadOnly`; `InvalidInput` if the records have ids and the store numbers them itself, or the reverse; `Damaged` or
-    /// `Io` from reading what is there; `Io` from writing, in which case the store is as before.
+    /// `Io` from reading what is there; `Io` from writing, in which case the store is as before;
+    /// `Poisoned` after a failed last step, see the module's text.
     pub fn bulk_load(&mut self, records: Records) -> Result<LoadReport> {
         load::bulk_load(self, records)
     }

@@ -90,14 +90,14 @@ pub(super) fn collect(parameters: &Parameters, manifest_bytes: u64, segments: &[
         .collect();
     for segment in segments {
         let footer = segment.footer();
-        total.records += footer.records;
-        total.fingerprints += footer.fingerprints;
+        total.records = total.records.saturating_add(footer.records);
+        total.fingerprints = total.fingerprints.saturating_add(footer.fingerprints);
         total.segments += 1;
         total.file_bytes += segment.file().length();
         total.id_bytes += footer.ids.length + footer.id_index.length;
         total.resident_bytes += segment.resident_bytes();
         for (table, sections) in total.tables.iter_mut().zip(&footer.tables) {
-            table.fingerprints += footer.fingerprints;
+            table.fingerprints = table.fingerprints.saturating_add(footer.fingerprints);
             table.blocks += sections.blocks;
             table.data_bytes += sections.data.length;
             table.index_bytes += sections.index.length;
