@@ -15,6 +15,7 @@ fn records_in(store: &Store) -> BTreeSet<Record> {
 #[derive(Clone, Copy, Debug)]
 struct Fault {
     /// Number of the operation that fails.
+    #[expect(dead_code, reason = "for messages, by way of Debug")]
     operation: u64,
     /// Whether all that follow fail too.
     lasting: bool,
