@@ -1,7 +1,7 @@
 //! Answers equal brute force: on real and on uniform data, for every design, codec, reading mode and number of segments.
 
 use crate::support::*;
-use fpstore::{Codec, Parameters, ReadMode, Record};
+use fpstore::{Parameters, ReadMode, Record};
 use rayon::prelude::*;
 
 /// Stored values with 0 to 4 random bits flipped.
@@ -52,8 +52,8 @@ fn every_real_value_with_up_to_four_flips_at_every_k_up_to_five() {
 #[test]
 fn every_design_codec_and_mode_in_one_and_three_segments_on_real_data() {
     let real = real();
-    let queries: Vec<u64> = flipped(&real, 2).into_iter().step_by(1231).collect();
-    let records: Vec<Record> = numbered(&real).into_iter().step_by(3).collect();
+    let queries: Vec<u64> = flipped(&real, 2).into_iter().step_by(401).collect();
+    let records = numbered(&real);
     for parameters in combinations() {
         for mode in MODES {
             for segments in [1, 3] {
@@ -70,11 +70,12 @@ fn one_million_uniform_values() {
     let values = uniform(1_000_000, 3);
     let records = numbered(&values);
     let mut queries: Vec<u64> = flipped(&values, 4).into_iter().step_by(25_000).collect();
-    queries.extend(uniform(40, 5));
-    for (codec, segments) in [(Codec::Adaptive, 1), (Codec::Xor, 3)] {
-        let store = store_of(&Parameters::new(3).with_codec(codec), &records, segments, ReadMode::Mmap);
+    queries.extend(uniform(20, 5));
+    for (number, parameters) in combinations().enumerate() {
+        let segments = 1 + number % 2;
+        let store = store_of(&parameters, &records, segments, MODES[number / 2 % 2]);
         assert_eq!(store.statistics().segments, segments as u64);
-        compare(&store, &records, &queries, 0..=5, codec.name());
+        compare(&store, &records, &queries, 0..=5, &format!("{} {}", parameters.design(), parameters.codec()));
     }
 }
 
