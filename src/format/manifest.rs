@@ -111,7 +111,7 @@ impl ManifestData {
         }
         fields.checksum()?;
         fields.end()?;
-        if segments.first().is_some_and(|first| first.number == 0) {
+        if next_segment == 0 || segments.first().is_some_and(|first| first.number == 0) {
             return Err(Error::damaged("segment numbers begin at 1"));
         }
         let ascending = segments.iter().zip(segments.iter().skip(1)).all(|(a, b)| a.number < b.number);

@@ -1,0 +1,440 @@
+#!/usr/bin/env python3
+"""A second implementation of the file formats of fpstore, written from the specification beside it alone.
+
+    python3 decode.py PATH
+
+PATH is a store (a directory) or one segment file. Everything that the specification calls invalid is looked for, also
+what only a verifying program has to notice. If all is well, the records are printed, `FINGERPRINT<TAB>ID`, sorted, each
+once. Exit code 0: sound; 1: invalid, one line on standard error says what and where; 2: wrong use, nothing to read.
+
+The program is meant to be read beside the specification: clear before fast, though it takes no more time and memory
+than the bytes that are there justify. Python 3.9 or later, nothing else.
+"""
+
+import heapq
+import itertools
+import math
+import os
+import struct
+import sys
+from array import array
+from collections import namedtuple
+
+from conventions import LIMIT, Bits, Invalid, Section, ceil_div, check_checksum, read_at, require, xxh64
+
+# ---- plan.md ---------------------------------------------------------------------------------------------------------
+
+Parameters = namedtuple("Parameters", "width distance design first second codec id_kind block_size")
+TABLES, CHOOSE, NESTED = 0, 1, 2
+XOR, ADAPTIVE = 0, 1
+
+def read_parameters(data, offset):
+    """Parameters: 12 bytes at `offset` of the file."""
+    parameters = Parameters(*struct.unpack("<HBBBBBBI", data))
+    first, second = parameters.first, parameters.second
+    require(parameters.width == 64, "unsupported width", offset)
+    require(parameters.distance <= 64, "maximum distance above 64", offset + 2)
+    require(parameters.design in (TABLES, CHOOSE, NESTED), "unsupported design", offset + 3)
+    if parameters.design == TABLES:
+        require(second == 0, "unsupported second number of the design", offset + 5)
+        sound = 1 <= first <= 64
+    elif parameters.design == CHOOSE:
+        sound = 1 <= first <= second <= 64 and math.comb(second, first) <= 256
+    else:
+        sound = 2 <= first <= 64 and 1 <= second <= 64 - ceil_div(64, first) and first * second <= 256
+    require(sound, "numbers of the design out of range", offset + 4)
+    require(parameters.codec in (XOR, ADAPTIVE), "unsupported codec", offset + 6)
+    require(parameters.id_kind == 1, "unsupported id kind", offset + 7)
+    require(parameters.block_size in [2**n for n in range(7, 17)], "block size out of range", offset + 8)
+    return parameters
+
+def cut(bits, m):
+    """Cutting bits into parts."""
+    size, longer = divmod(len(bits), m)
+    ends = [i * size + min(i, longer) for i in range(m + 1)]
+    return [bits[start:end] for start, end in zip(ends, ends[1:])]
+
+def table_orders(parameters):
+    """Tables: for each table, the bit numbers (0 = most significant) in the order of its keys."""
+    bits, leading = list(range(64)), []
+    if parameters.design == TABLES:
+        leading = cut(bits, parameters.first)
+    elif parameters.design == CHOOSE:
+        for choice in itertools.combinations(cut(bits, parameters.second), parameters.first):
+            leading.append(sum(choice, []))
+    else:
+        for outer in cut(bits, parameters.first):
+            others = [bit for bit in bits if bit not in outer]
+            leading += [outer + inner for inner in cut(others, parameters.second)]
+    return [front + [bit for bit in bits if bit not in front] for front in leading]
+
+def make_keys(fingerprints, order):
+    """Tables: the keys of a table, ascending. Bits that stay neighbours, (first bit, how many), are moved together."""
+    runs = []
+    for bit in order:
+        if runs and sum(runs[-1]) == bit:
+            runs[-1] = (runs[-1][0], runs[-1][1] + 1)
+        else:
+            runs.append((bit, 1))
+    keys = [0] * len(fingerprints)
+    for first, n in runs:
+        shift, mask = 64 - first - n, 2**n - 1
+        keys = [key << n | fingerprint >> shift & mask for key, fingerprint in zip(keys, fingerprints)]
+    return sorted(keys)
+
+# ---- codes.md --------------------------------------------------------------------------------------------------------
+
+LONGEST_WORD = 12
+# For each codec its alphabets: number of symbols, and how many of them, the first ones, must have a code word.
+ALPHABETS = {XOR: [(64, 64)], ADAPTIVE: [(91, 91), (577, 65)]}
+
+# What placed checksums begin with; that of table t's blocks is t.
+CODES_STREAM, INDEX_STREAM, ID_STREAM, ID_INDEX_STREAM = 0x100, 0x200, 0x300, 0x400
+
+def read_codes(section, number, codec):
+    """The section: the codes of a table, one for each alphabet of the codec."""
+    sizes = [ceil_div(n, 2) for n, _ in ALPHABETS[codec]]
+    data, offset = section.take(sum(sizes) + 4, "the list of code lengths")
+    check_checksum(data, offset, CODES_STREAM + number, 0)
+    section.finish()
+    codes, start = [], 0
+    for (n, needed), size in zip(ALPHABETS[codec], sizes):
+        codes.append(read_code(Bits(data[start : start + size], offset + start), n, needed))
+        start += size
+    return codes
+
+def read_code(bits, n, needed):
+    """From lengths to words: for each value of the next 12 bits, the symbol and the length of its word."""
+    lengths = [bits.forward(4) for _ in range(n)]
+    bits.finish()
+    require(max(lengths) <= LONGEST_WORD, "a code length above 12", bits.offset)
+    require(0 not in lengths[:needed], "a symbol without a code word", bits.offset)
+    total = sum(2 ** (LONGEST_WORD - length) for length in lengths if length > 0)
+    require(total == 2**LONGEST_WORD, "a code that is not complete, or oversubscribed", bits.offset)
+    code, word = [None] * 2**LONGEST_WORD, 0
+    for length in range(1, LONGEST_WORD + 1):
+        word *= 2
+        for symbol in [s for s in range(n) if lengths[s] == length]:
+            value = int(format(word, "0%db" % length)[::-1], 2)
+            for entry in range(value, len(code), 2**length):
+                code[entry] = (symbol, length)
+            word += 1
+    return code
+
+# ---- blocks.md -------------------------------------------------------------------------------------------------------
+
+KIND_XOR, KIND_GAP, KIND_FLIPS = 0, 1, 2
+KINDS = {XOR: [KIND_XOR], ADAPTIVE: [KIND_GAP, KIND_FLIPS]}
+
+def read_block(data, offset, codec, codes, entry):
+    """What is where: all keys of a block; `entry` is the one of the index."""
+    kind, low_width = data[0] & 3, data[0] >> 2
+    require(kind in KINDS[codec], "a kind of block that the codec does not have", offset)
+    require(low_width <= (56 if kind == KIND_GAP else 0), "low width out of range", offset)
+    bits, code = Bits(data[1:], offset), codes[KINDS[codec].index(kind)]
+    bits.p = (entry.count - 1) * low_width
+    keys, least = [], entry.base
+    for i in range(entry.count - 1):
+        if kind == KIND_XOR:
+            key = xor_key(bits, code, least)
+        elif kind == KIND_GAP:
+            key = gap_key(bits, code, least, low_width, i)
+        else:
+            key = flips_key(bits, code, least)
+        # Block keys are at most 2^64 - 1, so this also finds all keys that are too large.
+        require(least <= key < entry.key, "a key out of order", offset)
+        keys.append(key)
+        least = key + 1
+    bits.finish()
+    keys.append(entry.key)
+    return keys
+
+def xor_key(bits, code, least):
+    """Kind 0: xor. The next key; `least` is the specification's `next`, here and below."""
+    w = 63 - bits.symbol(code)
+    return (least - 1) % LIMIT ^ (2**w + bits.forward(w))
+
+def gap_key(bits, code, least, low_width, i):
+    """Kind 1: gap. The key number i."""
+    high = bits.symbol(code)
+    if high >= 32:
+        e = high - 27
+        high = 2**e + bits.forward(e)
+    return least + high * 2**low_width + bits.at(i * low_width, low_width)
+
+def flips_key(bits, code, least):
+    """Kind 2: flips. The next key."""
+    s = bits.symbol(code)
+    if s == 0:
+        return least
+    if s <= 64:
+        return least + 2 ** (s - 1) + bits.backward(s - 1)
+    further, t = divmod(s - 65, 64)
+    x = 2**t
+    for _ in range(further):
+        require(t > 0, "a flip below bit 0", bits.offset)
+        u = bits.backward((t - 1).bit_length())
+        require(u < t, "flips that do not descend", bits.offset)
+        x, t = x + 2**u, u
+    return (least - 1) % LIMIT ^ x
+
+# ---- segment.md: data and index of a table ---------------------------------------------------------------------------
+
+Entry = namedtuple("Entry", "key count length base")
+
+def read_table(file, number, table, parameters):
+    """Data section: pages. Yields the keys of each block, and where it is in the file."""
+    codes = read_codes(Section(file, table.codes), number, parameters.codec)
+    data, index = Section(file, table.data), read_index(Section(file, table.index), number, table.blocks)
+    page_size = max(4096, parameters.block_size)
+    in_page = page_size // parameters.block_size
+    pages = ceil_div(table.blocks, in_page)
+    for page_number in range(pages):
+        entries = list(itertools.islice(index, in_page))
+        used = sum(entry.length for entry in entries)
+        require(used <= page_size - 4, "blocks that do not fit their page", data.offset)
+        page, offset = data.take(page_size if page_number < pages - 1 else used + 4, "a page")
+        check_checksum(page, offset, number, page_number)
+        require(not any(page[used:-4]), "padding of a page is not zero", offset + used)
+        start = 0
+        for entry in entries:
+            block = page[start : start + entry.length]
+            yield read_block(block, offset + start, parameters.codec, codes, entry), offset + start
+            start += entry.length
+    data.finish()
+    require(next(index, None) is None, "more blocks than the footer says")
+
+def read_index(section, number, blocks):
+    """Index section: block index. Yields the entry of each block."""
+    base, chunk_number = 0, 0
+    while blocks > 0:
+        fields, offset = section.take(17, "an index chunk")
+        n, g, c, l, least_gap, least_count, least_length = struct.unpack("<HBBBQHH", fields)
+        require(1 <= n <= min(256, blocks), "number of blocks in an index chunk out of range", offset)
+        require(g <= 64 and c <= 16 and l <= 16, "number of bits in an index chunk out of range", offset + 2)
+        packed, packed_offset = section.take(ceil_div(n * (g + c + l), 8), "an index chunk")
+        check_checksum(fields + packed + section.take(4, "an index chunk")[0], offset, INDEX_STREAM + number, chunk_number)
+        bits = Bits(packed, packed_offset)
+        gaps = [least_gap + bits.forward(g) for _ in range(n)]
+        counts = [least_count + bits.forward(c) for _ in range(n)]
+        lengths = [least_length + bits.forward(l) for _ in range(n)]
+        bits.finish()
+        for gap, count, length in zip(gaps, counts, lengths):
+            entry = Entry(base + gap, count, length, base)
+            require(entry.key < LIMIT, "a block key above 2^64 - 1", offset)
+            require(1 <= count <= 65535 and 1 <= length <= 65535, "count or length of a block out of range", offset)
+            yield entry
+            base = entry.key + 1
+        blocks -= n
+        chunk_number += 1
+    section.finish()
+
+# ---- ids.md ----------------------------------------------------------------------------------------------------------
+
+ID_PAGE, ID_PAGE_FIELDS = 4096, struct.Struct("<HBBBQQ")
+
+def read_ids(file, footer, fingerprints):
+    """Ids section: all records, as two arrays, of fingerprints and of ids."""
+    section, index_section = Section(file, footer.ids), Section(file, footer.id_index)
+    pages = ceil_div(footer.ids[1], ID_PAGE)
+    records, ids, rank = array("Q"), array("Q"), -1
+    for page_number, indexed in enumerate(read_id_index(index_section, pages)):
+        page, offset = section.take(min(ID_PAGE, section.end - section.offset), "a page of ids")
+        require(len(page) >= ID_PAGE_FIELDS.size + 4, "a page of ids that is too short", offset)
+        check_checksum(page, offset, ID_STREAM, page_number)
+        page_begins, page_ids = read_id_page(page, offset, page_number + 1 == pages)
+        require(sum(page_begins) == indexed, "a page of ids that does not agree with the id index", offset)
+        for begins, id_ in zip(page_begins, page_ids):
+            if begins:
+                rank += 1
+                require(rank < len(fingerprints), "more fingerprints in the ids than in the tables", offset)
+            else:
+                require(rank >= 0, "a first record that does not begin a fingerprint", offset)
+                require(ids[-1] < id_, "ids that do not ascend", offset)
+            records.append(fingerprints[rank])
+            ids.append(id_)
+    index_section.finish()
+    require(rank + 1 == len(fingerprints), "fewer fingerprints in the ids than in the tables", section.end)
+    require(len(ids) == footer.records, "not as many records as the footer says", section.end)
+    return records, ids
+
+def read_id_index(section, pages):
+    """Id index section. Yields how many fingerprints begin in each page."""
+    for chunk_number, first in enumerate(range(0, pages, 1024)):
+        n = min(1024, pages - first)
+        data, offset = section.take(2 * n + 4, "a chunk of the id index")
+        check_checksum(data, offset, ID_INDEX_STREAM, chunk_number)
+        yield from struct.unpack("<%dH" % n, data[:-4])
+
+def read_id_page(data, offset, last):
+    """Ids section: for each record of a page, whether it begins a fingerprint; and the ids."""
+    n, joined, width, flags, least, span = ID_PAGE_FIELDS.unpack_from(data)
+    require(n > 0, "a page of ids without records", offset)
+    require((joined, width) == packing(span), "packing of ids that does not follow from the span", offset + 2)
+    require(flags <= 1, "flags of a page of ids above 1", offset + 4)
+    require(least + span < LIMIT, "ids above 2^64 - 1", offset + 5)
+    start = ID_PAGE_FIELDS.size
+    bitmap_end = start + ceil_div(n, 8) * flags
+    ids_end = bitmap_end + ceil_div(ceil_div(n, joined) * width, 8)
+    require(ids_end <= len(data) - 4, "more ids than fit their page", offset)
+    require(not any(data[ids_end:-4]), "padding of a page of ids is not zero", offset + ids_end)
+    require(not last or ids_end == len(data) - 4, "the last page of ids is longer than its ids", offset + ids_end)
+    bitmap, begins = Bits(data[start:bitmap_end], offset + start), [True] * n
+    if flags == 1:
+        begins = [bitmap.forward(1) == 1 for _ in range(n)]
+    bitmap.finish()
+    excesses = unpack_ids(Bits(data[bitmap_end:ids_end], offset + bitmap_end), n, joined, width, span + 1)
+    return begins, [least + excess for excess in excesses]
+
+def packing(span):
+    """Packing of ids: J and b, how many ids are joined into a number of how many bits."""
+    best = (1, span.bit_length())
+    for j in range(2, 6):
+        b = ((span + 1) ** j - 1).bit_length()
+        if b <= 128 and b * best[0] < best[1] * j:
+            best = (j, b)
+    return best
+
+def unpack_ids(bits, n, joined, width, radix):
+    """Packing of ids: n excesses."""
+    excesses = []
+    for first in range(0, n, joined):
+        present = min(joined, n - first)
+        number = bits.forward(width)
+        require(number < radix**present, "a number of ids out of range", bits.offset)
+        for _ in range(present):
+            number, excess = divmod(number, radix)
+            excesses.append(excess)
+    bits.finish()
+    return excesses
+
+# ---- segment.md: header, footer, the whole ---------------------------------------------------------------------------
+
+HEADER, TRAILER = 16, 16
+Footer = namedtuple("Footer", "parameters records fingerprints tables ids id_index checksum")
+Table = namedtuple("Table", "blocks data codes index")
+
+def read_segment(path, parameters=None, entry=None):
+    """A segment file: its records, as two arrays. Parameters and entry are the manifest's, if there is one."""
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        require(size >= HEADER + TRAILER, "shorter than header and trailer")
+        header = read_at(file, 0, HEADER)
+        require(header[:8] == b"fpsegmnt", "wrong magic bytes", 0)
+        require(header[8:12] == b"\1\0\0\0", "unsupported version", 8)
+        check_checksum(header, 12)
+        footer = read_footer(file, size - TRAILER)
+        if entry is not None:
+            found = (size, footer.records, footer.fingerprints, footer.checksum)
+            require(found == entry[1:], "not the segment that the manifest describes")
+            require(footer.parameters == parameters, "parameters that are not the manifest's")
+        return read_ids(file, footer, read_fingerprints(file, footer))
+
+def read_footer(file, trailer_offset):
+    """Trailer and footer."""
+    length, checksum, magic = struct.unpack("<II8s", read_at(file, trailer_offset, TRAILER))
+    require(magic == b"fpsegend", "wrong magic bytes", trailer_offset + 8)
+    require(68 + 56 <= length <= min(65536, trailer_offset - HEADER), "footer length out of range", trailer_offset)
+    offset = trailer_offset - length
+    check_checksum(read_at(file, offset, length + 8), trailer_offset + 4)
+    data = read_at(file, offset, length)
+    parameters = read_parameters(data[:12], offset)
+    tables = len(table_orders(parameters))
+    require(length == 68 + 56 * tables, "footer length that does not fit the number of tables", trailer_offset)
+    records, fingerprints, content_hash, *numbers = struct.unpack("<%dQ" % (7 + 7 * tables), data[12:])
+    sound = records >= fingerprints and (records == 0) == (fingerprints == 0)
+    require(sound, "numbers of records and fingerprints that contradict each other", offset + 12)
+    blocks, places = numbers[:tables], list(zip(numbers[tables::2], numbers[tables + 1 :: 2]))
+    sound = all(n <= fingerprints and (n == 0) == (fingerprints == 0) for n in blocks)
+    require(sound, "number of blocks out of range", offset + 36)
+    check_places(file, places, offset)
+    require(xxh64(read_at(file, 0, offset)) == content_hash, "the hash of the content does not hold", offset + 28)
+    table_list = [Table(n, *places[3 * t : 3 * t + 3]) for t, n in enumerate(blocks)]
+    return Footer(parameters, records, fingerprints, table_list, places[-2], places[-1], checksum)
+
+def check_places(file, places, footer_offset):
+    """Trailer and footer: the sections follow one another up to the footer; only those of pages may be aligned."""
+    end = HEADER
+    for number, (offset, length) in enumerate(places):
+        # Data, codes and index of each table, then ids and id index.
+        has_pages = number % 3 == 0 and number < len(places) - 1
+        aligned = has_pages and offset == ceil_div(end, 4096) * 4096
+        require(offset == end or aligned, "section %d is out of place" % number, footer_offset)
+        require(offset + length <= footer_offset, "section %d goes beyond the footer" % number, footer_offset)
+        require(not any(read_at(file, end, offset - end)), "padding between sections is not zero", end)
+        end = offset + length
+    require(end == footer_offset, "the footer is not where the last section ends", footer_offset)
+
+def read_fingerprints(file, footer):
+    """The fingerprints of table 0, its keys. All other tables have to hold the same ones."""
+    fingerprints = array("Q")
+    for number, order in enumerate(table_orders(footer.parameters)):
+        expected, found = make_keys(fingerprints, order), 0
+        for keys, offset in read_table(file, number, footer.tables[number], footer.parameters):
+            if number == 0:
+                fingerprints.extend(keys)
+            else:
+                require(keys == expected[found : found + len(keys)], "keys that table 0 does not have", offset)
+            found += len(keys)
+        require(found == footer.fingerprints, "table %d has another number of keys than the footer says" % number)
+    return fingerprints
+
+# ---- manifest.md, store.md -------------------------------------------------------------------------------------------
+
+def read_manifest(path):
+    """The manifest: parameters, and entries (segment number, file length, records, fingerprints, footer checksum)."""
+    with open(path, "rb") as file:
+        require(os.fstat(file.fileno()).st_size <= 2**26, "longer than 64 MiB")
+        data = file.read()
+    require(data[:8] == b"fpstore\0", "wrong magic bytes", 0)
+    require(len(data) >= 12, "the file ends too early", len(data))
+    require(data[8:12] == b"\1\0\0\0", "unsupported version", 8)
+    require(len(data) >= 49, "the file ends too early", len(data))
+    numbering, _, next_segment, n = struct.unpack_from("<BQQI", data, 24)
+    require(len(data) == 49 + 36 * n, "a length that does not fit the number of segments", 41)
+    check_checksum(data, len(data) - 4)
+    parameters = read_parameters(data[12:24], 12)
+    require(numbering <= 2, "numbering above 2", 24)
+    entries = list(struct.iter_unpack("<QQQQI", data[45:-4]))
+    numbers = [0] + [entry[0] for entry in entries] + [next_segment]
+    require(all(a < b for a, b in zip(numbers, numbers[1:])), "segment numbers that do not ascend", 33)
+    return parameters, entries
+
+def read_store(directory, files):
+    """Files: the records of each segment. The last element of `files` is the file at hand."""
+    files.append(os.path.join(directory, "MANIFEST"))
+    parameters, entries = read_manifest(files[-1])
+    segments = []
+    for entry in entries:
+        files.append(os.path.join(directory, "%08d.segment" % entry[0]))
+        require(os.path.isfile(files[-1]), "no such file, but the manifest names it")
+        segments.append(read_segment(files[-1], parameters, entry))
+    return segments
+
+def main(arguments):
+    """Prints the records of a store or segment; returns the exit code."""
+    if len(arguments) != 1:
+        print("usage: decode.py STORE|SEGMENT", file=sys.stderr)
+        return 2
+    path, files = arguments[0], arguments[:]
+    is_store = os.path.isfile(os.path.join(path, "MANIFEST"))
+    try:
+        if not is_store and not os.path.isfile(path):
+            raise OSError("neither a store nor a file")
+        segments = read_store(path, files) if is_store else [read_segment(path)]
+    except (Invalid, OSError) as error:
+        print("decode.py: %s: %s" % (files[-1], error), file=sys.stderr)
+        return 1 if isinstance(error, Invalid) else 2
+    # store.md, Contents: the union of the segments' records.
+    records = heapq.merge(*(zip(*segment) for segment in segments))
+    try:
+        sys.stdout.writelines("%016x\t%d\n" % record for record, _ in itertools.groupby(records))
+        sys.stdout.flush()
+    except OSError as error:  # the disk is full, or nobody reads on, as in `decode.py STORE | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print("decode.py: standard output: %s" % error, file=sys.stderr)
+        return 2
+    return 0
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
