@@ -18,8 +18,8 @@ pub(crate) struct BlockIndex {
     /// Number of keys before each page.
     ranks: Vec<u64>,
     fingerprints: u64,
-    /// How many neighbours among the block keys have just so many leading bits in common.
-    common: [u32; 64],
+    /// For every prefix length, how many blocks the keys with one prefix extend over.
+    covered: [f64; 65],
 }
 
 /// A block's place.
@@ -44,7 +44,7 @@ impl BlockIndex {
             offsets: Vec::new(),
             ranks: Vec::new(),
             fingerprints: 0,
-            common: [0; 64],
+            covered: [0.0; 65],
         }
     }
 
@@ -58,10 +58,6 @@ impl BlockIndex {
             // Parsing has made sure that a page's blocks fit it, and a page is no longer than 65,536 bytes.
             last(&self.offsets).saturating_add(last(&self.lengths))
         };
-        let common = self.keys.last().map(|last| (last ^ entry.key).leading_zeros() as usize);
-        if let Some(neighbours) = common.and_then(|common| self.common.get_mut(common)) {
-            *neighbours = neighbours.saturating_add(1);
-        }
         self.keys.push(entry.key);
         self.counts.push(entry.count);
         self.lengths.push(entry.length);
@@ -69,13 +65,9 @@ impl BlockIndex {
         self.fingerprints += u64::from(entry.count);
     }
 
-    /// Blocks beyond the first that the keys with one prefix of this length extend over, on average over the prefixes
-    /// that block keys have: these are a sample of the data, and so of its skew.
+    /// Blocks that the keys with one prefix of this length extend over, on average over the prefixes that block keys have.
     pub(crate) fn blocks_covered(&self, prefix: u32) -> f64 {
-        let boundaries: u64 = self.common.iter().take(prefix as usize).map(|&neighbours| u64::from(neighbours)).sum();
-        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-        let (blocks, prefixes) = (self.len() as f64, (boundaries + 1) as f64);
-        (blocks / prefixes - 1.0).max(0.0)
+        self.covered.get(prefix as usize).copied().unwrap_or(0.0)
     }
 
     /// Number of blocks.
@@ -147,10 +139,55 @@ impl BlockIndex {
         ((self.keys.capacity() + self.ranks.capacity()) * 8 + columns * 2) as u64
     }
 
-    /// Gives back memory that growing has left over.
-    pub(crate) fn shrink(&mut self) {
+    /// To be called after the last block: measures the skew and gives back memory that growing has left over.
+    pub(crate) fn complete(&mut self) {
+        self.covered = covered(&self.keys);
         self.keys.shrink_to_fit();
         self.ranks.shrink_to_fit();
         [&mut self.counts, &mut self.lengths, &mut self.offsets].into_iter().for_each(Vec::shrink_to_fit);
+    }
+}
+
+/// Blocks that the keys with one prefix extend over, for every prefix length from 0 to 64.
+///
+/// Block keys are a sample of the data, one key a block, and show its skew: bits that hardly vary tell few of them apart.
+/// Ranges shorter than a few blocks are below the sample's resolution; there every further bit is taken to halve them,
+/// unless block keys that still share the prefix say otherwise.
+#[expect(clippy::cast_precision_loss, reason = "an estimate")]
+fn covered(keys: &[u64]) -> [f64; 65] {
+    const RESOLUTION: f64 = 4.0;
+    let blocks = keys.len() as f64;
+    let mut common = [0usize; 65];
+    for (a, b) in keys.iter().zip(keys.iter().skip(1)) {
+        common.iter_mut().skip((a ^ b).leading_zeros() as usize).take(1).for_each(|neighbours| *neighbours += 1);
+    }
+    let mut covered = [blocks; 65];
+    let (mut prefixes, mut shorter) = (1, blocks);
+    for (slot, boundaries) in covered.iter_mut().skip(1).zip(common) {
+        prefixes += boundaries;
+        let shared = blocks / prefixes as f64;
+        shorter = if shared >= RESOLUTION { shared } else { f64::max(shorter / 2.0, shared - 1.0) };
+        *slot = shorter;
+    }
+    covered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn even_keys_cover_half_with_every_bit_and_constant_bits_tell_nothing_apart() {
+        let even: Vec<u64> = (0..1000u64).map(|i| i.wrapping_mul(u64::MAX / 1000)).collect();
+        let behind_zeros: Vec<u64> = even.iter().map(|key| key >> 20).collect();
+        for prefix in 0..=24 {
+            let expected = 1000.0 / 2f64.powi(prefix);
+            let found = covered(&even)[prefix as usize];
+            assert!((expected / 2.0..=expected * 2.0).contains(&found), "{prefix}: {found} for {expected}");
+            let found = covered(&behind_zeros)[20 + prefix as usize];
+            assert!((expected / 2.0..=expected * 2.0).contains(&found), "{prefix}: {found} for {expected}");
+        }
+        assert_eq!(covered(&behind_zeros)[20], 1000.0);
+        assert!(covered(&[]).iter().chain(&covered(&[7])).all(|blocks| blocks.is_finite()));
     }
 }

@@ -47,7 +47,7 @@ impl Table {
         let mut index = BlockIndex::new(page_layout);
         let mut fields = Fields::new(bytes, sections.index.offset);
         index::parse(&mut fields, sections.blocks, page_layout, number, |entry| index.push(entry)).map_err(place)?;
-        index.shrink();
+        index.complete();
         if index.data_length() != sections.data.length {
             return Err(place(
                 Error::damaged("the index does not describe the table's pages").at_offset(sections.index.offset),
