@@ -64,6 +64,11 @@ def check_checksum(data, offset, *place):
     front = struct.pack("<IQ", *place) if place else b""
     require(zlib.crc32(front + data[:-4]) == int.from_bytes(data[-4:], "little"), "wrong checksum", offset)
 
+def pieces(file, length):
+    """The first bytes of an open file, a piece at a time."""
+    for offset in range(0, length, 1 << 20):
+        yield read_at(file, offset, min(1 << 20, length - offset))
+
 def read_at(file, offset, length):
     """Exactly `length` bytes of an open file."""
     file.seek(offset)
@@ -98,20 +103,23 @@ def mix_round(lane, value):
     """One step of a lane of XXH64."""
     return rotate((lane + value * PRIMES[1]) % LIMIT, 31) * PRIMES[0] % LIMIT
 
-def xxh64(data):
-    """The hash: XXH64 with seed 0."""
-    whole = len(data) // 32 * 32
-    if whole > 0:
-        lanes = [(PRIMES[0] + PRIMES[1]) % LIMIT, PRIMES[1], 0, LIMIT - PRIMES[0]]
+def xxh64(pieces):
+    """The hash: XXH64 with seed 0 of some pieces one after another."""
+    lanes, total, rest = [(PRIMES[0] + PRIMES[1]) % LIMIT, PRIMES[1], 0, LIMIT - PRIMES[0]], 0, b""
+    for piece in pieces:
+        total += len(piece)
+        data = rest + piece
+        whole = len(data) // 32 * 32
         for stripe in struct.iter_unpack("<4Q", data[:whole]):
             lanes = [mix_round(lane, value) for lane, value in zip(lanes, stripe)]
+        rest = data[whole:]
+    if total >= 32:
         h = sum(rotate(lane, n) for lane, n in zip(lanes, (1, 7, 12, 18))) % LIMIT
         for lane in lanes:
             h = ((h ^ mix_round(0, lane)) * PRIMES[0] + PRIMES[3]) % LIMIT
     else:
         h = PRIMES[4]
-    h = (h + len(data)) % LIMIT
-    rest = data[whole:]
+    h = (h + total) % LIMIT
     while len(rest) >= 8:
         h = (rotate(h ^ mix_round(0, int.from_bytes(rest[:8], "little")), 27) * PRIMES[0] + PRIMES[3]) % LIMIT
         rest = rest[8:]

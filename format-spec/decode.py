@@ -20,7 +20,7 @@ import sys
 from array import array
 from collections import namedtuple
 
-from conventions import LIMIT, Bits, Invalid, Section, ceil_div, check_checksum, read_at, require, xxh64
+from conventions import LIMIT, Bits, Invalid, Section, ceil_div, check_checksum, pieces, read_at, require, xxh64
 
 # ---- plan.md ---------------------------------------------------------------------------------------------------------
 
@@ -213,7 +213,8 @@ def read_index(section, number, blocks):
         require(1 <= n <= min(256, blocks), "number of blocks in an index chunk out of range", offset)
         require(g <= 64 and c <= 16 and l <= 16, "number of bits in an index chunk out of range", offset + 2)
         packed, packed_offset = section.take(ceil_div(n * (g + c + l), 8), "an index chunk")
-        check_checksum(fields + packed + section.take(4, "an index chunk")[0], offset, INDEX_STREAM + number, chunk_number)
+        chunk = fields + packed + section.take(4, "an index chunk")[0]
+        check_checksum(chunk, offset, INDEX_STREAM + number, chunk_number)
         bits = Bits(packed, packed_offset)
         gaps = [least_gap + bits.forward(g) for _ in range(n)]
         counts = [least_count + bits.forward(c) for _ in range(n)]
@@ -311,7 +312,7 @@ def unpack_ids(bits, n, joined, width, radix):
 # ---- segment.md: header, footer, the whole ---------------------------------------------------------------------------
 
 HEADER, TRAILER = 16, 16
-Footer = namedtuple("Footer", "parameters records fingerprints tables ids id_index checksum")
+Footer = namedtuple("Footer", "parameters records fingerprints content_hash tables ids id_index checksum")
 Table = namedtuple("Table", "blocks data codes index")
 
 def read_segment(path, parameters=None, entry=None):
@@ -328,7 +329,12 @@ def read_segment(path, parameters=None, entry=None):
             found = (size, footer.records, footer.fingerprints, footer.checksum)
             require(found == entry[1:], "not the segment that the manifest describes")
             require(footer.parameters == parameters, "parameters that are not the manifest's")
-        return read_ids(file, footer, read_fingerprints(file, footer))
+        records = read_ids(file, footer, read_fingerprints(file, footer))
+        # Last, so that a fault is told where it is.
+        content = sum(footer.id_index)
+        hash_found = xxh64(pieces(file, content))
+        require(hash_found == footer.content_hash, "the hash of the content does not hold", content + 28)
+        return records
 
 def read_footer(file, trailer_offset):
     """Trailer and footer."""
@@ -348,9 +354,8 @@ def read_footer(file, trailer_offset):
     sound = all(n <= fingerprints and (n == 0) == (fingerprints == 0) for n in blocks)
     require(sound, "number of blocks out of range", offset + 36)
     check_places(file, places, offset)
-    require(xxh64(read_at(file, 0, offset)) == content_hash, "the hash of the content does not hold", offset + 28)
     table_list = [Table(n, *places[3 * t : 3 * t + 3]) for t, n in enumerate(blocks)]
-    return Footer(parameters, records, fingerprints, table_list, places[-2], places[-1], checksum)
+    return Footer(parameters, records, fingerprints, content_hash, table_list, places[-2], places[-1], checksum)
 
 def check_places(file, places, footer_offset):
     """Trailer and footer: the sections follow one another up to the footer; only those of pages may be aligned."""
