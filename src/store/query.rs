@@ -105,6 +105,10 @@ impl<'a> Searcher<'a> {
             sum >= count
         });
         let mut near = self.scan(fingerprint, enough.map_or(WIDTH, |(away, _)| away))?;
+        if near.len() < count && enough.is_some() {
+            // Segments had records in common, which were counted twice above.
+            near = self.scan(fingerprint, WIDTH)?;
+        }
         near.truncate(count);
         Ok(near)
     }

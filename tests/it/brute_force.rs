@@ -143,3 +143,17 @@ fn the_reference_pairs_of_the_document_sample() {
         .sum();
     assert_eq!(pairs, 73_231);
 }
+
+#[test]
+fn bits_that_never_vary_do_not_make_the_index_useless() {
+    // 24 dead bits in front: prefixes of the usual length would tell nothing apart.
+    let values: Vec<u64> = uniform(100_000, 9).into_iter().map(|value| value >> 24).collect();
+    let records = numbered(&values);
+    let store = store_of(&Parameters::new(3), &records, 1, ReadMode::Mmap);
+    let queries: Vec<u64> = flipped(&values, 10).into_iter().step_by(2503).collect();
+    compare(&store, &records, &queries, 0..=4, "dead bits");
+    let mut searcher = store.searcher();
+    queries.iter().for_each(|&query| _ = searcher.query(query, 3).unwrap());
+    let (read, all) = (searcher.work().blocks / queries.len() as u64, store.statistics().tables[0].blocks);
+    assert!(read < all / 8, "{read} of {all} blocks a query");
+}

@@ -68,3 +68,65 @@ fn any_ids() {
     let store = store_of(&Parameters::new(3), &records, 2, ReadMode::Pread);
     compare(&store, &records, &[0, 1, 4, 9, 16, 3_996_001], 0..=6, "ids");
 }
+
+#[test]
+fn more_fingerprints_of_one_id_than_a_page_can_count() {
+    let mut random = Random(71);
+    let records: Vec<Record> = (0..140_000).map(|_| Record { fingerprint: random.next(), id: 9 }).collect();
+    let store = store_of(&Parameters::new(3), &records, 1, ReadMode::Mmap);
+    assert!(store.verify().unwrap().damages.is_empty());
+    // They take no room but a header: 65,535, 65,535, and the rest.
+    let pages = store.statistics().id_bytes;
+    assert!((2 * 4096..3 * 4096).contains(&pages), "{pages} bytes of ids");
+    every_record_is_found(&store, &records);
+}
+
+/// Records, all of different fingerprints, are found one by one and listed.
+fn every_record_is_found(store: &Store, records: &[Record]) {
+    let mut searcher = store.searcher();
+    for record in records {
+        let matches = searcher.query(record.fingerprint, 0).unwrap();
+        assert_eq!(matches.len(), 1, "{record:?}");
+        assert_eq!((matches[0].fingerprint, matches[0].id), (record.fingerprint, record.id));
+    }
+    let mut sorted = records.to_vec();
+    sorted.sort_unstable();
+    assert!(store.records().map(Result::unwrap).eq(sorted));
+}
+
+#[test]
+fn more_pages_of_ids_and_blocks_than_a_chunk_of_their_indexes_describes() {
+    let mut random = Random(72);
+    // Ids of 64 bits: 508 in a page.
+    let records: Vec<Record> = (0..540_000).map(|_| Record { fingerprint: random.next(), id: random.next() }).collect();
+    let fixture = Fixture::new(ReadMode::Mmap);
+    let store = fixture.load(&Parameters::new(3), &records, 1);
+    assert!(store.verify().unwrap().damages.is_empty());
+    let view = fpstore::inspect::open(&fixture.path, &fixture.options).unwrap().remove(0);
+    let ids = view.sections().into_iter().find(|section| section.name == "ids").unwrap();
+    assert!(ids.length.div_ceil(4096) > 1024 + 20);
+    assert!(view.tables().iter().all(|(_, blocks)| *blocks > 3 * 256));
+    every_record_is_found(&store, &records);
+    let near: Vec<u64> = records.iter().step_by(50_000).map(|record| random.flip(record.fingerprint, 3)).collect();
+    compare(&store, &records, &near, 3..=3, "many pages");
+}
+
+#[test]
+fn as_many_blocks_as_a_chunk_of_the_index_describes_and_some_more() {
+    let all = uniform(5400, 73);
+    let mut seen = [false; 3];
+    // About 19 fingerprints a block; the number of blocks grows slowly with that of fingerprints.
+    for count in (4300..5400).step_by(5) {
+        let records = numbered(&all[..count]);
+        let fixture = Fixture::new(ReadMode::Mmap);
+        let store = fixture.load(&Parameters::new(3).with_block_size(128), &records, 1);
+        let view = fpstore::inspect::open(&fixture.path, &fixture.options).unwrap().remove(0);
+        let blocks = view.tables()[0].1;
+        let Some(seen) = blocks.checked_sub(255).and_then(|more| seen.get_mut(more)) else { continue };
+        if !std::mem::replace(seen, true) {
+            assert!(store.verify().unwrap().damages.is_empty(), "{blocks} blocks");
+            every_record_is_found(&store, &records);
+        }
+    }
+    assert_eq!(seen, [true; 3], "255, 256 and 257 blocks");
+}

@@ -9,5 +9,8 @@ mod floors;
 mod golden;
 mod inspect;
 mod loading;
+mod overlap;
+mod reading;
 mod stores;
+mod strict;
 mod support;

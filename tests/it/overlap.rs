@@ -1,0 +1,92 @@
+//! The same records in two segments, which is legal: every answer has them once.
+
+use crate::strict::{Manifest, Parts, store};
+use crate::support::*;
+use fpstore::{Match, Parameters, Record, Store};
+
+fn open(segments: &[&[u8]], mode: fpstore::ReadMode) -> Store {
+    let fixture = store(Manifest::naming(segments).bytes(), segments, mode);
+    Store::open_read_only(&fixture.path, &fixture.options).unwrap()
+}
+
+/// Every way of asking gives each of the sorted `records` once.
+fn check(store: &Store, records: &[Record]) {
+    assert!(store.verify().unwrap().damages.is_empty());
+    assert!(store.records().map(Result::unwrap).eq(records.iter().copied()));
+    let queries: Vec<u64> = records.iter().step_by(41).map(|record| record.fingerprint ^ 0x11).collect();
+    compare(store, records, &queries, 0..=4, "overlap");
+    for query in queries {
+        let all = expected(records, query, 64);
+        assert_eq!(store.scan(query, 3).unwrap(), expected(records, query, 3));
+        assert_eq!(store.scan(query, 64).unwrap(), all);
+    }
+}
+
+/// The nearest ones are as many as asked for, and each is there once.
+fn check_nearest(store: &Store, records: &[Record], most: usize) {
+    for record in records.iter().step_by(41) {
+        let query = record.fingerprint ^ 0x11;
+        let all = expected(records, query, 64);
+        for count in [1, 2, 3, 10, records.len() / 2, most] {
+            let nearest: Vec<Match> = all.iter().copied().take(count).collect();
+            assert_eq!(store.nearest(query, count).unwrap(), nearest, "{count} nearest");
+        }
+    }
+}
+
+#[test]
+fn nearest_within_the_distance_that_the_index_is_for() {
+    let records = sample();
+    let bytes = Parts::of(&Parameters::new(64), &records).bytes();
+    check_nearest(&open(&[&bytes, &bytes], MODES[0]), &records, records.len());
+}
+
+#[test]
+fn nearest_beyond_it() {
+    let records = sample();
+    let bytes = Parts::of(&Parameters::new(3), &records).bytes();
+    check_nearest(&open(&[&bytes, &bytes], MODES[0]), &records, records.len() + 1);
+}
+
+/// Sorted records of 2,000 fingerprints, some of them near, some with several ids.
+fn sample() -> Vec<Record> {
+    let mut random = Random(51);
+    let mut records = numbered(&uniform(1500, 52));
+    records.extend(numbered(&real()[..500]));
+    let more: Vec<Record> =
+        records.iter().step_by(3).map(|record| Record { id: random.below(5000), ..*record }).collect();
+    records.extend(more);
+    records.sort_unstable();
+    records.dedup();
+    records
+}
+
+#[test]
+fn equal_segments() {
+    let records = sample();
+    let bytes = Parts::of(&Parameters::new(3), &records).bytes();
+    for mode in MODES {
+        check(&open(&[&bytes, &bytes], mode), &records);
+        check(&open(&[&bytes, &bytes, &bytes], mode), &records);
+    }
+}
+
+#[test]
+fn segments_that_share_some_records() {
+    let records = sample();
+    let parts = [&records[..1200], &records[700..], &records[300..900]];
+    let segments = parts.map(|part| Parts::of(&Parameters::new(3), part).bytes());
+    let segments: Vec<&[u8]> = segments.iter().map(Vec::as_slice).collect();
+    check(&open(&segments, MODES[0]), &records);
+}
+
+#[test]
+fn what_is_there_twice_is_not_loaded_a_third_time() {
+    let records = sample();
+    let bytes = Parts::of(&Parameters::new(3), &records).bytes();
+    let fixture = store(Manifest::naming(&[&bytes, &bytes]).bytes(), &[&bytes, &bytes], MODES[0]);
+    let mut store = Store::open(&fixture.path, &fixture.options).unwrap();
+    let report = store.bulk_load(fpstore::Records::WithIds(records[..50].to_vec())).unwrap();
+    assert_eq!((report.added(), report.already_present), (0, 50));
+    check(&store, &records);
+}

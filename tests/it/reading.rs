@@ -1,0 +1,129 @@
+//! Which pages are checked when: every time by positioned reads, at the first touch in a memory map.
+
+use crate::support::*;
+use fpstore::{ErrorKind, Options, Parameters, ReadMode, Record, Records, Store, inspect};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Records with wide ids, so that there are many pages of ids too; sorted.
+fn sample(count: usize) -> Vec<Record> {
+    let mut random = Random(61);
+    let mut fingerprints = uniform(count, 62);
+    fingerprints.sort_unstable();
+    fingerprints.into_iter().map(|fingerprint| Record { fingerprint, id: random.next() }).collect()
+}
+
+/// Makes a store on disk and returns its only segment's path.
+fn make(path: &Path, records: &[Record], options: &Options) -> PathBuf {
+    drop(Store::create_loaded(path, &Parameters::new(3), options, Records::WithIds(records.to_vec())).unwrap());
+    path.join("00000001.segment")
+}
+
+/// Where a section begins in the file, and its pages.
+fn section(segment: &Path, name: &str) -> (usize, usize) {
+    let view = inspect::open(segment, &Options::new()).unwrap().remove(0);
+    let section = view.sections().into_iter().find(|section| section.name == name).unwrap();
+    (section.offset as usize, section.length.div_ceil(4096) as usize)
+}
+
+#[test]
+fn positioned_reads_check_every_page_every_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = Options::new().with_read_mode(ReadMode::Pread);
+    let records = sample(20_000);
+    let segment = make(&directory.path().join("store"), &records, &options);
+    let store = Store::open_read_only(directory.path().join("store"), &options).unwrap();
+    let bytes = fs::read(&segment).unwrap();
+    let mut searcher = store.searcher();
+    let query = records[records.len() / 2].fingerprint;
+    let expected = expected(&records, query, 3);
+    assert_eq!(searcher.query(query, 3).unwrap(), expected);
+    for name in ["table 0 data", "table 1 data", "ids"] {
+        let (start, pages) = section(&segment, name);
+        // One of the pages is among those that the query has read and found sound.
+        let mut noticed = 0;
+        for page in 0..pages {
+            let mut changed = bytes.clone();
+            changed[start + page * 4096 + 1000.min((bytes.len() - start) / 2)] ^= 0x10;
+            fs::write(&segment, &changed).unwrap();
+            match searcher.query(query, 3) {
+                Ok(matches) => assert_eq!(matches, expected),
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::Damaged);
+                    assert_eq!(error.message(), "checksum of a page does not hold");
+                    assert_eq!(error.offset(), Some((start + page * 4096) as u64));
+                    noticed += 1;
+                }
+            }
+            fs::write(&segment, &bytes).unwrap();
+            assert_eq!(searcher.query(query, 3).unwrap(), expected, "after it was put right");
+        }
+        assert!(noticed > 0, "{name}");
+    }
+}
+
+/// The pages, of more than 140, that are damaged.
+const DAMAGED: [usize; 4] = [64, 65, 70, 130];
+
+/// Damages pages of a section and asks for every record by itself, those outside of these pages first. `counts` says how
+/// many of the sorted records each page of the section holds.
+fn damaged_pages_are_noticed(name: &str, counts: fn(&Path) -> Vec<usize>) {
+    let directory = tempfile::tempdir().unwrap();
+    let records = sample(100_000);
+    let path = directory.path().join("store");
+    let segment = make(&path, &records, &Options::new());
+    let pages: Vec<usize> =
+        counts(&segment).into_iter().enumerate().flat_map(|(page, count)| vec![page; count]).collect();
+    assert_eq!(pages.len(), records.len());
+    let (start, count) = section(&segment, name);
+    assert!(count > 140 && pages.iter().max() == Some(&(count - 1)));
+    let mut bytes = fs::read(&segment).unwrap();
+    DAMAGED.into_iter().for_each(|page| bytes[start + page * 4096 + 4000] ^= 1);
+    fs::remove_file(&segment).unwrap();
+    fs::write(&segment, &bytes).unwrap();
+    let view = inspect::open(&segment, &Options::new().with_read_mode(ReadMode::Mmap)).unwrap().remove(0);
+    let damaged = |at: usize| pages.get(at).is_some_and(|page| DAMAGED.contains(page));
+    // A check that has failed is made again at the second touch.
+    for sound in [true, false, false] {
+        // Ids might go on in the next page, so the last fingerprint before a damaged one is not asked for.
+        let asked = (0..records.len()).filter(|&at| damaged(at) != sound && !(sound && damaged(at + 1)));
+        for (record, page) in asked.map(|at| (records[at], pages[at])) {
+            match view.get(record.fingerprint) {
+                Ok(ids) => {
+                    assert!(sound, "{name}: page {page} is damaged");
+                    assert_eq!(ids, [record.id]);
+                }
+                Err(error) => {
+                    assert!(!sound, "{name}: page {page}: {error}");
+                    assert_eq!(error.message(), "checksum of a page does not hold");
+                    assert_eq!(error.offset(), Some((start + page * 4096) as u64));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_map_checks_pages_of_blocks_at_the_first_touch() {
+    damaged_pages_are_noticed("table 0 data", |segment| {
+        let view = inspect::open(segment, &Options::new()).unwrap().remove(0);
+        let mut counts = vec![0; section(segment, "table 0 data").1];
+        view.blocks(0).unwrap().map(Result::unwrap).for_each(|block| counts[block.page as usize] += block.keys.len());
+        counts
+    });
+}
+
+#[test]
+fn a_map_checks_pages_of_ids_at_the_first_touch() {
+    damaged_pages_are_noticed("ids", |segment| {
+        let mut counts = Vec::new();
+        let mut visit = |_: &Path, field: inspect::Field| {
+            if field.name == "records" && field.bytes.len() == 2 {
+                counts.push(field.value.parse().unwrap());
+            }
+            Ok(())
+        };
+        inspect::explain(segment, &Options::new(), &mut visit).unwrap();
+        counts
+    });
+}

@@ -1,0 +1,116 @@
+//! One case for each rule of the specification's tables of what is invalid, with every checksum right: the rule itself
+//! has to notice it, at the moment that the table says, and name it.
+
+mod blocks;
+mod footers;
+mod ids;
+mod manifests;
+mod mutated;
+mod parts;
+mod sections;
+
+use crate::support::*;
+use fpstore::{ErrorKind, Options, Parameters, ReadMode, Record, inspect, verify};
+use parts::segment;
+pub(crate) use parts::{Manifest, Parts, store};
+
+/// The latest moment at which a reader notices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    Open,
+    /// At opening, and it is no damage.
+    Unsupported,
+    /// When records are read.
+    Read,
+    Verify,
+}
+
+/// What is broken, when it is noticed, what the message begins with, and how it is broken.
+type Case = (&'static str, When, &'static str, fn(&mut Parts));
+
+/// Breaks `base` in each way.
+fn each(base: &Parts, cases: &[Case]) {
+    for (label, when, message, change) in cases {
+        let mut parts = base.clone();
+        change(&mut parts);
+        refused(label, &parts.bytes(), *when, message);
+    }
+}
+
+fn fixture(bytes: &[u8], mode: ReadMode) -> Fixture {
+    store(Manifest::naming(&[]).bytes(), &[bytes], mode)
+}
+
+/// Verifying a segment reports it with this message, and so does opening or reading if they have to.
+fn refused(label: &str, bytes: &[u8], when: When, message: &str) {
+    let fixture = fixture(bytes, MODES[label.len() % 2]);
+    let damages = verify(segment(), &fixture.options).unwrap().damages;
+    assert!(damages.iter().any(|damage| damage.message.starts_with(message)), "{label}: verify says {damages:?}");
+    let read = first_error(&fixture.options);
+    match when {
+        When::Open | When::Unsupported => {
+            let error = inspect::open(segment(), &fixture.options).expect_err(label);
+            assert!(error.message().starts_with(message), "{label}: {error}");
+            let kind = if when == When::Open { ErrorKind::Damaged } else { ErrorKind::Unsupported };
+            assert_eq!(error.kind(), kind, "{label}: {error}");
+        }
+        When::Read => {
+            let error = read.expect(label);
+            assert!(error.message().starts_with(message), "{label}: {error}");
+            assert_eq!(error.kind(), ErrorKind::Damaged, "{label}");
+        }
+        When::Verify => {
+            assert!(damages.iter().all(|damage| damage.message.starts_with(message)), "{label}: {damages:?}")
+        }
+    }
+}
+
+/// Opens the segment and reads all records.
+fn first_error(options: &Options) -> Option<fpstore::Error> {
+    let view = match inspect::open(segment(), options) {
+        Ok(mut views) => views.remove(0),
+        Err(error) => return Some(error),
+    };
+    view.records().find_map(Result::err)
+}
+
+/// The segment is sound and holds these records.
+fn accepted(label: &str, bytes: &[u8], records: &[Record]) {
+    for mode in MODES {
+        let fixture = fixture(bytes, mode);
+        let damages = verify(segment(), &fixture.options).unwrap().damages;
+        assert!(damages.is_empty(), "{label}: {damages:?}");
+        let view = inspect::open(segment(), &fixture.options).unwrap().remove(0);
+        assert!(view.records().map(Result::unwrap).eq(records.iter().copied()), "{label}");
+    }
+}
+
+/// Records of about 1,000 fingerprints, some with several ids, which are wide; sorted.
+fn sample() -> Vec<Record> {
+    let mut random = Random(31);
+    let mut records: Vec<Record> = uniform(1000, 30)
+        .into_iter()
+        .enumerate()
+        .flat_map(|(i, fingerprint)| {
+            let ids: Vec<u64> = (0..1 + i % 3).map(|_| random.next()).collect();
+            ids.into_iter().map(move |id| Record { fingerprint, id })
+        })
+        .collect();
+    records.sort_unstable();
+    records
+}
+
+/// A segment of several pages of everything.
+fn base() -> Parts {
+    let parts = Parts::of(&Parameters::new(3).with_block_size(128), &sample());
+    assert!(parts.sections[0].len() > 4096 && parts.sections[6].len() > 8192 && parts.blocks[0] > 40);
+    parts
+}
+
+#[test]
+fn what_is_put_together_unchanged_is_sound() {
+    accepted("unchanged", &base().bytes(), &sample());
+    let fixture = Fixture::new(ReadMode::Mmap);
+    drop(fixture.load(&Parameters::new(3).with_block_size(128), &sample(), 1));
+    assert!(fixture.env.bytes(&segment()).unwrap() == base().bytes());
+}

@@ -1,0 +1,109 @@
+//! Random changes of a segment, sealed again: nothing panics, and what verifying calls sound answers soundly.
+
+use super::parts::{Manifest, Parts, segment, store};
+use crate::support::*;
+use fpstore::{Codec, Design, Parameters, ReadMode, Record, Store, inspect, verify};
+use proptest::prelude::*;
+use std::sync::LazyLock;
+
+fn records() -> Vec<Record> {
+    let mut records = numbered(&uniform(90, 41));
+    records.extend(numbered(&real()[..200]));
+    records.extend(records.clone().iter().step_by(3).map(|record| Record { id: record.id * 70 + 1, ..*record }));
+    records
+}
+
+/// A segment of each codec.
+static SEGMENTS: LazyLock<[Parts; 2]> = LazyLock::new(|| {
+    let parameters = Parameters::new(3).with_design(Design::Tables { parts: 2 }).with_block_size(128);
+    Codec::ALL.map(|codec| Parts::of(&parameters.with_codec(codec), &records()))
+});
+
+/// Asks everything; whether verifying calls the store sound.
+fn ask(bytes: &[u8], mode: ReadMode) -> bool {
+    let fixture = store(Manifest::naming(&[bytes]).bytes(), &[bytes], mode);
+    let sound = verify(&fixture.path, &fixture.options).unwrap().damages.is_empty();
+    assert_eq!(verify(segment(), &fixture.options).unwrap().damages.is_empty(), sound);
+    let mut explained = 0;
+    let explaining = inspect::explain(segment(), &fixture.options, &mut |_, field| {
+        explained += field.bytes.len();
+        Ok(())
+    });
+    assert!(!sound || (explaining.is_ok() && explained == bytes.len()), "{explaining:?}, {explained} bytes");
+    let store = match Store::open_read_only(&fixture.path, &fixture.options) {
+        Ok(store) => store,
+        Err(error) => {
+            assert!(!sound, "{error}");
+            return sound;
+        }
+    };
+    let found: Result<Vec<Record>, _> = store.records().collect();
+    assert!(!sound || found.is_ok(), "{found:?}");
+    let queries = records().into_iter().step_by(60).map(|record| record.fingerprint ^ 3);
+    let stored = found.iter().flatten().step_by(50).map(|record| record.fingerprint);
+    for query in queries.chain(stored.collect::<Vec<_>>()) {
+        for k in [0, 1, 3, 6] {
+            let answers = (store.query(query, k), store.scan(query, k));
+            assert!(store.contains_near(query, k).is_ok() || !sound);
+            if sound {
+                let scanned = answers.1.unwrap();
+                assert_eq!(answers.0.unwrap(), scanned, "{query:016x} within {k}");
+                assert_eq!(scanned, expected(found.as_ref().unwrap(), query, k), "{query:016x} within {k}");
+            }
+        }
+    }
+    sound
+}
+
+#[test]
+fn unchanged_segments_are_sound() {
+    SEGMENTS.iter().for_each(|parts| assert!(ask(&parts.bytes(), ReadMode::Mmap)));
+}
+
+#[derive(Clone, Debug)]
+struct Change {
+    section: prop::sample::Index,
+    /// Near the front, where headers are, or anywhere.
+    front: bool,
+    at: prop::sample::Index,
+    flip: u8,
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let flip = prop_oneof![(0..8u32).prop_map(|bit| 1 << bit), any::<u8>()];
+    (any::<prop::sample::Index>(), any::<bool>(), any::<prop::sample::Index>(), flip)
+        .prop_map(|(section, front, at, flip)| Change { section, front, at, flip })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2500, max_shrink_iters: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn changed_sections_under_checksums_that_hold(
+        xor: bool, changes in prop::collection::vec(change(), 1..5), mode in 0..2usize,
+    ) {
+        let mut parts = SEGMENTS[usize::from(!xor)].clone();
+        for change in changes {
+            let count = parts.sections.len();
+            let section = &mut parts.sections[change.section.index(count)];
+            let reach = if change.front { 24.min(section.len()) } else { section.len() };
+            section[change.at.index(reach)] ^= change.flip;
+        }
+        ask(&parts.bytes(), MODES[mode]);
+    }
+
+    #[test]
+    fn changed_footers_under_checksums_that_hold(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), change()), 1..3), mode in 0..2usize,
+    ) {
+        let bytes = SEGMENTS[1].bytes_with(|_| {}, |footer| {
+            for (at, change) in changes {
+                // The lowest byte of a field, or any byte.
+                let at = at.index(footer.len());
+                let at = if change.front && at >= 12 { at / 8 * 8 + 4 } else { at };
+                footer[at.min(179)] ^= change.flip;
+            }
+        });
+        ask(&bytes, MODES[mode]);
+    }
+}

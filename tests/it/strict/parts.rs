@@ -1,0 +1,259 @@
+//! Segments and manifests taken apart, changed, and put together again with every checksum right.
+
+use crate::support::*;
+use fpstore::env::Env;
+use fpstore::{Parameters, ReadMode, Record};
+use std::path::PathBuf;
+
+/// The checksum of a unit: stream and number count too.
+pub(crate) fn placed(stream: u32, number: u64, bytes: &[u8]) -> [u8; 4] {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&stream.to_le_bytes());
+    hasher.update(&number.to_le_bytes());
+    hasher.update(bytes);
+    hasher.finalize().to_le_bytes()
+}
+
+fn number(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())
+}
+
+/// Writes a unit's checksum into its last four bytes.
+fn close(unit: &mut [u8], stream: u32, number: u64) {
+    if let Some(end) = unit.len().checked_sub(4) {
+        let checksum = placed(stream, number, &unit[..end]);
+        unit[end..].copy_from_slice(&checksum);
+    }
+}
+
+/// A segment's parts; what can be computed from others is not among them.
+#[derive(Clone)]
+pub(crate) struct Parts {
+    pub(crate) header: Vec<u8>,
+    pub(crate) parameters: Vec<u8>,
+    pub(crate) records: u64,
+    pub(crate) fingerprints: u64,
+    pub(crate) blocks: Vec<u64>,
+    /// Data, codes and index of each table, ids, id index.
+    pub(crate) sections: Vec<Vec<u8>>,
+    /// What stands before each section.
+    pub(crate) padding: Vec<Vec<u8>>,
+    /// What stands behind the last section.
+    pub(crate) tail: Vec<u8>,
+    /// Bytes of the footer to overwrite in the end, before it is sealed.
+    pub(crate) patches: Vec<(usize, Vec<u8>)>,
+}
+
+impl Parts {
+    /// The segment that the library writes.
+    pub(crate) fn of(parameters: &Parameters, records: &[Record]) -> Self {
+        let fixture = Fixture::new(ReadMode::Mmap);
+        drop(fixture.load(parameters, records, 1));
+        Self::take(&fixture.env.bytes(&segment()).unwrap())
+    }
+
+    fn take(bytes: &[u8]) -> Self {
+        let trailer = bytes.len() - 16;
+        let length = u32::from_le_bytes(bytes[trailer..trailer + 4].try_into().unwrap()) as usize;
+        let footer = &bytes[trailer - length..trailer];
+        let tables = (length - 68) / 56;
+        let places = (0..3 * tables + 2).map(|section| 36 + 8 * tables + 16 * section);
+        let sections = places.map(|at| {
+            let start = number(footer, at) as usize;
+            bytes[start..start + number(footer, at + 8) as usize].to_vec()
+        });
+        Self {
+            header: bytes[..16].to_vec(),
+            parameters: footer[..12].to_vec(),
+            records: number(footer, 12),
+            fingerprints: number(footer, 20),
+            blocks: (0..tables).map(|table| number(footer, 36 + 8 * table)).collect(),
+            sections: sections.collect(),
+            padding: vec![Vec::new(); 3 * tables + 2],
+            tail: Vec::new(),
+            patches: Vec::new(),
+        }
+    }
+
+    pub(crate) fn ids(&mut self) -> &mut Vec<u8> {
+        let ids = self.sections.len() - 2;
+        &mut self.sections[ids]
+    }
+
+    pub(crate) fn id_index(&mut self) -> &mut Vec<u8> {
+        self.sections.last_mut().unwrap()
+    }
+
+    /// Where the footer says how a section lies: its offset, and 8 bytes on its length.
+    pub(crate) fn place(&self, section: usize) -> usize {
+        36 + 8 * self.blocks.len() + 16 * section
+    }
+
+    /// Where a section begins.
+    pub(crate) fn start(&self, section: usize) -> usize {
+        let before = self.sections[..section].iter().chain(&self.padding[..=section]);
+        16 + before.map(Vec::len).sum::<usize>()
+    }
+
+    /// Moves a section to the next multiple of 4,096.
+    pub(crate) fn align(&mut self, section: usize) {
+        let start = self.start(section);
+        self.padding[section].resize(start.next_multiple_of(4096) - start, 0);
+    }
+
+    pub(crate) fn patch(&mut self, at: usize, bytes: impl Into<Vec<u8>>) {
+        self.patches.push((at, bytes.into()));
+    }
+
+    fn page_size(&self) -> usize {
+        (u32::from_le_bytes(self.parameters[8..12].try_into().unwrap()) as usize).clamp(4096, 65536)
+    }
+
+    /// Makes the checksums of all units hold.
+    fn close(&mut self) {
+        let (tables, size) = (self.blocks.len(), self.page_size());
+        for (table, sections) in (0u32..).zip(self.sections[..3 * tables].chunks_mut(3)) {
+            (0..).zip(sections[0].chunks_mut(size)).for_each(|(page, unit)| close(unit, table, page));
+            close(&mut sections[1], 0x100 + table, 0);
+            close_chunks(&mut sections[2], 0x200 + table);
+        }
+        (0..).zip(self.ids().chunks_mut(4096)).for_each(|(page, unit)| close(unit, 0x300, page));
+        (0..).zip(self.id_index().chunks_mut(2052)).for_each(|(chunk, unit)| close(unit, 0x400, chunk));
+        let seal = crc32fast::hash(&self.header[..12]).to_le_bytes();
+        self.header.truncate(12);
+        self.header.extend(seal);
+    }
+
+    /// The content and the footer, without the trailer.
+    fn halves(&self) -> (Vec<u8>, Vec<u8>) {
+        let mut parts = self.clone();
+        parts.close();
+        let mut content = parts.header.clone();
+        let mut footer = parts.parameters.clone();
+        for value in [parts.records, parts.fingerprints, 0].iter().chain(&parts.blocks) {
+            footer.extend(value.to_le_bytes());
+        }
+        for (padding, section) in parts.padding.iter().zip(&parts.sections) {
+            content.extend(padding);
+            footer.extend((content.len() as u64).to_le_bytes());
+            footer.extend((section.len() as u64).to_le_bytes());
+            content.extend(section);
+        }
+        content.extend(&parts.tail);
+        (content, footer)
+    }
+
+    /// The segment's bytes.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.bytes_with(|_| {}, |_| {})
+    }
+
+    /// The segment's bytes with changes that come after the units' checksums, or after the hash of the content.
+    pub(crate) fn bytes_with(&self, content: impl FnOnce(&mut [u8]), footer: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+        let (mut bytes, mut end) = self.halves();
+        content(&mut bytes);
+        end[28..36].copy_from_slice(&xxhash_rust::xxh64::xxh64(&bytes, 0).to_le_bytes());
+        for (at, patch) in &self.patches {
+            end[*at..at + patch.len()].copy_from_slice(patch);
+        }
+        footer(&mut end);
+        bytes.extend(trailed(end));
+        bytes
+    }
+}
+
+/// The footer with its trailer.
+pub(crate) fn trailed(mut footer: Vec<u8>) -> Vec<u8> {
+    footer.extend(u32::try_from(footer.len()).unwrap().to_le_bytes());
+    let seal = crc32fast::hash(&footer).to_le_bytes();
+    footer.extend(seal);
+    footer.extend(b"fpsegend");
+    footer
+}
+
+fn close_chunks(section: &mut [u8], stream: u32) {
+    let (mut at, mut chunk) = (0, 0);
+    while at + 21 <= section.len() {
+        let blocks = usize::from(u16::from_le_bytes([section[at], section[at + 1]]));
+        let widths: usize = section[at + 2..at + 5].iter().map(|&width| usize::from(width)).sum();
+        let end = at + 21 + (blocks * widths).div_ceil(8);
+        let Some(unit) = section.get_mut(at..end) else { return };
+        close(unit, stream, chunk);
+        (at, chunk) = (end, chunk + 1);
+    }
+}
+
+/// One chunk of a block index; the columns are given as bits behind one another.
+pub(crate) fn chunk(blocks: u16, widths: [u8; 3], least: (u64, u16, u16), columns: &[u8]) -> Vec<u8> {
+    let mut out = blocks.to_le_bytes().to_vec();
+    out.extend(widths);
+    out.extend(least.0.to_le_bytes());
+    out.extend([least.1.to_le_bytes(), least.2.to_le_bytes()].concat());
+    out.extend(columns);
+    out.extend([0; 4]);
+    out
+}
+
+/// A manifest's fields.
+#[derive(Clone)]
+pub(crate) struct Manifest {
+    pub(crate) version: u32,
+    pub(crate) parameters: Vec<u8>,
+    pub(crate) numbering: u8,
+    pub(crate) next_segment: u64,
+    pub(crate) count: u32,
+    /// Number, file length, records, fingerprints; footer checksum.
+    pub(crate) entries: Vec<([u64; 4], u32)>,
+    /// What stands behind the entries.
+    pub(crate) tail: Vec<u8>,
+}
+
+impl Manifest {
+    /// One that names these segments, numbered from 1.
+    pub(crate) fn naming(segments: &[&[u8]]) -> Self {
+        let mut entries = Vec::new();
+        let mut parameters = Vec::new();
+        for (segment, own) in segments.iter().zip(1..) {
+            let trailer = segment.len() - 16;
+            let field = |at: usize| u32::from_le_bytes(segment[trailer + at..trailer + at + 4].try_into().unwrap());
+            let footer = trailer - field(0) as usize;
+            parameters = segment[footer..footer + 12].to_vec();
+            let counts = [own, segment.len() as u64, number(segment, footer + 12), number(segment, footer + 20)];
+            entries.push((counts, field(4)));
+        }
+        let count = entries.len() as u32;
+        Self { version: 1, parameters, numbering: 2, next_segment: 9, count, entries, tail: Vec::new() }
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let mut out = b"fpstore\0".to_vec();
+        out.extend(self.version.to_le_bytes());
+        out.extend(&self.parameters);
+        out.push(self.numbering);
+        out.extend([0u64.to_le_bytes(), self.next_segment.to_le_bytes()].concat());
+        out.extend(self.count.to_le_bytes());
+        for (fields, checksum) in &self.entries {
+            fields.iter().for_each(|field| out.extend(field.to_le_bytes()));
+            out.extend(checksum.to_le_bytes());
+        }
+        out.extend(&self.tail);
+        out.extend(crc32fast::hash(&out).to_le_bytes());
+        out
+    }
+}
+
+/// The name of the first segment.
+pub(crate) fn segment() -> PathBuf {
+    PathBuf::from("store/00000001.segment")
+}
+
+/// A store with this manifest and these segments, numbered from 1.
+pub(crate) fn store(manifest: Vec<u8>, segments: &[&[u8]], mode: ReadMode) -> Fixture {
+    let fixture = Fixture::new(mode);
+    fixture.env.create_dir(&fixture.path).unwrap();
+    fixture.env.set_bytes(&fixture.path.join("MANIFEST"), manifest);
+    for (bytes, number) in segments.iter().zip(1..) {
+        fixture.env.set_bytes(&fixture.path.join(format!("{number:08}.segment")), bytes.to_vec());
+    }
+    fixture
+}
