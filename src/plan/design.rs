@@ -91,7 +91,8 @@ impl Design {
     }
 
     /// The radius within which each table has to be probed so that every fingerprint within distance `k` is found, in
-    /// the order of [`Design::tables`]; `None` = the table need not be probed.
+    /// the order of [`Design::tables`]; `None` = the table need not be probed. Empty for a design of more than 256 tables,
+    /// which no store can have.
     ///
     /// With m parts and k = m * a + b errors, 0 <= b < m: if the first b + 1 parts had more than a errors each and the
     /// others more than a - 1, there would be at least (b + 1) * (a + 1) + (m - b - 1) * a = k + 1 of them. So probing
@@ -104,6 +105,9 @@ impl Design {
     /// most their mean; moving an error from the inner parts to the outer one never makes the sum smaller.
     #[must_use]
     pub fn radii(self, k: u32) -> Vec<Option<u32>> {
+        if self.table_count() > MAX_TABLES {
+            return Vec::new();
+        }
         // No two fingerprints are farther apart.
         let k = k.min(WIDTH);
         match self {
