@@ -295,6 +295,16 @@ mod tests {
     }
 
     #[test]
+    fn a_page_takes_no_more_records_than_it_can_count() {
+        // Equal ids take no bits, so that only the limit ends the page, also where another id comes late.
+        let mut entries = vec![IdEntry { id: 5, begins: true }; MAX_RECORDS + 10];
+        assert_eq!(fill(&entries), MAX_RECORDS);
+        entries.push(IdEntry { id: 6, begins: true });
+        assert_eq!(fill(&entries), MAX_RECORDS);
+        round_trip(&entries);
+    }
+
+    #[test]
     fn a_number_greater_than_its_ids_make_it_is_noticed() {
         let entries = [0, 2].map(|id| IdEntry { id, begins: true });
         let mut bytes = Vec::new();

@@ -139,7 +139,7 @@ fn number(store: &Store, state: &mut ManifestData, records: Records) -> Result<V
     } else if state.numbering != wanted {
         let (has, remedy) = match wanted {
             Numbering::Given => ("numbers its records itself, the input has ids", "load the input without ids"),
-            _ => ("has ids of its user's, the input has none", "give every record an id"),
+            _ => ("has ids that its user gave, the input has none", "give every record an id"),
         };
         return Err(Error::invalid(format!("the store {has}")).at_path(&store.path).with_remedy(remedy));
     }

@@ -64,7 +64,7 @@ fn add(args: &Args, path: &Path) -> anyhow::Result<()> {
 fn check_ids(gathered: &Gathered, numbering: Numbering) -> anyhow::Result<()> {
     match (numbering, gathered.with_ids) {
         (Numbering::Own, Some(true)) => bail!("the store numbers its records itself, the input has ids"),
-        (Numbering::Given, Some(false)) => bail!("the store has ids of its user's, the input has none"),
+        (Numbering::Given, Some(false)) => bail!("the store has ids that its user gave, the input has none"),
         _ => Ok(()),
     }
 }
