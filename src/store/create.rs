@@ -4,9 +4,9 @@
 //! manifest, and the mark goes. Before the manifest is renamed into place there is no store; from then on there is one
 //! with everything in it.
 
-use super::directory::{CREATING, create_durably, forget_lock, room_for_store, undo_creation};
+use super::directory::{CREATING, create_durably, forget_lock, remove_leftovers, room_for_store, undo_creation};
 use super::load::{self, LoadReport, Records};
-use super::{LOCK, Store, take_lock};
+use super::{Store, take_lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Parameters;
 use crate::format::manifest::ManifestData;
@@ -46,7 +46,7 @@ pub(super) fn create(
         Err(error) => {
             // A manifest that could not be made durable may still be there: then what it names has to stay.
             if !store.poisoned {
-                undo_creation(env, path, &room);
+                undo_creation(env, path, &store.manifest, &room);
             }
             Err(error)
         }
@@ -59,12 +59,7 @@ fn fill(store: &mut Store, records: Option<Records>) -> Result<LoadReport> {
     let fail = |error| Error::io("cannot create", &mark, error);
     env.create(&mark).map_err(fail)?.sync().map_err(fail)?;
     env.sync_dir(&store.path).map_err(|error| Error::io("cannot sync", &store.path, error))?;
-    for name in env.list(&store.path).map_err(|error| Error::io("cannot list", &store.path, error))? {
-        if name != CREATING && name != LOCK {
-            let file = store.path.join(name);
-            env.remove(&file).map_err(|error| Error::io("cannot remove", &file, error))?;
-        }
-    }
+    remove_leftovers(&*env, &store.path, &store.manifest, Some(CREATING))?;
     let mut report = LoadReport::default();
     let mut state = store.manifest.clone();
     if let Some(records) = records {

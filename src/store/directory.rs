@@ -59,17 +59,13 @@ fn is_temporary(name: &str) -> bool {
     name == CREATING || name.strip_suffix(TEMP_SUFFIX).is_some_and(ours)
 }
 
-/// Removes what a failed creation has made, as far as that is possible; a later attempt removes the rest. The mark goes
-/// after everything that only it explains.
-pub(super) fn undo_creation(env: &dyn Env, path: &Path, room: &Room) {
-    for name in env.list(path).unwrap_or_default() {
-        if name != CREATING && (is_temporary(&name) || is_segment_name(&name)) {
-            let _ = env.remove(&path.join(name));
-        }
+/// Removes what a failed creation has made; if that fails, a later attempt removes the rest. The mark goes after
+/// everything that only it explains.
+pub(super) fn undo_creation(env: &dyn Env, path: &Path, state: &ManifestData, room: &Room) {
+    if remove_leftovers(env, path, state, Some(CREATING)).is_ok() && env.sync_dir(path).is_ok() {
+        let _ = env.remove(&path.join(CREATING));
+        forget_lock(env, path, room);
     }
-    let _ = env.sync_dir(path);
-    let _ = env.remove(&path.join(CREATING));
-    forget_lock(env, path, room);
 }
 
 /// Removes the lock file of a creation that has failed, and the directory if it was made for it and is empty.
@@ -93,12 +89,13 @@ pub(super) fn create_durably(env: &dyn Env, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes unfinished files, and segments that the manifest does not name. The caller holds the lock.
-pub(super) fn remove_leftovers(env: &dyn Env, path: &Path, state: &ManifestData) -> Result<()> {
+/// Removes unfinished files but the one to keep, and segments that the manifest does not name; nothing that is not ours.
+/// The caller holds the lock.
+pub(super) fn remove_leftovers(env: &dyn Env, path: &Path, state: &ManifestData, keep: Option<&str>) -> Result<()> {
     let known: Vec<String> = state.segments.iter().map(|segment| segment_name(segment.number)).collect();
     for name in env.list(path).map_err(|error| Error::io("cannot list", path, error))? {
         let orphan = is_segment_name(&name) && !known.contains(&name);
-        if is_temporary(&name) || orphan {
+        if (is_temporary(&name) || orphan) && keep != Some(&*name) {
             let file = path.join(&name);
             env.remove(&file).map_err(|error| Error::io("cannot remove", &file, error))?;
         }

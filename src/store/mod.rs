@@ -108,7 +108,7 @@ impl Store {
         // The manifest may be one whose writer died before it could make the rename durable.
         options.env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
         let mut store = Self::open_read_only(path, options)?;
-        directory::remove_leftovers(&*options.env, path, &store.manifest)?;
+        directory::remove_leftovers(&*options.env, path, &store.manifest, None)?;
         store.lock = Some(lock);
         Ok(store)
     }

@@ -43,17 +43,10 @@ impl<'a> Searcher<'a> {
     /// `InvalidInput` if `k` exceeds 64; `Damaged` or `Io` from reading.
     pub fn query(&mut self, fingerprint: u64, k: u32) -> Result<Vec<Match>> {
         self.plan(k)?;
-        let mut matches = Vec::new();
-        for (segment, plan) in self.segments.iter().zip(&self.plans) {
-            let mut found = Vec::new();
-            let all = search_segment(segment, plan, fingerprint, k, &mut self.scratch, &mut self.work, |one| {
-                found.push(one);
-                ControlFlow::<()>::Continue(())
-            });
-            let _ = all?;
-            collect(segment, fingerprint, found, &mut self.scratch, &mut self.page, &mut matches)?;
-        }
-        Ok(in_order(matches))
+        let plans = std::mem::take(&mut self.plans);
+        let matches = self.all(fingerprint, k, plans.iter());
+        self.plans = plans;
+        matches
     }
 
     /// As [`crate::Store::contains_near`].
@@ -119,10 +112,20 @@ impl<'a> Searcher<'a> {
     /// As [`Searcher::query`].
     pub fn scan(&mut self, fingerprint: u64, k: u32) -> Result<Vec<Match>> {
         check_distance(k)?;
+        self.all(fingerprint, k, std::iter::repeat(&SegmentPlan::Scan))
+    }
+
+    /// All matches, each segment searched by its plan.
+    fn all<'p>(
+        &mut self,
+        fingerprint: u64,
+        k: u32,
+        plans: impl Iterator<Item = &'p SegmentPlan>,
+    ) -> Result<Vec<Match>> {
         let mut matches = Vec::new();
-        for segment in self.segments {
+        for (segment, plan) in self.segments.iter().zip(plans) {
             let mut found = Vec::new();
-            let all = scan_segment(segment, fingerprint, k, &mut self.scratch, &mut self.work, |one| {
+            let all = search_segment(segment, plan, fingerprint, k, &mut self.scratch, &mut self.work, |one| {
                 found.push(one);
                 ControlFlow::<()>::Continue(())
             });
