@@ -10,7 +10,7 @@
     missing_docs
 )]
 
-use fpstore::{Codec, Options, Parameters, ReadMode, Records, Store, inspect};
+use fpstore::{Codec, Filters, Options, Parameters, ReadMode, Records, Store, inspect};
 use std::time::{Duration, Instant};
 
 fn main() {
@@ -22,23 +22,33 @@ fn main() {
         _ => uniform(20_000),
     };
     println!("{} records, {} threads", values.len(), rayon::current_num_threads());
-    println!("codec     block   load s   table 0   table 1     bound   ids bits   decode ns   resident B/fp");
-    for codec in Codec::ALL {
-        for block_size in [512, 4096, 16384] {
-            sizes(&values, codec, block_size);
-        }
+    println!(
+        "codec     block   load s   table 0   table 1     bound   ids bits   decode ns   resident B/fp   query us, filters off / on"
+    );
+    for block_size in [256, 16384] {
+        sizes(&values, Codec::Xor, block_size);
+    }
+    for shift in 7..=16 {
+        sizes(&values, Codec::Adaptive, 1 << shift);
     }
     println!();
     println!(
-        "query: one thread, k = 3, adaptive, 512-byte blocks, half of the queries within 3 bits of a stored value"
+        "query: one thread, k = 3, adaptive, 256-byte blocks, half of the queries within 3 bits of a stored value"
     );
-    println!("mode     queries    p50 us    p99 us   mean us   probes   blocks   candidates   matches");
+    println!("mode  filters  queries    p50 us    p99 us   mean us   probes   blocks   candidates   matches");
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store");
     let parameters = Parameters::new(3);
     drop(Store::create_loaded(&path, &parameters, &Options::new(), Records::Numbered(values.clone())).unwrap());
     for mode in [ReadMode::Mmap, ReadMode::Pread] {
-        queries(&Store::open_read_only(&path, &Options::new().with_read_mode(mode)).unwrap(), &values, mode);
+        for filters in [Filters::Off, Filters::AtOpen] {
+            let options = Options::new().with_read_mode(mode).with_filters(filters);
+            let start = Instant::now();
+            let store = Store::open_read_only(&path, &options).unwrap();
+            let label = format!("{mode:?} {filters:?}").to_lowercase();
+            println!("{label}: opened in {:.0} ms", start.elapsed().as_secs_f64() * 1000.0);
+            queries(&store, &values, &label);
+        }
     }
 }
 
@@ -57,8 +67,19 @@ fn sizes(values: &[u64], codec: Codec, block_size: u32) {
     let decode = median(7, || _ = std::hint::black_box(view.decode_all(0).unwrap()));
     let [first, second] = &statistics.tables[..] else { panic!("two tables") };
     let per = |bytes: u64, count: u64| bytes as f64 / count as f64;
+    let [off, on] = [Filters::Off, Filters::AtOpen].map(|filters| {
+        let store = Store::open_read_only(&path, &Options::new().with_filters(filters)).unwrap();
+        // The larger the block, the longer a query takes, and the fewer will do.
+        let queries = queries_for(values);
+        let queries = queries.get(..queries.len() * 256 / block_size.max(256) as usize).unwrap_or_default();
+        let mut searcher = store.searcher();
+        median(3, || queries.iter().for_each(|&query| _ = std::hint::black_box(searcher.query(query, 3).unwrap())))
+            .as_nanos() as f64
+            / queries.len() as f64
+            / 1000.0
+    });
     println!(
-        "{codec:9} {block_size:5} {:8.2} {:9.3} {:9.3} {:9.3} {:10.2} {:11.2} {:15.3}",
+        "{codec:9} {block_size:5} {:8.2} {:9.3} {:9.3} {:9.3} {:10.2} {:11.2} {:15.3} {off:17.2} / {on:.2}",
         load.as_secs_f64(),
         first.bits_per_fingerprint(),
         second.bits_per_fingerprint(),
@@ -69,18 +90,9 @@ fn sizes(values: &[u64], codec: Codec, block_size: u32) {
     );
 }
 
-fn queries(store: &Store, values: &[u64], mode: ReadMode) {
-    let mut random = Random(99);
-    let count = 200_000.min(values.len() * 4);
-    let queries: Vec<u64> = (0..count)
-        .map(|number| match number % 2 {
-            0 => random.next(),
-            _ => {
-                let near = values[random.next() as usize % values.len()];
-                (0..random.next() % 4).fold(near, |value, _| value ^ (1 << (random.next() % 64)))
-            }
-        })
-        .collect();
+fn queries(store: &Store, values: &[u64], label: &str) {
+    let queries = queries_for(values);
+    let count = queries.len();
     let mut searcher = store.searcher();
     let mut matches = 0;
     let mut times: Vec<Duration> = queries
@@ -97,8 +109,8 @@ fn queries(store: &Store, values: &[u64], mode: ReadMode) {
     let work = searcher.work();
     let per = |value: u64| value as f64 / count as f64;
     println!(
-        "{:7} {count:8} {:9.2} {:9.2} {:9.2} {:8.1} {:8.1} {:12.0} {:9.2}",
-        format!("{mode:?}").to_lowercase(),
+        "{:13} {count:8} {:9.2} {:9.2} {:9.2} {:8.1} {:8.1} {:12.0} {:9.2}",
+        label,
         micros(times[count / 2]),
         micros(times[count * 99 / 100]),
         micros(total) / count as f64,
@@ -107,6 +119,21 @@ fn queries(store: &Store, values: &[u64], mode: ReadMode) {
         per(work.candidates),
         matches as f64 / count as f64,
     );
+}
+
+/// Half of the queries are uniform, half a stored value with up to three bits flipped.
+fn queries_for(values: &[u64]) -> Vec<u64> {
+    let mut random = Random(99);
+    let count = 200_000.min(values.len() * 4);
+    (0..count)
+        .map(|number| match number % 2 {
+            0 => random.next(),
+            _ => {
+                let near = values[random.next() as usize % values.len()];
+                (0..random.next() % 4).fold(near, |value, _| value ^ (1 << (random.next() % 64)))
+            }
+        })
+        .collect()
 }
 
 fn median(runs: usize, mut work: impl FnMut()) -> Duration {

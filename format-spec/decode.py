@@ -20,13 +20,17 @@ import sys
 from array import array
 from collections import namedtuple
 
+from blocks import ADAPTIVE, KINDS, XOR, read_block, read_codes
 from conventions import LIMIT, Bits, Invalid, Section, ceil_div, check_checksum, pieces, read_at, require, xxh64
+
+# conventions.md: the only version that is known, and what placed checksums begin with; that of table t's blocks is t.
+VERSION = struct.pack("<I", 2)
+INDEX_STREAM, ID_STREAM, ID_INDEX_STREAM = 0x200, 0x300, 0x400
 
 # ---- plan.md ---------------------------------------------------------------------------------------------------------
 
 Parameters = namedtuple("Parameters", "width distance design first second codec id_kind block_size")
 TABLES, CHOOSE, NESTED = 0, 1, 2
-XOR, ADAPTIVE = 0, 1
 
 def read_parameters(data, offset):
     """Parameters: 12 bytes at `offset` of the file."""
@@ -82,110 +86,15 @@ def make_keys(fingerprints, order):
         keys = [key << n | fingerprint >> shift & mask for key, fingerprint in zip(keys, fingerprints)]
     return sorted(keys)
 
-# ---- codes.md --------------------------------------------------------------------------------------------------------
-
-LONGEST_WORD = 12
-# For each codec its alphabets: number of symbols, and how many of them, the first ones, must have a code word.
-ALPHABETS = {XOR: [(64, 64)], ADAPTIVE: [(91, 91), (577, 65)]}
-
-# What placed checksums begin with; that of table t's blocks is t.
-CODES_STREAM, INDEX_STREAM, ID_STREAM, ID_INDEX_STREAM = 0x100, 0x200, 0x300, 0x400
-
-def read_codes(section, number, codec):
-    """The section: the codes of a table, one for each alphabet of the codec."""
-    sizes = [ceil_div(n, 2) for n, _ in ALPHABETS[codec]]
-    data, offset = section.take(sum(sizes) + 4, "the list of code lengths")
-    check_checksum(data, offset, CODES_STREAM + number, 0)
-    section.finish()
-    codes, start = [], 0
-    for (n, needed), size in zip(ALPHABETS[codec], sizes):
-        codes.append(read_code(Bits(data[start : start + size], offset + start), n, needed))
-        start += size
-    return codes
-
-def read_code(bits, n, needed):
-    """From lengths to words: for each value of the next 12 bits, the symbol and the length of its word."""
-    lengths = [bits.forward(4) for _ in range(n)]
-    bits.finish()
-    require(max(lengths) <= LONGEST_WORD, "a code length above 12", bits.offset)
-    require(0 not in lengths[:needed], "a symbol without a code word", bits.offset)
-    total = sum(2 ** (LONGEST_WORD - length) for length in lengths if length > 0)
-    require(total == 2**LONGEST_WORD, "a code that is not complete, or oversubscribed", bits.offset)
-    code, word = [None] * 2**LONGEST_WORD, 0
-    for length in range(1, LONGEST_WORD + 1):
-        word *= 2
-        for symbol in [s for s in range(n) if lengths[s] == length]:
-            value = int(format(word, "0%db" % length)[::-1], 2)
-            for entry in range(value, len(code), 2**length):
-                code[entry] = (symbol, length)
-            word += 1
-    return code
-
-# ---- blocks.md -------------------------------------------------------------------------------------------------------
-
-KIND_XOR, KIND_GAP, KIND_FLIPS = 0, 1, 2
-KINDS = {XOR: [KIND_XOR], ADAPTIVE: [KIND_GAP, KIND_FLIPS]}
-
-def read_block(data, offset, codec, codes, entry):
-    """What is where: all keys of a block; `entry` is the one of the index."""
-    kind, low_width = data[0] & 3, data[0] >> 2
-    require(kind in KINDS[codec], "a kind of block that the codec does not have", offset)
-    require(low_width <= (56 if kind == KIND_GAP else 0), "low width out of range", offset)
-    bits, code = Bits(data[1:], offset), codes[KINDS[codec].index(kind)]
-    bits.p = (entry.count - 1) * low_width
-    keys, least = [], entry.base
-    for i in range(entry.count - 1):
-        if kind == KIND_XOR:
-            key = xor_key(bits, code, least)
-        elif kind == KIND_GAP:
-            key = gap_key(bits, code, least, low_width, i)
-        else:
-            key = flips_key(bits, code, least)
-        # Block keys are at most 2^64 - 1, so this also finds all keys that are too large.
-        require(least <= key < entry.key, "a key out of order", offset)
-        keys.append(key)
-        least = key + 1
-    bits.finish()
-    keys.append(entry.key)
-    return keys
-
-def xor_key(bits, code, least):
-    """Kind 0: xor. The next key; `least` is the specification's `next`, here and below."""
-    w = 63 - bits.symbol(code)
-    return (least - 1) % LIMIT ^ (2**w + bits.forward(w))
-
-def gap_key(bits, code, least, low_width, i):
-    """Kind 1: gap. The key number i."""
-    high = bits.symbol(code)
-    if high >= 32:
-        e = high - 27
-        high = 2**e + bits.forward(e)
-    return least + high * 2**low_width + bits.at(i * low_width, low_width)
-
-def flips_key(bits, code, least):
-    """Kind 2: flips. The next key."""
-    s = bits.symbol(code)
-    if s == 0:
-        return least
-    if s <= 64:
-        return least + 2 ** (s - 1) + bits.backward(s - 1)
-    further, t = divmod(s - 65, 64)
-    x = 2**t
-    for _ in range(further):
-        require(t > 0, "a flip below bit 0", bits.offset)
-        u = bits.backward((t - 1).bit_length())
-        require(u < t, "flips that do not descend", bits.offset)
-        x, t = x + 2**u, u
-    return (least - 1) % LIMIT ^ x
-
 # ---- segment.md: data and index of a table ---------------------------------------------------------------------------
 
-Entry = namedtuple("Entry", "key count length base")
+Entry = namedtuple("Entry", "key count length kind base")
 
 def read_table(file, number, table, parameters):
     """Data section: pages. Yields the keys of each block, and where it is in the file."""
-    codes = read_codes(Section(file, table.codes), number, parameters.codec)
-    data, index = Section(file, table.data), read_index(Section(file, table.index), number, table.blocks)
+    code = read_codes(Section(file, table.codes), number, parameters.codec)
+    index = read_index(Section(file, table.index), number, table.blocks, parameters.codec)
+    data = Section(file, table.data)
     page_size = max(4096, parameters.block_size)
     in_page = page_size // parameters.block_size
     pages = ceil_div(table.blocks, in_page)
@@ -199,31 +108,34 @@ def read_table(file, number, table, parameters):
         start = 0
         for entry in entries:
             block = page[start : start + entry.length]
-            yield read_block(block, offset + start, parameters.codec, codes, entry), offset + start
+            yield read_block(block, offset + start, code, entry), offset + start
             start += entry.length
     data.finish()
     require(next(index, None) is None, "more blocks than the footer says")
 
-def read_index(section, number, blocks):
+def read_index(section, number, blocks, codec):
     """Index section: block index. Yields the entry of each block."""
     base, chunk_number = 0, 0
     while blocks > 0:
-        fields, offset = section.take(17, "an index chunk")
-        n, g, c, l, least_gap, least_count, least_length = struct.unpack("<HBBBQHH", fields)
+        fields, offset = section.take(19, "an index chunk")
+        n, g, c, l, k, least_gap, least_count, least_length, least_kind = struct.unpack("<HBBBBQHHB", fields)
         require(1 <= n <= min(256, blocks), "number of blocks in an index chunk out of range", offset)
-        require(g <= 64 and c <= 16 and l <= 16, "number of bits in an index chunk out of range", offset + 2)
-        packed, packed_offset = section.take(ceil_div(n * (g + c + l), 8), "an index chunk")
+        sound = g <= 64 and c <= 16 and l <= 16 and k <= 6
+        require(sound, "number of bits in an index chunk out of range", offset + 2)
+        packed, packed_offset = section.take(ceil_div(n * (g + c + l + k), 8), "an index chunk")
         chunk = fields + packed + section.take(4, "an index chunk")[0]
         check_checksum(chunk, offset, INDEX_STREAM + number, chunk_number)
         bits = Bits(packed, packed_offset)
         gaps = [least_gap + bits.forward(g) for _ in range(n)]
         counts = [least_count + bits.forward(c) for _ in range(n)]
         lengths = [least_length + bits.forward(l) for _ in range(n)]
+        kinds = [least_kind + bits.forward(k) for _ in range(n)]
         bits.finish()
-        for gap, count, length in zip(gaps, counts, lengths):
-            entry = Entry(base + gap, count, length, base)
+        for gap, count, length, kind in zip(gaps, counts, lengths, kinds):
+            entry = Entry(base + gap, count, length, kind, base)
             require(entry.key < LIMIT, "a block key above 2^64 - 1", offset)
-            require(1 <= count <= 65535 and 1 <= length <= 65535, "count or length of a block out of range", offset)
+            require(1 <= count <= 65535 and length <= 65535, "count or length of a block out of range", offset)
+            require(kind in KINDS[codec], "a kind of block that the codec does not have", offset)
             yield entry
             base = entry.key + 1
         blocks -= n
@@ -322,7 +234,7 @@ def read_segment(path, parameters=None, entry=None):
         require(size >= HEADER + TRAILER, "shorter than header and trailer")
         header = read_at(file, 0, HEADER)
         require(header[:8] == b"fpsegmnt", "wrong magic bytes", 0)
-        require(header[8:12] == b"\1\0\0\0", "unsupported version", 8)
+        require(header[8:12] == VERSION, "unsupported version", 8)
         check_checksum(header, 12)
         footer = read_footer(file, size - TRAILER)
         if entry is not None:
@@ -393,7 +305,7 @@ def read_manifest(path):
         data = file.read()
     require(data[:8] == b"fpstore\0", "wrong magic bytes", 0)
     require(len(data) >= 12, "the file ends too early", len(data))
-    require(data[8:12] == b"\1\0\0\0", "unsupported version", 8)
+    require(data[8:12] == VERSION, "unsupported version", 8)
     require(len(data) >= 49, "the file ends too early", len(data))
     numbering, _, next_segment, n = struct.unpack_from("<BQQI", data, 24)
     require(len(data) == 49 + 36 * n, "a length that does not fit the number of segments", 41)

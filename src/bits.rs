@@ -1,11 +1,10 @@
-//! Bits in bytes: one writer, and a reader for each direction.
+//! Bits in bytes: a writer and a reader.
 //!
-//! A bit string is a little-endian integer: bit `i` of the string is bit `i % 8` of byte `i / 8`. A *forward* reader
-//! takes bits from the least significant end up, a *backward* reader from the most significant end down, so that two
-//! streams can share one run of bytes without a stored boundary (format-spec/conventions.md).
+//! A bit string is a little-endian integer: bit `i` of the string is bit `i % 8` of byte `i / 8`. A reader takes bits
+//! from the least significant end up (format-spec/conventions.md).
 //!
-//! Readers never panic and never read outside their slice: past the end they deliver zero bits, and
-//! [`Forward::position`] and [`Backward::remaining`] tell the caller afterwards that too much was asked for.
+//! It never panics and never reads outside its slice: past the end it delivers zero bits, and [`Forward::position`] tells
+//! the caller afterwards that too much was asked for.
 
 /// The `count` lowest bits set, `count` = 0 to 64.
 #[inline]
@@ -143,41 +142,6 @@ impl<'a> Forward<'a> {
     }
 }
 
-/// Most bits that one unaligned load delivers at any bit position.
-const LOADED: u32 = 57;
-
-/// Reads bits from the most significant end down: the first value read stands highest.
-#[derive(Clone, Debug)]
-pub(crate) struct Backward<'a> {
-    bytes: &'a [u8],
-    top: usize,
-    overrun: bool,
-}
-
-impl<'a> Backward<'a> {
-    /// A reader whose first bits are just below bit `top`.
-    pub(crate) fn new(bytes: &'a [u8], top: usize) -> Self {
-        Self { bytes, top, overrun: false }
-    }
-
-    /// Takes and returns `count` bits, 0 to 64.
-    #[inline]
-    pub(crate) fn read(&mut self, count: u32) -> u64 {
-        if count > LOADED {
-            let high = self.read(count - 32);
-            return (high << 32) | self.read(32);
-        }
-        self.overrun |= self.top < count as usize;
-        self.top = self.top.saturating_sub(count as usize);
-        load_bits(self.bytes, self.top, count)
-    }
-
-    /// Number of bits not yet taken; `None` when too many were.
-    pub(crate) fn remaining(&self) -> Option<usize> {
-        (!self.overrun).then_some(self.top)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,22 +165,6 @@ mod tests {
                 prop_assert_eq!(reader.read(count), value);
             }
             prop_assert_eq!(reader.position() as u64, written);
-        }
-
-        #[test]
-        fn backward_reads_in_reverse(values in values()) {
-            let mut bytes = Vec::new();
-            let mut writer = BitWriter::new(&mut bytes);
-            values.iter().rev().for_each(|&(v, n)| writer.push(v, n));
-            let top = writer.written() as usize;
-            writer.finish();
-            let mut reader = Backward::new(&bytes, top);
-            for &(value, count) in &values {
-                prop_assert_eq!(reader.read(count), value);
-            }
-            prop_assert_eq!(reader.remaining(), Some(0));
-            reader.read(1);
-            prop_assert_eq!(reader.remaining(), None);
         }
     }
 

@@ -2,6 +2,8 @@
 //!
 //! Everything is sorted in memory. Records that the store has already are left out first, so that a store stays a set.
 
+mod sort;
+
 use crate::env::Env;
 use crate::error::Result;
 use crate::fingerprint::{Record, WIDTH};
@@ -14,7 +16,7 @@ use std::sync::Arc;
 
 /// Sorts records by fingerprint, then id, and keeps one of equal ones.
 pub(crate) fn sort(records: &mut Vec<Record>) {
-    records.par_sort_unstable();
+    sort::sort(records, |record| record.fingerprint);
     records.dedup();
 }
 
@@ -77,7 +79,7 @@ pub(crate) fn write_segment(
             .map(|&(number, layout)| {
                 let mut keys: Vec<u64> = fingerprints.iter().map(|&f| layout.permutation.apply(f)).collect();
                 if number > 0 {
-                    keys.par_sort_unstable();
+                    sort::sort(&mut keys, |&key| key);
                 }
                 encode_table(parameters, number, &keys)
             })

@@ -43,7 +43,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use fingerprint::{Match, Record, WIDTH, distance};
 pub use format::Parameters;
 pub use format::manifest::Numbering;
-pub use options::Options;
+pub use options::{Filters, Options};
 pub use plan::Design;
 pub use search::Work;
 pub use segment::Damage;

@@ -16,34 +16,10 @@ import subprocess
 import sys
 import tempfile
 import time
-import venv
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-PACKAGES = ["numpy==2.4.6", "pyarrow==26.0.1", "zstandard==0.25.0"]
+from common import NUMPY, ROOT, TARGET, fingerprints, inside_environment
 
-
-def inside_environment():
-    """Runs this script again with an interpreter that has the packages."""
-    home = TARGET / "peers"
-    python = home / "bin" / "python"
-    if pathlib.Path(sys.prefix) == home:
-        return
-    if not python.exists():
-        venv.create(home, with_pip=True)
-    subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES], check=True)
-    os.execv(python, [str(python), __file__, *sys.argv[1:]])
-
-
-def splitmix64(count, seed=20070508):
-    """The values of `cargo bench --bench figures -- uniform COUNT`."""
-    import numpy as np
-
-    with np.errstate(over="ignore"):
-        z = np.uint64(seed) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return z ^ (z >> np.uint64(31))
+PACKAGES = [NUMPY, "pyarrow==26.0.1", "zstandard==0.25.0"]
 
 
 def peers(values, folder):
@@ -92,11 +68,11 @@ def ours(source, folder):
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    inside_environment()
+    inside_environment(PACKAGES)
     import numpy as np
 
     subprocess.run(["cargo", "build", "--quiet", "--release", "--locked", "--package", "fpstore-tools"], cwd=ROOT, check=True)
-    values = splitmix64(int(sys.argv[2])) if sys.argv[1] == "uniform" else np.fromfile(sys.argv[1], dtype="<u8")
+    values = fingerprints(sys.argv[1:])
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         values.tofile(folder / "values.u64")

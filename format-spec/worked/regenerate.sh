@@ -63,12 +63,13 @@ fields adaptive/MANIFEST '^magic' '^checksum' | section manifest
 fields adaptive/MANIFEST '^width' '^block size' | section parameters
 fields adaptive/$segment '^magic' '^checksum' | section header
 fields adaptive/$segment '^width' '^magic' | section footer
-fields blocks/$segment '^table 0 block 0 header' '^checksum' | section page
+fields blocks/$segment '^table 0 block 0:' '^checksum' | section page
 fields blocks/$segment '^blocks in chunk' '^checksum' | section index
 fields xor/$segment '^code lengths' '^checksum' | section codes
-fields xor/$segment '^table 0 block 0 header' '^table 0 block 0 body' | section xor-block
-fields adaptive/$segment '^table 0 block 0 header' '^table 0 block 0 body' | section flips-block
-fields adaptive/$segment '^table 1 block 0 header' '^table 1 block 0 body' | section gap-block
+fields adaptive/$segment '^length of the flips code' '^checksum' | section flips-code
+fields xor/$segment '^table 0 block 0:' '^table 0 block 0:' | section xor-block
+fields adaptive/$segment '^table 0 block 0:' '^table 0 block 0:' | section flips-block
+fields blocks/$segment '^table 0 block 1:' '^table 0 block 1:' | section gap-block
 fields adaptive/$segment '^records' '^checksum' | section ids
 fields adaptive/$segment '^fingerprints that begin' '^checksum' | section id-index
 for design in tables-2 tables-3 choose-2-of-5 nested-4x4; do

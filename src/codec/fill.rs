@@ -16,26 +16,29 @@ const TRIED: usize = 5;
 /// here, it stands in the index.
 pub(crate) fn fill_block(codes: &Codes, base: u64, keys: &[u64], budget: usize) -> (BlockKind, usize) {
     let keys = keys.get(..MAX_KEYS).unwrap_or(keys);
-    let budget = u32::try_from(budget.saturating_sub(1) * 8).unwrap_or(u32::MAX);
+    let budget = u32::try_from(budget * 8).unwrap_or(u32::MAX);
     let coded = keys.split_last().map_or(&[][..], |(_, coded)| coded);
     match codes {
         Codes::Xor(code) => {
-            let fitting = fitting(base, coded, |previous, key, total: &mut [u32; 1]| {
+            let fitting = fitting(base, coded, [0], |_, previous, key, total: &mut [u32; 1]| {
                 let (symbol, _, rest) = xor::split(previous, key);
                 total[0] += code.length(symbol).unwrap_or(0) + rest;
                 total[0] <= budget
             });
             (BlockKind::Xor, fitting.0 + 1)
         }
-        Codes::Adaptive { gap, flips } => {
+        Codes::Adaptive { flips } => {
             let widths = low_widths(base, coded);
-            let (count, totals) = fitting(base, coded, |previous, key, totals: &mut [u32; TRIED + 1]| {
+            let start = if flips.is_some() { [0, 0, 0, 0, 0, flips::FRAME] } else { [0, 0, 0, 0, 0, u32::MAX] };
+            let (count, totals) = fitting(base, coded, start, |at, previous, key, totals: &mut [u32; TRIED + 1]| {
                 let delta = key.wrapping_sub(previous).wrapping_sub(1);
                 let (gap_totals, flips_total) = totals.split_at_mut(TRIED);
                 for (total, &width) in gap_totals.iter_mut().zip(&widths) {
-                    *total += gap::cost(&gap.code, delta, width);
+                    *total = total.saturating_add(gap::cost(delta, width));
                 }
-                flips_total.iter_mut().for_each(|total| *total += flips::cost(flips, previous, key));
+                if let (Some(code), Some(total)) = (flips, flips_total.first_mut()) {
+                    *total = total.saturating_add(flips::cost(code, base.wrapping_sub(1), coded, at));
+                }
                 totals.iter().any(|&total| total <= budget)
             });
             let kinds = widths.iter().map(|&low_width| BlockKind::Gap { low_width }).chain([BlockKind::Flips]);
@@ -46,17 +49,18 @@ pub(crate) fn fill_block(codes: &Codes, base: u64, keys: &[u64], budget: usize) 
     }
 }
 
-/// Adds up costs of keys until `fits` says no; returns how many fitted and the totals then.
+/// Adds up costs of keys, each told with its number and the key before it, from `start` on until `fits` says no; returns how many fitted and the totals then.
 fn fitting<const N: usize>(
     base: u64,
     keys: &[u64],
-    mut fits: impl FnMut(u64, u64, &mut [u32; N]) -> bool,
+    start: [u32; N],
+    mut fits: impl FnMut(usize, u64, u64, &mut [u32; N]) -> bool,
 ) -> (usize, [u32; N]) {
-    let mut totals = [0; N];
+    let mut totals = start;
     let mut previous = base.wrapping_sub(1);
     for (count, &key) in keys.iter().enumerate() {
         let before = totals;
-        if !fits(previous, key, &mut totals) {
+        if !fits(count, previous, key, &mut totals) {
             return (count, before);
         }
         previous = key;

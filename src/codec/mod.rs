@@ -5,11 +5,12 @@
 //! the previous block's key. Three kinds of block write these differences in three ways (format-spec/blocks.md):
 //!
 //! * [`xor`]: the paper's code, for comparison: which bit is the topmost to differ, then the bits to the right of it.
-//! * [`gap`]: for values that lie about evenly: fixed low bits of the gap, packed; its high part in a Huffman code.
-//! * [`flips`]: for families of near values: which few bits differ, or else the gap.
+//! * [`gap`]: for values that lie about evenly: fixed low bits of the gap, packed; its high part in unary.
+//! * [`flips`]: for families of near values: which few bits differ from a key not far before, or else the gap.
 //!
 //! A table written with [`Codec::Xor`] has blocks of the first kind only; with [`Codec::Adaptive`] each block takes the
-//! smaller of the two others. The Huffman codes are trained once a table ([`Trainer`]) and shared by its blocks.
+//! smaller of the two others. The Huffman codes are trained once a table ([`Trainer`]) and shared by its blocks. Which kind
+//! a block is stands in the block index.
 //!
 //! Everything here is pure, bytes in and numbers out. Bytes are hostile: decoding never panics, and reports as damaged
 //! whatever the encoder would not have written.
@@ -20,18 +21,20 @@ mod fill;
 mod flips;
 mod gap;
 mod huffman;
-mod runs;
+mod near;
+mod simd;
 mod train;
 mod xor;
 
 pub use block::BlockKind;
-pub(crate) use block::{BlockShape, decode_block, encode_block};
+pub(crate) use block::{BlockBuffer, BlockShape, decode_block, encode_block};
 pub(crate) use codes::Codes;
 pub(crate) use fill::fill_block;
+pub(crate) use near::LOT;
+pub(crate) use simd::{near, prefetch};
 pub(crate) use train::Trainer;
 
-pub(crate) use flips::SYMBOLS as FLIPS_SYMBOLS;
-pub(crate) use gap::SYMBOLS as GAP_SYMBOLS;
+pub(crate) use flips::FlipsCode;
 pub(crate) use xor::SYMBOLS as XOR_SYMBOLS;
 
 use crate::error::{Error, Result};

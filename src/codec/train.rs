@@ -2,25 +2,28 @@
 //!
 //! Which kind of block a stretch of keys takes depends on the codes, and the codes on the stretches of their kind. So
 //! the sample is cut into short runs, each run takes the kind that is cheapest under the codes so far, and the codes are
-//! made anew from what they would have written; a few rounds of this settle. Every symbol that some key may need keeps a
-//! code whether it was seen or not, so a sample is enough.
+//! made anew from what they would have written; a few rounds of this settle. What a flips code cannot write because the
+//! sample did not show it, gap blocks can, so a sample is enough.
 
-use super::block::BlockKind;
-use super::fill::fill_block;
+use super::fill::low_widths;
+use super::flips::{FlipsCode, Profile, Training};
 use super::huffman::Code;
-use super::{Codec, Codes, FLIPS_SYMBOLS, GAP_SYMBOLS, XOR_SYMBOLS, flips, gap, xor};
+use super::{Codec, Codes, XOR_SYMBOLS, gap, xor};
 
 /// Keys that are judged together; about a block of the default size.
 const RUN: usize = 96;
 /// Most keys that are looked at; taken in runs spread evenly over the table.
 const SAMPLE: usize = 400_000;
 /// Rounds of choosing kinds and making codes.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 6;
 /// A seen symbol counts this much, an unseen one that needs a code 1.
 const WEIGHT: u64 = 64;
-/// Flips seen less often than this share of all symbols are left to the gap code: a code of the greatest length would
-/// still give them more of the code space than they deserve.
-const RARE: u64 = 1 << 13;
+/// Keys that differ in no more bits than this are near.
+const NEAR: u32 = 8;
+/// One key of so many has to be near the one before for a run to be judged as flips.
+const FAMILY: usize = 16;
+/// A dense code takes a good half longer to decode than a quick one; so it has to save more than a twelfth.
+const WORTH: (u64, u64) = (11, 12);
 
 /// Collects a sample of a table and makes its codes.
 #[derive(Debug)]
@@ -51,44 +54,54 @@ impl Trainer {
 
     /// The codes for the sample.
     pub(crate) fn finish(self) -> Codes {
-        let mut codes = initial(self.codec);
-        for _ in 0..ROUNDS {
-            codes = self.improve(&codes);
-        }
-        codes
-    }
-
-    fn improve(&self, codes: &Codes) -> Codes {
-        match codes {
-            Codes::Xor(_) => {
+        match self.codec {
+            Codec::Xor => {
                 let mut counts = vec![1; XOR_SYMBOLS];
                 self.each_key(|previous, key| count(&mut counts, xor::split(previous, key).0));
                 Codes::Xor(make(&counts))
             }
-            Codes::Adaptive { flips: flips_code, .. } => {
-                let mut gap_counts = vec![1; GAP_SYMBOLS];
-                let mut flips_counts = vec![0; FLIPS_SYMBOLS];
-                for (previous, run) in &self.runs {
-                    let (kind, _) = fill_block(codes, previous.wrapping_add(1), run, usize::MAX >> 4);
-                    each_key(*previous, run, |previous, key| match kind {
-                        BlockKind::Gap { low_width } => {
-                            let gap = key.wrapping_sub(previous).wrapping_sub(1);
-                            count(&mut gap_counts, gap::symbol(gap >> low_width).0);
-                        }
-                        _ => count(&mut flips_counts, flips::cheaper_symbol(flips_code, previous, key)),
-                    });
-                }
-                let total: u64 = flips_counts.iter().sum();
-                for (symbol, count) in flips_counts.iter_mut().enumerate() {
-                    if symbol < flips::GAP_LENGTHS {
-                        *count += 1;
-                    } else if *count < total / RARE {
-                        *count = 0;
-                    }
-                }
-                Codes::Adaptive { gap: make(&gap_counts).into(), flips: make(&flips_counts) }
-            }
+            Codec::Adaptive => Codes::Adaptive { flips: self.flips() },
         }
+    }
+
+    /// The code for the runs that are smallest as flips, if there are any.
+    fn flips(&self) -> Option<FlipsCode> {
+        if !self.runs.iter().any(|(before, run)| is_family(*before, run)) {
+            return None;
+        }
+        let quick = self.profile(Profile::Quick);
+        let dense = self.profile(Profile::Dense);
+        match (quick, dense) {
+            (Some((_, quick)), Some((code, dense))) if dense * WORTH.1 < quick * WORTH.0 => Some(code),
+            (None, Some((code, _))) | (Some((code, _)), _) => Some(code),
+            (None, None) => None,
+        }
+    }
+
+    /// The best code of a profile and the size of the sample in bits.
+    fn profile(&self, profile: Profile) -> Option<(FlipsCode, u64)> {
+        let mut training = Training::new(profile, &self.runs);
+        for _ in 1..ROUNDS {
+            self.round(&mut training);
+            training = Training::again(&training.code()?, profile);
+        }
+        let size = self.round(&mut training);
+        training.code().map(|code| (code, size))
+    }
+
+    /// Counts the runs that are smaller as flips; returns the size of all runs.
+    fn round(&self, training: &mut Training) -> u64 {
+        let (mut size, mut symbols) = (0, Vec::new());
+        for (before, run) in &self.runs {
+            let gaps = gaps(*before, run);
+            // Runs of chance neighbours are told apart from families at a glance; judging them would take long.
+            let flips = is_family(*before, run).then(|| training.judge(*before, run, &mut symbols)).flatten();
+            if flips.is_some_and(|flips| flips < gaps) {
+                training.count(&symbols);
+            }
+            size += flips.map_or(gaps, |flips| flips.min(gaps));
+        }
+        size
     }
 
     fn each_key(&self, mut visit: impl FnMut(u64, u64)) {
@@ -103,32 +116,29 @@ fn each_key(mut previous: u64, run: &[u64], mut visit: impl FnMut(u64, u64)) {
     }
 }
 
+/// Whether enough keys are near the one before that flips may pay.
+fn is_family(before: u64, run: &[u64]) -> bool {
+    let mut near = 0;
+    each_key(before, run, |previous, key| near += usize::from((previous ^ key).count_ones() <= NEAR));
+    near * FAMILY >= run.len()
+}
+
+/// The size in bits of a run as split gaps.
+fn gaps(before: u64, run: &[u64]) -> u64 {
+    let widths = low_widths(before.wrapping_add(1), run);
+    let size = |width: u32| {
+        let mut size = 0;
+        each_key(before, run, |previous, key| {
+            size += u64::from(gap::cost(key.wrapping_sub(previous).wrapping_sub(1), width));
+        });
+        size
+    };
+    widths.into_iter().map(size).min().unwrap_or(u64::MAX)
+}
+
 fn count(counts: &mut [u64], symbol: usize) {
     if let Some(count) = counts.get_mut(symbol) {
         *count += WEIGHT;
-    }
-}
-
-/// What the first round judges by: high parts fall by a factor of 2/3, few flips are more likely than many.
-fn initial(codec: Codec) -> Codes {
-    match codec {
-        Codec::Xor => Codes::Xor(make(&[1; XOR_SYMBOLS])),
-        Codec::Adaptive => {
-            let mut share = 3_000_000;
-            let gap_counts: Vec<u64> = (0..GAP_SYMBOLS)
-                .map(|_| {
-                    share = share * 2 / 3;
-                    share.max(1)
-                })
-                .collect();
-            let flips_counts: Vec<u64> = (0..FLIPS_SYMBOLS)
-                .map(|symbol| match symbol.checked_sub(flips::GAP_LENGTHS) {
-                    None => 16,
-                    Some(flips) => (16 >> (flips / 64)).max(1),
-                })
-                .collect();
-            Codes::Adaptive { gap: make(&gap_counts).into(), flips: make(&flips_counts) }
-        }
     }
 }
 

@@ -128,6 +128,10 @@ impl ReadFile for FailingReads {
         self.inner.read(offset, length, buffer)
     }
 
+    fn will_read(&self, offset: u64, length: u64) {
+        self.inner.will_read(offset, length);
+    }
+
     fn is_stable(&self) -> bool {
         self.inner.is_stable()
     }

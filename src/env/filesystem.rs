@@ -114,6 +114,13 @@ impl ReadFile for Positioned {
         Ok(buffer)
     }
 
+    #[cfg(target_os = "linux")]
+    fn will_read(&self, offset: u64, length: u64) {
+        // Only advice. The kernel begins to read and does not wait.
+        let length = std::num::NonZeroU64::new(length);
+        let _ = rustix::fs::fadvise(&self.file, offset, length, rustix::fs::Advice::WillNeed);
+    }
+
     fn is_stable(&self) -> bool {
         false
     }

@@ -1,8 +1,9 @@
-//! A file mapped into memory.
+//! Memory from the system's hands: a file mapped into memory, and large arrays in huge pages.
 //!
-//! The only `unsafe` of the library. Mapping is unsafe because the borrow checker cannot see other processes: see
-//! [`crate::env`] for what happens if one cuts or overwrites the file, and for the mode that is immune to it. Within
-//! this process nothing ever writes to a file that is mapped: segment files are mapped after their final rename.
+//! This module and `codec::simd` are the only ones with `unsafe`. Mapping is unsafe because the borrow checker cannot see
+//! other processes: see [`crate::env`] for what happens if one cuts or overwrites the file, and for the mode that is
+//! immune to it. Within this process nothing ever writes to a file that is mapped: segment files are mapped after their
+//! final rename.
 #![expect(unsafe_code, reason = "memory maps")]
 
 use super::ReadFile;
@@ -41,7 +42,72 @@ impl ReadFile for Mapped {
         super::slice(self.bytes(), offset, length)
     }
 
+    fn bytes(&self) -> Option<&[u8]> {
+        Some(self.map.as_deref().unwrap_or_default())
+    }
+
+    #[cfg(unix)]
+    fn will_read(&self, offset: u64, length: u64) {
+        if let (Some(map), Ok(offset), Ok(length)) = (&self.map, usize::try_from(offset), usize::try_from(length)) {
+            // Only advice. The kernel begins to read and does not wait.
+            let _ = map.advise_range(memmap2::Advice::WillNeed, offset, length);
+        }
+    }
+
     fn is_stable(&self) -> bool {
         true
+    }
+}
+
+/// Words of memory, zeros at first, in huge pages where the system has them: random reads of a large array otherwise wait
+/// for the page table too.
+#[derive(Debug)]
+pub(crate) struct Words {
+    memory: Memory,
+    count: usize,
+}
+
+#[derive(Debug)]
+enum Memory {
+    Mapped(memmap2::MmapMut),
+    Plain(Vec<u64>),
+}
+
+impl Words {
+    /// So many zeros; `None` if there is not so much memory.
+    pub(crate) fn new(count: usize) -> Option<Self> {
+        /// Below this many bytes a huge page would be mostly empty.
+        const WORTH: usize = 4 << 20;
+        let bytes = count.checked_mul(size_of::<u64>())?;
+        let memory = if bytes < WORTH {
+            Memory::Plain(vec![0; count])
+        } else {
+            let map = memmap2::MmapMut::map_anon(bytes).ok()?;
+            // Only advice: without it the memory is as good, but slower.
+            #[cfg(target_os = "linux")]
+            let _ = map.advise(memmap2::Advice::HugePage);
+            Memory::Mapped(map)
+        };
+        Some(Self { memory, count })
+    }
+
+    /// The words.
+    #[inline]
+    pub(crate) fn as_slice(&self) -> &[u64] {
+        match &self.memory {
+            // SAFETY: a map begins at a page, so it is aligned, and has `count` words, for which any bits are legal.
+            Memory::Mapped(map) => unsafe { std::slice::from_raw_parts(map.as_ptr().cast(), self.count) },
+            Memory::Plain(words) => words,
+        }
+    }
+
+    /// The words, to be changed.
+    #[inline]
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [u64] {
+        match &mut self.memory {
+            // SAFETY: as above, and the map is borrowed mutably.
+            Memory::Mapped(map) => unsafe { std::slice::from_raw_parts_mut(map.as_mut_ptr().cast(), self.count) },
+            Memory::Plain(words) => words,
+        }
     }
 }

@@ -21,6 +21,7 @@ mod temp;
 pub use failing::Failing;
 pub use filesystem::FileSystem;
 pub use memory::Memory;
+pub(crate) use mmap::Words;
 pub(crate) use temp::{TEMP_SUFFIX, TempFile};
 
 use std::any::Any;
@@ -79,6 +80,12 @@ pub trait ReadFile: Debug + Send + Sync {
     /// # Errors
     /// `UnexpectedEof` if the file ends before.
     fn read<'a>(&'a self, offset: u64, length: usize, buffer: &'a mut Vec<u8>) -> io::Result<&'a [u8]>;
+    /// The whole file, if it is in memory anyway.
+    fn bytes(&self) -> Option<&[u8]> {
+        None
+    }
+    /// A hint that a part of the file will be read soon, so that the reads of several parts go out together.
+    fn will_read(&self, _offset: u64, _length: u64) {}
     /// Whether bytes that were read once are the same when they are read again, short of a stranger's hand.
     fn is_stable(&self) -> bool;
 }

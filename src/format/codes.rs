@@ -1,18 +1,25 @@
-//! The codes section of a table: the lengths of its Huffman codes, four bits each (format-spec/codes.md).
+//! The codes section of a table: the lengths of its Huffman code (format-spec/codes.md).
 
 use super::fields::Fields;
 use super::page::{Stream, checksum};
-use crate::codec::{Codec, Codes};
+use crate::codec::{Codec, Codes, FlipsCode, XOR_SYMBOLS};
 use crate::error::Result;
 
-/// The section's bytes. Each alphabet begins at a byte; the earlier of two symbols stands in the lower four bits.
+/// The section's bytes.
 pub(crate) fn write(codes: &Codes, table: u8) -> Vec<u8> {
     let mut out = Vec::new();
-    for lengths in codes.lengths() {
-        out.extend(lengths.chunks(2).map(|pair| match pair {
+    match codes {
+        // The earlier of two symbols stands in the lower four bits.
+        Codes::Xor(code) => out.extend(code.lengths().chunks(2).map(|pair| match pair {
             [low, high] => low | (high << 4),
             _ => pair.first().copied().unwrap_or(0),
-        }));
+        })),
+        Codes::Adaptive { flips } => {
+            let mut bytes = Vec::new();
+            flips.iter().for_each(|code| code.write(&mut bytes));
+            out.extend_from_slice(&u16::try_from(bytes.len()).unwrap_or(u16::MAX).to_le_bytes());
+            out.extend_from_slice(&bytes);
+        }
     }
     let checksum = checksum(Stream::Codes(table), 0, &out);
     out.extend_from_slice(&checksum.to_le_bytes());
@@ -21,19 +28,24 @@ pub(crate) fn write(codes: &Codes, table: u8) -> Vec<u8> {
 
 /// Reads the section of a table with this codec.
 pub(crate) fn parse(fields: &mut Fields<'_>, codec: Codec, table: u8) -> Result<Codes> {
-    let mut alphabets = Vec::new();
-    for &symbols in Codes::alphabets(codec) {
-        let packed = fields.bytes("code lengths", symbols.div_ceil(2), &format_args!("{symbols} symbols"))?;
-        let mut lengths: Vec<u8> = packed.iter().flat_map(|byte| [byte & 15, byte >> 4]).collect();
-        if lengths.split_off(symbols).iter().any(|&padding| padding != 0) {
-            return Err(fields.damaged("padding of the code lengths is not zero"));
+    let start = fields.offset();
+    let codes = match codec {
+        Codec::Xor => {
+            let packed = fields.bytes("code lengths", XOR_SYMBOLS / 2, &format_args!("{XOR_SYMBOLS} symbols"))?;
+            let lengths: Vec<u8> = packed.iter().flat_map(|byte| [byte & 15, byte >> 4]).collect();
+            Codes::xor_from_lengths(&lengths)
         }
-        alphabets.push(lengths);
-    }
+        Codec::Adaptive => {
+            let length = fields.u16("length of the flips code")?.into();
+            let code = fields.peek(length).filter(|_| length > 0).map(FlipsCode::parse).transpose();
+            let symbols = code.as_ref().map_or(0, |code| code.as_ref().map_or(0, FlipsCode::symbols));
+            fields.bytes("flips code", length, &format_args!("{symbols} symbols"))?;
+            code.map(|flips| Codes::Adaptive { flips })
+        }
+    };
     fields.checksum_of(checksum(Stream::Codes(table), 0, fields.taken()))?;
     fields.end()?;
-    let lengths: Vec<&[u8]> = alphabets.iter().map(Vec::as_slice).collect();
-    Codes::from_lengths(codec, &lengths).map_err(|error| error.at_offset(fields.offset()))
+    codes.map_err(|error| error.at_offset(start))
 }
 
 #[cfg(test)]
@@ -49,7 +61,7 @@ mod tests {
             let codes = trainer.finish();
             let bytes = write(&codes, 1);
             let read = parse(&mut Fields::new(&bytes, 0), codec, 1).unwrap();
-            assert_eq!(read.lengths(), codes.lengths());
+            assert_eq!(write(&read, 1), bytes);
             assert!(parse(&mut Fields::new(&bytes, 0), codec, 0).is_err(), "another table's codes");
         }
     }
@@ -57,8 +69,8 @@ mod tests {
     #[test]
     fn a_missing_code_is_refused() {
         let mut lengths = [6u8; 64];
-        assert!(Codes::from_lengths(Codec::Xor, &[&lengths]).is_ok());
+        assert!(Codes::xor_from_lengths(&lengths).is_ok());
         (lengths[0], lengths[1]) = (5, 0);
-        assert!(Codes::from_lengths(Codec::Xor, &[&lengths]).is_err());
+        assert!(Codes::xor_from_lengths(&lengths).is_err());
     }
 }

@@ -127,6 +127,11 @@ impl<'a> Fields<'a> {
         Ok(bytes)
     }
 
+    /// The next `size` bytes, which are not taken yet; `None` if there are fewer.
+    pub(crate) fn peek(&self, size: usize) -> Option<&'a [u8]> {
+        self.bytes.get(self.position..).and_then(|rest| rest.get(..size))
+    }
+
     /// Bytes that have to be `expected`.
     pub(crate) fn magic(&mut self, expected: &[u8; 8]) -> Result<()> {
         let text = expected.escape_ascii().to_string();

@@ -213,7 +213,7 @@ mod tests {
             at += length;
             span
         };
-        let parameters = Parameters::new(3).with_design(Design::Choose { chosen: 2, parts: 5 });
+        let parameters = Parameters::new(3).with_block_size(512).with_design(Design::Choose { chosen: 2, parts: 5 });
         let tables = (0..10)
             .map(|_| TableSections { data: span(5000), codes: span(300), index: span(99), blocks: 10 })
             .collect();

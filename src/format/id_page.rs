@@ -9,6 +9,7 @@ use super::fields::Fields;
 use super::page;
 use crate::bits::{BitWriter, bit_length, load_bits};
 use crate::error::{Error, Result};
+use std::ops::Range;
 
 /// Bytes of a whole page.
 pub(crate) const SIZE: usize = 4096;
@@ -151,6 +152,26 @@ impl<'a> IdPage<'a> {
         Ok(page)
     }
 
+    /// The same for a payload that [`IdPage::parse`] has accepted before. Nothing is checked but what the other methods rely
+    /// on: somebody may have changed a mapped file.
+    #[inline]
+    pub(crate) fn parsed(payload: &'a [u8]) -> Option<Self> {
+        let (header, rest) = payload.split_first_chunk::<HEADER>()?;
+        let &[r0, r1, joined, bits, flags, l0, l1, l2, l3, l4, l5, l6, l7, s0, s1, s2, s3, s4, s5, s6, s7] = header;
+        let records = usize::from(u16::from_le_bytes([r0, r1]));
+        let packing = Packing { joined: u32::from(joined).clamp(1, MAX_JOINED), bits: u32::from(bits).min(128) };
+        let (bitmap, rest) = rest.split_at_checked(if flags == 1 { records.div_ceil(8) } else { 0 })?;
+        Some(Self {
+            records,
+            packing,
+            least: u64::from_le_bytes([l0, l1, l2, l3, l4, l5, l6, l7]),
+            span: u64::from_le_bytes([s0, s1, s2, s3, s4, s5, s6, s7]),
+            bitmap,
+            packed: rest.get(..packing.bytes(records))?,
+            padded: false,
+        })
+    }
+
     fn bits_behind_are_zero(&self) -> bool {
         let behind = |bytes: &[u8], used: usize| {
             bytes.len() * 8 == used || load_bits(bytes, used, u32::try_from(bytes.len() * 8 - used).unwrap_or(0)) == 0
@@ -224,27 +245,60 @@ impl<'a> IdPage<'a> {
         None
     }
 
-    /// The id of a record.
+    /// The first record behind `record` that begins a fingerprint; the number of records if there is none.
+    pub(crate) fn end_of(&self, record: usize) -> usize {
+        (record + 1..self.records).find(|&next| self.begins(next)).unwrap_or(self.records)
+    }
+
+    /// Appends the ids of some records that follow one another.
     ///
     /// # Errors
-    /// `Damaged` if it exceeds the page's range.
-    pub(crate) fn id(&self, record: usize) -> Result<u64> {
-        let (number, digit) = (record / self.packing.joined as usize, record % self.packing.joined as usize);
-        let value = self.number(number);
-        let radix = u128::from(self.span) + 1;
-        let excess = if self.packing.bits <= 64 {
-            // The common case without 128-bit division.
-            let (mut value, radix) = (value as u64, radix as u64);
-            (0..digit).for_each(|_| value /= radix.max(1));
-            if self.packing.joined == 1 { value } else { value % radix.max(1) }
-        } else {
-            let shifted = (0..digit).fold(value, |value, _| value / radix);
-            (shifted % radix) as u64
-        };
-        match excess <= self.span {
-            true => Ok(self.least + excess),
-            false => Err(Error::damaged("an id exceeds its page's range")),
+    /// `Damaged` if one exceeds the page's range.
+    pub(crate) fn append_ids(&self, records: Range<usize>, ids: &mut Vec<u64>) -> Result<()> {
+        let joined = self.packing.joined.max(1) as usize;
+        // A number of one id is taken as it stands, so that one beyond the span is noticed.
+        let radix = if joined == 1 { 0 } else { self.span.wrapping_add(1) };
+        let mut record = records.start;
+        while record < records.end {
+            let end = records.end.min((record / joined + 1) * joined);
+            let mut number = Digits { value: self.number(record / joined), radix };
+            (0..record % joined).for_each(|_| _ = number.next());
+            for _ in record..end {
+                let excess = number.next();
+                if excess > self.span {
+                    return Err(Error::damaged("an id exceeds its page's range"));
+                }
+                ids.push(self.least.wrapping_add(excess));
+            }
+            record = end;
         }
+        Ok(())
+    }
+}
+
+/// The excesses that one number joins, the first one lowest.
+struct Digits {
+    value: u128,
+    /// 0 stands for 2^64: the value is one digit.
+    radix: u64,
+}
+
+impl Digits {
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "remainders of a 64-bit divisor; values below 2^64")]
+    fn next(&mut self) -> u64 {
+        let digit;
+        if self.radix == 0 {
+            (digit, self.value) = (self.value as u64, self.value >> 64);
+        } else if self.value >> 64 == 0 {
+            let value = self.value as u64;
+            (digit, self.value) = (value % self.radix, u128::from(value / self.radix));
+        } else {
+            let radix = u128::from(self.radix);
+            let quotient = self.value / radix;
+            (digit, self.value) = ((self.value - quotient * radix) as u64, quotient);
+        }
+        digit
     }
 }
 
@@ -270,9 +324,17 @@ mod tests {
             let page = IdPage::parse(&mut Fields::new(payload, 0)).unwrap();
             assert_eq!(page.records(), now.len());
             let mut begun = 0;
+            let again = IdPage::parsed(payload).unwrap();
+            let mut all = Vec::new();
+            again.append_ids(0..again.records(), &mut all).unwrap();
             for (record, entry) in now.iter().enumerate() {
-                assert_eq!(page.id(record).unwrap(), entry.id);
-                assert_eq!(page.begins(record), entry.begins);
+                assert_eq!(all[record], entry.id);
+                let (from, mut some) = (record.saturating_sub(record % 4), Vec::new());
+                page.append_ids(from..record + 1, &mut some).unwrap();
+                assert_eq!(some, all[from..=record]);
+                assert_eq!((page.begins(record), again.begins(record)), (entry.begins, entry.begins));
+                let next = now[record + 1..].iter().position(|entry| entry.begins);
+                assert_eq!(page.end_of(record), next.map_or(now.len(), |next| record + 1 + next));
                 if entry.begins {
                     assert_eq!(page.start_of(begun), Some(record));
                     begun += 1;
@@ -335,9 +397,14 @@ mod tests {
         #[test]
         fn hostile_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             if let Ok(page) = IdPage::parse(&mut Fields::new(&bytes, 0)) {
+                let _ = page.append_ids(0..page.records(), &mut Vec::new());
                 for record in 0..page.records() {
-                    let _ = (page.id(record), page.begins(record), page.start_of(record));
+                    let _ = (page.end_of(record), page.begins(record), page.start_of(record));
                 }
+            }
+            if let Some(page) = IdPage::parsed(&bytes) {
+                let _ = page.append_ids(0..page.records(), &mut Vec::new());
+                let _ = (page.end_of(0), page.start_of(page.records()));
             }
         }
     }

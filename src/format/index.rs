@@ -1,11 +1,12 @@
 //! The index section of a table: block keys, key counts and lengths, in chunks (format-spec/segment.md).
 //!
-//! A chunk describes up to 256 blocks. Each of its three columns is stored as the column's minimum and the excesses over
+//! A chunk describes up to 256 blocks. Each of its four columns is stored as the column's minimum and the excesses over
 //! it, packed in as many bits as the largest needs. A block key is stored as its gap to the block key before it.
 
 use super::fields::Fields;
 use super::page::{self, PageLayout, Stream};
 use crate::bits::{BitWriter, Forward, bit_length, load_bits};
+use crate::codec::{BlockKind, Codec};
 use crate::error::{Error, Result};
 
 /// Most blocks in a chunk.
@@ -18,8 +19,23 @@ pub(crate) struct BlockEntry {
     pub(crate) key: u64,
     /// Number of keys in the block, 1 to 65,535.
     pub(crate) count: u16,
-    /// Number of its bytes, 1 or more.
+    /// Number of its bytes.
     pub(crate) length: u16,
+    /// How it is written.
+    pub(crate) kind: BlockKind,
+}
+
+/// What has to be known of a table to read its index.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IndexShape {
+    /// Number of blocks.
+    pub(crate) blocks: u64,
+    /// How they lie in pages.
+    pub(crate) layout: PageLayout,
+    /// Which kinds they may be of.
+    pub(crate) codec: Codec,
+    /// The table's number.
+    pub(crate) table: u8,
 }
 
 /// The bytes of a table's index.
@@ -45,6 +61,7 @@ fn write_chunk(chunk: &[BlockEntry], base: &mut u64) -> Vec<u8> {
         gaps,
         chunk.iter().map(|entry| u64::from(entry.count)).collect(),
         chunk.iter().map(|entry| u64::from(entry.length)).collect(),
+        chunk.iter().map(|entry| u64::from(entry.kind.number())).collect(),
     ]
     .map(|column| {
         let least = column.iter().copied().min().unwrap_or(0);
@@ -53,12 +70,13 @@ fn write_chunk(chunk: &[BlockEntry], base: &mut u64) -> Vec<u8> {
     });
     let mut out = Vec::new();
     out.extend_from_slice(&u16::try_from(chunk.len()).unwrap_or(0).to_le_bytes());
-    let [(_, gap, _), (_, count, _), (_, length, _)] = &columns;
+    let [(_, gap, _), (_, count, _), (_, length, _), (_, kind, _)] = &columns;
     out.extend(columns.iter().map(|&(_, _, width)| u8::try_from(width).unwrap_or(0)));
     out.extend_from_slice(&gap.to_le_bytes());
     for least in [count, length] {
         out.extend_from_slice(&u16::try_from(*least).unwrap_or(0).to_le_bytes());
     }
+    out.push(u8::try_from(*kind).unwrap_or(0));
     let mut writer = BitWriter::new(&mut out);
     for (column, least, width) in &columns {
         column.iter().for_each(|value| writer.push(value - least, *width));
@@ -67,18 +85,13 @@ fn write_chunk(chunk: &[BlockEntry], base: &mut u64) -> Vec<u8> {
     out
 }
 
-/// Reads chunks until `blocks` blocks are described, and calls `visit` for each.
+/// Reads chunks until all blocks are described, and calls `visit` for each.
 ///
 /// # Errors
-/// `Damaged` if a chunk does not hold together, or the section does not describe exactly `blocks` blocks that fit their
+/// `Damaged` if a chunk does not hold together, or the section does not describe exactly so many blocks that fit their
 /// pages.
-pub(crate) fn parse(
-    fields: &mut Fields<'_>,
-    blocks: u64,
-    layout: PageLayout,
-    table: u8,
-    mut visit: impl FnMut(BlockEntry),
-) -> Result<()> {
+pub(crate) fn parse(fields: &mut Fields<'_>, shape: IndexShape, mut visit: impl FnMut(BlockEntry)) -> Result<()> {
+    let IndexShape { blocks, layout, codec, table } = shape;
     let (mut found, mut base, mut filled) = (0u64, 0u64, 0usize);
     for number in 0.. {
         if found == blocks {
@@ -88,14 +101,17 @@ pub(crate) fn parse(
         let before = fields.taken().len();
         let wrong = |message: &str| Error::damaged(message).at_offset(start);
         let count = fields.u16("blocks in chunk")?;
-        let widths = [fields.u8("gap bits")?, fields.u8("count bits")?, fields.u8("length bits")?];
-        let [gap_width, count_width, length_width] = widths.map(u32::from);
+        let widths =
+            [fields.u8("gap bits")?, fields.u8("count bits")?, fields.u8("length bits")?, fields.u8("kind bits")?];
+        let widths = widths.map(u32::from);
         let least_gap = fields.u64("least gap")?;
         let (least_count, least_length) = (fields.u16("least count")?, fields.u16("least length")?);
-        if count == 0 || usize::from(count) > CHUNK || gap_width > 64 || count_width > 16 || length_width > 16 {
+        let least_kind = fields.u8("least kind")?;
+        let too_wide = widths.iter().zip([64, 16, 16, 6]).any(|(&width, greatest)| width > greatest);
+        if count == 0 || usize::from(count) > CHUNK || too_wide {
             return Err(wrong("an index chunk's header is not possible"));
         }
-        let columns = [gap_width, count_width, length_width].map(|width| usize::from(count) * width as usize);
+        let columns = widths.map(|width| usize::from(count) * width as usize);
         let packed = columns.iter().sum::<usize>();
         let bytes = fields.bytes("packed columns", packed.div_ceil(8), &format_args!("{packed} bits"))?;
         let chunk = fields.taken().get(before..).unwrap_or_default();
@@ -104,21 +120,28 @@ pub(crate) fn parse(
         if found > blocks {
             return Err(wrong("the index describes more blocks than the table has"));
         }
-        let [mut gaps, mut counts, mut lengths] =
-            [0, columns[0], columns[0] + columns[1]].map(|position| Forward::new(bytes, position));
+        let mut position = 0;
+        let [mut gaps, mut counts, mut lengths, mut kinds] = columns.map(|column| {
+            let reader = Forward::new(bytes, position);
+            position += column;
+            reader
+        });
         for block in found - u64::from(count)..found {
-            let gap = least_gap.checked_add(gaps.read(gap_width));
+            let gap = least_gap.checked_add(gaps.read(widths[0]));
             let key = gap.and_then(|gap| base.checked_add(gap)).ok_or_else(|| wrong("a block key exceeds 64 bits"))?;
             // Only the last block of the table may end at the greatest key.
             base = key
                 .checked_add(1)
                 .or((block + 1 == blocks).then_some(0))
                 .ok_or_else(|| wrong("keys after the last"))?;
+            let count = narrow(least_count, counts.read(widths[1])).filter(|&count| count > 0);
+            let kind = u8::try_from(u64::from(least_kind) + kinds.read(widths[3])).ok();
+            let kind = kind.and_then(BlockKind::from_number).filter(|kind| kind.belongs_to(codec));
             let entry = BlockEntry {
                 key,
-                count: narrow(least_count, counts.read(count_width)).ok_or_else(|| wrong("a block without keys"))?,
-                length: narrow(least_length, lengths.read(length_width))
-                    .ok_or_else(|| wrong("a block without bytes"))?,
+                count: count.ok_or_else(|| wrong("a block without keys, or with too many"))?,
+                length: narrow(least_length, lengths.read(widths[2])).ok_or_else(|| wrong("a block too long"))?,
+                kind: kind.ok_or_else(|| wrong("a kind of block that the codec does not have"))?,
             };
             filled = if block % layout.blocks as u64 == 0 { 0 } else { filled } + usize::from(entry.length);
             if filled > layout.payload() {
@@ -134,9 +157,9 @@ pub(crate) fn parse(
     fields.end()
 }
 
-/// A column's value in 16 bits; zero is not possible.
+/// A column's value in 16 bits.
 fn narrow(least: u16, excess: u64) -> Option<u16> {
-    u16::try_from(u64::from(least) + excess).ok().filter(|&value| value > 0)
+    u16::try_from(u64::from(least) + excess).ok()
 }
 
 #[cfg(test)]
@@ -146,18 +169,20 @@ mod tests {
 
     fn read(bytes: &[u8], blocks: u64) -> Result<Vec<BlockEntry>> {
         let mut entries = Vec::new();
-        parse(&mut Fields::new(bytes, 0), blocks, PageLayout::new(512), 1, |entry| entries.push(entry))?;
+        let shape = IndexShape { blocks, layout: PageLayout::new(512), codec: Codec::Adaptive, table: 1 };
+        parse(&mut Fields::new(bytes, 0), shape, |entry| entries.push(entry))?;
         Ok(entries)
     }
 
     proptest! {
         #[test]
-        fn round_trip(mut keys in prop::collection::btree_set(any::<u64>(), 0..700), count in 1u16.., length in 1u16..=511) {
+        fn round_trip(mut keys in prop::collection::btree_set(any::<u64>(), 0..700), count in 1u16.., length in 0u16..=511) {
             keys.insert(u64::MAX);
             let entries: Vec<BlockEntry> = keys.into_iter().enumerate().map(|(i, key)| BlockEntry {
                 key,
                 count: if i % 3 == 0 { count } else { 1 },
                 length: if i % 5 == 0 { length } else { 511 },
+                kind: if i % 7 == 0 { BlockKind::Flips } else { BlockKind::Gap { low_width: i as u32 % 57 } },
             }).collect();
             let bytes = write(&entries, 1);
             prop_assert_eq!(read(&bytes, entries.len() as u64).unwrap(), entries.clone());
@@ -166,7 +191,7 @@ mod tests {
         }
 
         #[test]
-        fn hostile_bytes_do_no_harm(mut bytes in prop::collection::vec(any::<u8>(), 21..400), blocks in 0u64..600) {
+        fn hostile_bytes_do_no_harm(mut bytes in prop::collection::vec(any::<u8>(), 23..400), blocks in 0u64..600) {
             bytes[1] = 0;
             let end = bytes.len() - 4;
             let checksum = page::checksum(Stream::Index(1), 0, &bytes[..end]);

@@ -18,7 +18,7 @@ pub use fields::Field;
 pub use parameters::Parameters;
 
 /// Version of all files; raised by any change of a byte's meaning.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// Size of a checksum in bytes.
 pub(crate) const CHECKSUM: usize = 4;

@@ -20,7 +20,7 @@ pub struct Parameters {
 }
 
 impl Default for Parameters {
-    /// Distance 3, two tables, the adaptive codec, blocks of 512 bytes.
+    /// Distance 3, two tables, the adaptive codec, blocks of 256 bytes.
     fn default() -> Self {
         Self::new(3)
     }
@@ -28,7 +28,7 @@ impl Default for Parameters {
 
 impl Parameters {
     /// The default block size in bytes.
-    pub const BLOCK_SIZE: u32 = 512;
+    pub const BLOCK_SIZE: u32 = 256;
 
     /// Parameters of a store whose queries ask for distances up to `max_distance` bits (0 to 64). Queries beyond it are
     /// answered completely all the same, but more slowly.

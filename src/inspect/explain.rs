@@ -5,9 +5,10 @@ use crate::error::{Error, Result};
 use crate::format::fields::{Field, Fields};
 use crate::format::footer::{Footer, Span, TableSections};
 use crate::format::id_page::{self, IdPage};
+use crate::format::index::{self, IndexShape};
 use crate::format::manifest::ManifestData;
 use crate::format::page::{PageLayout, Stream, checksum};
-use crate::format::{CHECKSUM, codes, header, index};
+use crate::format::{CHECKSUM, codes, header};
 use crate::options::Options;
 use crate::segment::{SegmentFile, parse_id_index, read_footer};
 use crate::{bulk, manifest};
@@ -96,7 +97,8 @@ fn explain_table(
     let mut entries = Vec::new();
     let index_bytes = file.read(sections.index, &mut buffer)?.to_vec();
     let mut fields = Fields::new(&index_bytes, sections.index.offset);
-    index::parse(&mut fields, sections.blocks, layout, number, |entry| entries.push(entry))?;
+    let shape = IndexShape { blocks: sections.blocks, layout, codec: footer.parameters.codec(), table: number };
+    index::parse(&mut fields, shape, |entry| entries.push(entry))?;
     let pages = entries.chunks(layout.blocks).zip(0u64..);
     for (blocks, page) in pages {
         let start = page * layout.size as u64;
@@ -106,16 +108,12 @@ fn explain_table(
         let mut fields = Fields::new(bytes, place.offset).traced();
         for (entry, slot) in blocks.iter().zip(0u64..) {
             let block = page * layout.blocks as u64 + slot;
-            let first = usize::from(entry.length > 0);
-            let kind = bytes.get(fields.taken().len()).map(|&byte| BlockKind::from_header(byte));
-            let kind = match kind {
-                Some(Ok(BlockKind::Gap { low_width })) => format!("gap, {low_width} low bits"),
-                Some(Ok(kind)) => kind.to_string(),
-                _ => "none that exists".to_owned(),
+            let kind = match entry.kind {
+                BlockKind::Gap { low_width } => format!("gap with {low_width} low bits"),
+                kind => kind.to_string(),
             };
-            fields.bytes(&format!("table {number} block {block} header"), first, &kind)?;
-            let what = format!("{} keys, the last {:016x} in the index", entry.count, entry.key);
-            fields.bytes(&format!("table {number} block {block} body"), usize::from(entry.length) - first, &what)?;
+            let what = format!("{kind}, {} keys, the last {:016x} in the index", entry.count, entry.key);
+            fields.bytes(&format!("table {number} block {block}"), entry.length.into(), &what)?;
         }
         close_page(&mut fields, Stream::Data(number), page)?;
         fields.into_trace().into_iter().try_for_each(&mut *visit)?;
@@ -123,7 +121,7 @@ fn explain_table(
     let codec = footer.parameters.codec();
     let bytes = file.read(sections.codes, &mut buffer)?;
     traced(bytes, sections.codes.offset, |fields| codes::parse(fields, codec, number).map(|_| ()), visit)?;
-    let parse = |fields: &mut Fields<'_>| index::parse(fields, sections.blocks, layout, number, |_| {});
+    let parse = |fields: &mut Fields<'_>| index::parse(fields, shape, |_| {});
     traced(&index_bytes, sections.index.offset, parse, visit)
 }
 

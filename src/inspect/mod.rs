@@ -1,23 +1,29 @@
-//! The raw view of a store's files that `fpdump` shows: sections, blocks, keys, and every byte explained.
+//! The raw view of a store's files that `fpdump` shows: sections, blocks, keys, and every byte explained; how what is in
+//! them is distributed, and what it would weigh under other parameters.
 //!
 //! Nothing here changes anything, and nothing here is needed to use a store. Words are those of format-spec/.
 
+mod distributions;
 mod explain;
+mod what_if;
 
 pub use crate::codec::BlockKind;
 pub use crate::format::Field;
+pub use distributions::{Distributions, distributions};
 pub use explain::explain;
+pub use what_if::{Alternative, QueryCost, what_if};
 
 use crate::error::{Error, Result};
 use crate::fingerprint::Record;
 use crate::format::Parameters;
 use crate::format::footer::Span;
 use crate::format::header;
-use crate::options::Options;
+use crate::options::{Filters, Options};
 use crate::plan::TableLayout;
 use crate::segment::{Scratch, Segment, SegmentRecords, Table};
 use crate::store::{Statistics, Store, statistics_of_segment};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Opens the segments of a store, oldest first, or a single segment file.
 ///
@@ -26,16 +32,16 @@ use std::path::Path;
 pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Vec<SegmentView>> {
     let path = path.as_ref();
     if options.env.list(path).is_ok() {
-        let segments = Store::open_read_only(path, options)?.into_segments();
+        let segments = Store::open_read_only(path, &options.clone().with_filters(Filters::Off))?.into_segments();
         return Ok(segments.into_iter().map(|segment| SegmentView { segment }).collect());
     }
-    Ok(vec![SegmentView { segment: Segment::open(&*options.env, path, options.read_mode)? }])
+    Ok(vec![SegmentView { segment: Arc::new(Segment::open(&*options.env, path, options.read_mode)?) }])
 }
 
 /// One segment file.
 #[derive(Debug)]
 pub struct SegmentView {
-    segment: Segment,
+    segment: Arc<Segment>,
 }
 
 /// A run of bytes of a segment file.

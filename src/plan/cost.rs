@@ -1,20 +1,18 @@
 //! What a design costs, predicted, and which one to take.
 //!
-//! The prediction assumes evenly spread keys and rests on the constants below, measured on one core (BENCHMARKS.md).
+//! [`predict`] knows nothing of the data and assumes evenly spread keys. Real fingerprints come in families, and then a
+//! query near a stored one meets many existing prefixes and dense blocks: [`super::Skew`] predicts from the data itself.
 
-use super::Design;
-use super::probing;
+use super::filter_shape::FilterShape;
+use super::probing::{self, Shape};
+use super::{Design, TableLayout};
 use crate::error::Result;
 
 /// Share by which a table exceeds the information bound, index and checksums included.
 const TABLE_OVERHEAD: f64 = 1.01;
-/// Memory of the index for one block, in bytes: key, count, length, offset, and its share of its page's rank.
-const INDEX_ENTRY: f64 = 15.0;
-/// Time to decode one key, in nanoseconds.
-const DECODE_NANOS: f64 = 3.0;
-/// Time to find a place in the index and to begin a block, in nanoseconds.
-const PLACE_NANOS: f64 = 60.0;
-const BLOCK_NANOS: f64 = 60.0;
+/// Memory of the index for one block, in bytes: key, place, directory, and its
+/// share of its page's rank.
+const INDEX_ENTRY: f64 = 17.5;
 
 /// What a store is to hold and to answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,10 +21,12 @@ pub struct Workload {
     pub fingerprints: u64,
     /// Width of a fingerprint in bits.
     pub width: u32,
-    /// Distance of the queries.
+    /// Distance of the queries, and the greatest one that the store is made for.
     pub distance: u32,
     /// Bytes of a block.
     pub block_size: u32,
+    /// Whether there are prefix filters in memory.
+    pub filter: bool,
 }
 
 /// Predicted costs of a design. Times are of one query on one core with everything in memory.
@@ -39,7 +39,11 @@ pub struct Cost {
     pub disk_bytes: f64,
     /// Bytes of memory of all tables' indexes.
     pub resident_bytes: f64,
-    /// Places looked up.
+    /// Bytes of memory of all tables' filters; 0 without.
+    pub filter_bytes: f64,
+    /// Whether a query reads the first table whole, because probing would cost more.
+    pub scan: bool,
+    /// Prefixes asked for; 0 for a scan.
     pub probes: f64,
     /// Blocks read and decoded.
     pub blocks: f64,
@@ -60,67 +64,140 @@ pub enum Goal {
     Space,
     /// Time of a query with everything in memory.
     Latency,
-    /// Blocks read from a cold disk.
+    /// Time of a query on a cold disk: few blocks to read, without many copies of everything.
     Disk,
 }
 
-/// The costs of a design under a workload.
+/// The costs of a design under a workload of evenly spread fingerprints and queries.
 ///
 /// # Errors
 /// `InvalidInput` if the design does not fit the width.
 pub fn predict(design: Design, workload: &Workload) -> Result<Cost> {
-    let layouts = design.tables(workload.width)?;
     #[expect(clippy::cast_precision_loss, reason = "a prediction")]
-    let n = workload.fingerprints.max(1) as f64;
+    let keys = workload.fingerprints.max(1) as f64;
+    let size = TableSize::new(keys, even_bits(keys, workload.width), workload);
+    let probed = probed(design, workload)?;
+    let steps = probed.iter().map(|table| {
+        let shape = table.shape(size);
+        let probing = probing::choose(shape, table.radius, probing::evenly(size.blocks));
+        let candidates = probing.blocks * size.block_keys;
+        Step {
+            planned: probing.nanos,
+            probes: probing.probes,
+            blocks: probing.blocks,
+            candidates,
+            nanos: probing.nanos,
+        }
+    });
+    let steps: Vec<Step> = steps.collect();
+    cost(design, workload, size, &steps)
+}
+
+/// Bits that one of so many evenly spread keys takes in a table, index and checksums included.
+pub(super) fn even_bits(keys: f64, width: u32) -> f64 {
     // Fingerprints take at least a bit each, however crowded their space is.
-    let bits = (f64::from(workload.width) - n.log2() + std::f64::consts::LOG2_E).max(1.0) * TABLE_OVERHEAD;
-    let block_keys = f64::from(workload.block_size.max(1)) * 8.0 / bits;
-    let table_blocks = (n / block_keys).ceil();
-    let tables = layouts.len();
-    #[expect(clippy::cast_precision_loss, reason = "at most 256")]
-    let count = tables as f64;
-    let (mut probes, mut blocks) = (0.0, 0.0);
-    for (layout, radius) in layouts.iter().zip(design.radii(workload.distance)) {
-        let Some(radius) = radius else { continue };
-        let probing = probing::choose(table_blocks, layout.leading, radius, probing::evenly(table_blocks));
-        probes += probing.probes;
-        blocks += probing.blocks;
+    (f64::from(width) - keys.log2() + std::f64::consts::LOG2_E).max(1.0) * TABLE_OVERHEAD
+}
+
+/// How large each table is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TableSize {
+    pub(super) keys: f64,
+    /// Bits of a key.
+    pub(super) bits: f64,
+    /// Keys of a block.
+    pub(super) block_keys: f64,
+    pub(super) blocks: f64,
+}
+
+impl TableSize {
+    pub(super) fn new(keys: f64, bits: f64, workload: &Workload) -> Self {
+        let block_keys = (f64::from(workload.block_size.max(1)) * 8.0 / bits).min(keys);
+        Self { keys, bits, block_keys, blocks: (keys / block_keys).ceil() }
     }
-    // More blocks than a table has: then one table is scanned.
-    if blocks > table_blocks {
-        (probes, blocks) = (1.0, table_blocks);
+}
+
+/// A table that queries probe.
+#[derive(Clone, Debug)]
+pub(super) struct ProbedTable {
+    pub(super) layout: TableLayout,
+    pub(super) radius: u32,
+    pub(super) filter: Option<FilterShape>,
+}
+
+impl ProbedTable {
+    pub(super) fn shape(&self, size: TableSize) -> Shape {
+        Shape { blocks: size.blocks, keys: size.keys, leading: self.layout.leading, filter: self.filter }
     }
-    let candidates = blocks * block_keys.min(n);
+}
+
+/// The tables of a design that are probed at the workload's distance.
+pub(super) fn probed(design: Design, workload: &Workload) -> Result<Vec<ProbedTable>> {
+    let layouts = design.tables(workload.width)?;
+    let tables = layouts.into_iter().zip(design.radii(workload.distance)).filter_map(|(layout, radius)| {
+        let filter = FilterShape::new(workload.fingerprints, layout.leading, radius).filter(|_| workload.filter);
+        Some(ProbedTable { layout, radius: radius?, filter })
+    });
+    Ok(tables.collect())
+}
+
+/// What a query does in one table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    /// The time that a store expects when it chooses between probing and a scan.
+    pub(super) planned: f64,
+    pub(super) probes: f64,
+    pub(super) blocks: f64,
+    pub(super) candidates: f64,
+    /// The time that this prediction expects.
+    pub(super) nanos: f64,
+}
+
+/// Adds up a design's costs; where the store will scan, those of a scan.
+#[expect(clippy::cast_precision_loss, reason = "a prediction")]
+pub(super) fn cost(design: Design, workload: &Workload, size: TableSize, steps: &[Step]) -> Result<Cost> {
+    let layouts = design.tables(workload.width)?;
+    let count = layouts.len() as f64;
+    let filters = layouts.iter().zip(design.radii(workload.distance));
+    let filters =
+        filters.filter_map(|(layout, radius)| FilterShape::new(workload.fingerprints, layout.leading, radius));
+    let filter_bytes: u64 = filters.filter(|_| workload.filter).map(FilterShape::bytes).sum();
+    let scan_nanos = probing::scan_nanos(size.blocks, size.keys);
+    let scan = steps.iter().map(|step| step.planned).sum::<f64>() >= scan_nanos;
+    let sum = |part: fn(&Step) -> f64, whole: f64| if scan { whole } else { steps.iter().map(part).sum() };
     Ok(Cost {
-        tables,
-        disk_bytes: count * n * bits / 8.0,
-        resident_bytes: count * table_blocks * INDEX_ENTRY,
-        probes,
-        blocks,
-        candidates,
-        nanos: probes * PLACE_NANOS + blocks * BLOCK_NANOS + candidates * DECODE_NANOS,
+        tables: layouts.len(),
+        disk_bytes: count * size.keys * size.bits / 8.0,
+        resident_bytes: count * size.blocks * INDEX_ENTRY,
+        filter_bytes: filter_bytes as f64,
+        scan,
+        probes: sum(|step| step.probes, 0.0),
+        blocks: sum(|step| step.blocks, size.blocks),
+        candidates: sum(|step| step.candidates, size.keys),
+        nanos: sum(|step| step.nanos, scan_nanos),
     })
 }
 
-/// The listed design that serves the goal best.
+/// The listed design that serves the goal best, for evenly spread fingerprints.
 ///
 /// # Errors
 /// `InvalidInput` if no listed design fits the workload's width.
 pub fn recommend(goal: Goal, workload: &Workload) -> Result<Design> {
+    let costs = Design::LISTED.into_iter().map(|design| Ok((design, predict(design, workload)?)));
+    Ok(best(goal, &costs.collect::<Result<Vec<_>>>()?).unwrap_or(Design::Tables { parts: 2 }))
+}
+
+/// The one of some designs, with their costs, that serves the goal best: the first of equal ones, `None` of none.
+#[must_use]
+pub fn best(goal: Goal, costs: &[(Design, Cost)]) -> Option<Design> {
     let score = |cost: &Cost| match goal {
         Goal::Balanced => cost.disk_bytes * cost.disk_bytes * cost.nanos,
         Goal::Space => cost.disk_bytes,
         Goal::Latency => cost.nanos,
-        Goal::Disk => cost.blocks,
+        // The reads of a query go out together, so one more counts little, and a copy of all fingerprints counts too.
+        Goal::Disk => (1.0 + cost.blocks) * cost.disk_bytes.sqrt(),
     };
-    let mut best: Option<(f64, Design)> = None;
-    for design in Design::LISTED {
-        let score = score(&predict(design, workload)?);
-        if best.is_none_or(|(least, _)| score < least) {
-            best = Some((score, design));
-        }
-    }
-    Ok(best.map_or(Design::Tables { parts: 2 }, |(_, design)| design))
+    costs.iter().min_by(|(_, a), (_, b)| score(a).total_cmp(&score(b))).map(|(design, _)| *design)
 }
 
 #[cfg(test)]
@@ -128,7 +205,7 @@ mod tests {
     use super::*;
 
     fn workload(fingerprints: u64, distance: u32) -> Workload {
-        Workload { fingerprints, width: 64, distance, block_size: 512 }
+        Workload { fingerprints, width: 64, distance, block_size: 256, filter: true }
     }
 
     #[test]
@@ -147,16 +224,17 @@ mod tests {
         for design in Design::LISTED {
             let other = predict(design, &workload).unwrap();
             assert!(cost(Goal::Latency).nanos <= other.nanos);
-            assert!(cost(Goal::Disk).blocks <= other.blocks);
+            assert!(cost(Goal::Disk).blocks <= other.blocks || cost(Goal::Disk).disk_bytes < other.disk_bytes);
         }
     }
 
     #[test]
     fn more_tables_cost_more_bytes_and_a_greater_distance_more_blocks() {
-        let two = predict(Design::Tables { parts: 2 }, &workload(20_000_000, 3)).unwrap();
-        let four = predict(Design::Tables { parts: 4 }, &workload(20_000_000, 3)).unwrap();
+        let plain = Workload { filter: false, ..workload(20_000_000, 3) };
+        let two = predict(Design::Tables { parts: 2 }, &plain).unwrap();
+        let four = predict(Design::Tables { parts: 4 }, &plain).unwrap();
         assert!(four.disk_bytes > 1.9 * two.disk_bytes && four.blocks < two.blocks);
-        let wider = predict(Design::Tables { parts: 2 }, &workload(20_000_000, 5)).unwrap();
+        let wider = predict(Design::Tables { parts: 2 }, &Workload { distance: 5, ..plain }).unwrap();
         assert!(wider.blocks > 4.0 * two.blocks);
     }
 }

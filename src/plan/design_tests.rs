@@ -142,7 +142,8 @@ fn nonsense_is_refused_and_never_panics() {
             }
         }
     }
-    let workload = |width, block_size| crate::plan::Workload { fingerprints: 5, width, distance: 3, block_size };
+    let workload =
+        |width, block_size| crate::plan::Workload { fingerprints: 5, width, distance: 3, block_size, filter: true };
     assert!(crate::plan::predict(Design::Tables { parts: 2 }, &workload(128, 512)).is_err());
     assert!(crate::plan::predict(Design::Tables { parts: 2 }, &workload(64, 0)).unwrap().nanos.is_finite());
 }

@@ -11,11 +11,18 @@
 //! The prefix length is not part of a plan: any prefix of a table's leading part will do, because flips in the prefix
 //! are at most the flips in the leading part. A query picks the length that suits the table's size (`probing`).
 
-pub(crate) mod cost;
+mod cost;
+pub(crate) mod coverage;
 mod design;
+pub(crate) mod filter_shape;
+pub(crate) mod masks;
 mod permutation;
 pub(crate) mod probing;
+mod skew;
+mod timings;
 
-pub use cost::{Cost, Goal, Workload, predict, recommend};
+pub use cost::{Cost, Goal, Workload, best, predict, recommend};
 pub use design::{Design, TableLayout};
 pub use permutation::{BitGroup, Permutation};
+pub use skew::Skew;
+pub use timings::Timings;

@@ -1,41 +1,86 @@
 //! Which prefix length a query uses in a table, and what that costs.
 //!
 //! Short prefixes mean few probes that each cover many blocks, long ones many probes that each touch one block or two.
-//! How many blocks a prefix covers depends on the data: bits that hardly vary tell nothing apart.
+//! How many blocks a prefix covers depends on the data: bits that hardly vary tell nothing apart. With a filter the long
+//! prefixes for which it was made are the cheapest by far: hardly any of them exists.
+//!
+//! Times are those of [`Timings::IN_USE`].
+
+use super::Timings;
+use super::filter_shape::FilterShape;
+
+/// The table that is to be probed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Shape {
+    /// Number of its blocks.
+    pub(crate) blocks: f64,
+    /// Number of its keys.
+    pub(crate) keys: f64,
+    /// Number of leading bits of its keys.
+    pub(crate) leading: u32,
+    /// Its filter, if it has one.
+    pub(crate) filter: Option<FilterShape>,
+}
 
 /// What probing one table once is expected to cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Probing {
     /// Number of leading key bits that are looked up.
     pub(crate) prefix: u32,
+    /// Whether the filter is asked.
+    pub(crate) filtered: bool,
     /// Number of prefixes within the radius.
     pub(crate) probes: f64,
     /// Blocks that these prefixes are expected to touch, never more than there are.
     pub(crate) blocks: f64,
+    /// Time in nanoseconds.
+    pub(crate) nanos: f64,
 }
 
-/// The prefix length, at most `leading`, with the fewest blocks to decode in a table of `blocks` blocks that is probed
-/// within `radius`. `covered` says how many blocks the keys with one prefix of a length extend over.
-pub(crate) fn choose(blocks: f64, leading: u32, radius: u32, covered: impl Fn(u32) -> f64) -> Probing {
-    (0..=leading)
-        .map(|prefix| {
-            let probes: f64 = (0..=radius.min(prefix)).map(|flips| binomial(prefix, flips)).sum();
-            // A range begins somewhere within a block. Flips of the prefix's last bits land in the same few blocks.
-            Probing { prefix, probes, blocks: (probes * (1.0 + covered(prefix))).min(blocks) }
-        })
-        .min_by(|a, b| effort(a).total_cmp(&effort(b)))
-        .unwrap_or(Probing { prefix: 0, probes: 1.0, blocks })
+/// The fastest way to probe a table within `radius`. `covered` says how many blocks the keys with one prefix of a length
+/// extend over.
+pub(crate) fn choose(shape: Shape, radius: u32, covered: impl Fn(u32) -> f64) -> Probing {
+    let probing = |prefix: u32, filter: Option<FilterShape>| {
+        let probes = masks(prefix, radius);
+        let places = match filter {
+            Some(filter) => {
+                let exist = (shape.keys / 2f64.powi(i32::try_from(prefix).unwrap_or(64))).min(1.0);
+                probes * (exist + filter.density.false_positives)
+            }
+            None => probes,
+        };
+        // A range begins somewhere within a block. Flips of the prefix's last bits land in the same few blocks.
+        let blocks = (places * (1.0 + covered(prefix))).min(shape.blocks);
+        let filtered = filter.is_some();
+        let nanos = nanos(filtered, probes, places, blocks, blocks * shape.keys / shape.blocks.max(1.0));
+        Probing { prefix, filtered, probes, blocks, nanos }
+    };
+    let filtered = shape.filter.map(|filter| probing(filter.prefix, Some(filter)));
+    let plain = (0..=shape.leading).map(|prefix| probing(prefix, None));
+    filtered.into_iter().chain(plain).min_by(|a, b| a.nanos.total_cmp(&b.nanos)).unwrap_or_else(|| probing(0, None))
+}
+
+/// Time of a query that asks for `probes` prefixes, of a filter or not, looks up `places` of them and decodes so many
+/// blocks of so many keys in all.
+pub(crate) fn nanos(filtered: bool, probes: f64, places: f64, blocks: f64, keys: f64) -> f64 {
+    let Timings { filter, place, block, key, .. } = Timings::IN_USE;
+    let asked = if filtered { probes * filter } else { 0.0 };
+    asked + places * place + blocks * block + keys * key
+}
+
+/// Number of prefixes of a length within a radius.
+pub(crate) fn masks(prefix: u32, radius: u32) -> f64 {
+    (0..=radius.min(prefix)).map(|flips| binomial(prefix, flips)).sum()
+}
+
+/// Time to read a whole table, in nanoseconds.
+pub(crate) fn scan_nanos(blocks: f64, keys: f64) -> f64 {
+    blocks * Timings::IN_USE.next_block + keys * Timings::IN_USE.key
 }
 
 /// The blocks that a prefix covers if keys are spread evenly over `blocks` blocks.
 pub(crate) fn evenly(blocks: f64) -> impl Fn(u32) -> f64 {
     move |prefix| blocks / 2f64.powi(i32::try_from(prefix).unwrap_or(i32::MAX))
-}
-
-/// Blocks, and the time to find a probe's place in terms of the time to decode a block.
-fn effort(probing: &Probing) -> f64 {
-    const PLACE: f64 = 0.1;
-    probing.blocks + PLACE * probing.probes
 }
 
 fn binomial(n: u32, k: u32) -> f64 {
@@ -46,9 +91,13 @@ fn binomial(n: u32, k: u32) -> f64 {
 mod tests {
     use super::*;
 
+    fn shape(blocks: f64, leading: u32) -> Shape {
+        Shape { blocks, keys: 50.0 * blocks, leading, filter: None }
+    }
+
     #[test]
     fn large_tables_take_longer_prefixes_within_the_leading_part() {
-        let choose = |blocks, leading, radius| choose(blocks, leading, radius, evenly(blocks));
+        let choose = |blocks, leading, radius| choose(shape(blocks, leading), radius, evenly(blocks));
         let prefix = |blocks: f64| choose(blocks, 32, 1).prefix;
         assert!(prefix(1e3) < prefix(1e5) && prefix(1e5) < prefix(1e7));
         assert!((16..=24).contains(&prefix(2e5)), "{}", prefix(2e5));
@@ -59,13 +108,24 @@ mod tests {
     fn bits_that_never_vary_are_looked_beyond() {
         // Behind 12 constant bits, 1,000 blocks' keys are spread evenly.
         let covered = |prefix: u32| evenly(1000.0)(prefix.saturating_sub(12));
-        let even = choose(1000.0, 32, 1, evenly(1000.0));
-        let skewed = choose(1000.0, 32, 1, covered);
+        let even = choose(shape(1000.0, 32), 1, evenly(1000.0));
+        let skewed = choose(shape(1000.0, 32), 1, covered);
         assert!(skewed.prefix >= even.prefix + 8 && skewed.blocks < 100.0, "{even:?} {skewed:?}");
     }
 
     #[test]
     fn a_tiny_table_is_read_whole() {
-        assert_eq!(choose(1.0, 64, 3, evenly(1.0)), Probing { prefix: 0, probes: 1.0, blocks: 1.0 });
+        let tiny = choose(shape(1.0, 64), 3, evenly(1.0));
+        assert_eq!((tiny.prefix, tiny.probes, tiny.blocks), (0, 1.0, 1.0));
+    }
+
+    #[test]
+    fn a_filter_is_used_where_it_saves_blocks() {
+        let filtered = |radius| {
+            let filter = FilterShape::new(20_000_000, 32, Some(radius));
+            choose(Shape { filter, ..shape(4e5, 32) }, radius, evenly(4e5))
+        };
+        assert!(filtered(1).filtered && filtered(1).blocks < 4.0, "{:?}", filtered(1));
+        assert!(filtered(3).nanos <= choose(shape(4e5, 32), 3, evenly(4e5)).nanos);
     }
 }

@@ -2,19 +2,49 @@
 //!
 //! For every segment and distance a [`SegmentPlan`] says which tables are probed with which prefix lengths, or that
 //! reading the whole first table is cheaper. [`probe`] finds the blocks that a table's probes touch and decodes each of
-//! them once; a decoded key is compared by counting differing bits, never by its prefix, so whatever a block holds within
-//! k counts. What several tables see is reported once. [`scan`] is brute force over the first table: the reference that
-//! the index is checked against, and the way to answer where probing would read everything anyway.
+//! them; a decoded key is compared by counting differing bits, never by its prefix, so whatever a block holds within
+//! k counts. What several tables see is reported once by whoever asks. [`scan`] is brute force over the first table: the
+//! reference that the index is checked against, and the way to answer where probing would read everything anyway.
 
 mod probe;
 mod scan;
 mod segment_plan;
 mod work;
 
-pub(crate) use probe::search_segment;
+pub(crate) use probe::{Asked, Part, Prober};
 pub(crate) use scan::scan_segment;
 pub(crate) use segment_plan::SegmentPlan;
 pub use work::Work;
+
+use crate::error::Result;
+use std::ops::ControlFlow;
+
+/// Calls `visit` with the number of a query and each fingerprint of a segment within the distance, perhaps several times,
+/// until it breaks. Of a plan that probes only that part is carried out; a scan belongs to the last part.
+///
+/// # Errors
+/// `Damaged` or `Io` from reading blocks.
+pub(crate) fn search_segment<B>(
+    prober: &mut Prober,
+    asked: Asked<'_>,
+    plan: &SegmentPlan,
+    part: Part,
+    work: &mut Work,
+    mut visit: impl FnMut(usize, Found) -> ControlFlow<B>,
+) -> Result<ControlFlow<B>> {
+    let SegmentPlan::Probe(probes) = plan else {
+        let queries = if part == Part::Home { &[] } else { asked.queries };
+        for (number, &query) in queries.iter().enumerate() {
+            let found =
+                scan_segment(asked.segment, query, asked.k, &mut prober.scratch, work, |one| visit(number, one))?;
+            if found.is_break() {
+                return Ok(found);
+            }
+        }
+        return Ok(ControlFlow::Continue(()));
+    };
+    prober.probe(asked, probes, part, work, &mut visit)
+}
 
 /// A stored fingerprint within the distance that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

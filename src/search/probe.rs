@@ -1,57 +1,214 @@
-//! Probing the tables of a segment.
+//! Probing the tables of a segment, in stages.
+//!
+//! What a query costs is waiting for memory: every prefix it asks for lies somewhere else. So nothing is fetched one
+//! after another. All prefixes are computed and the filter's words asked for; those that the filter lets pass are looked
+//! up in the block index, each step for all of them before the next one is taken; their blocks are asked for, of the memory
+//! and, where they have not been read before, of the disk; and only then the first block is decoded. Several queries at once fill the pipeline better than one.
 
-use super::segment_plan::{SegmentPlan, TableProbe};
-use super::{Found, Work, scan_segment};
-use crate::bits::low_mask;
+use super::segment_plan::TableProbe;
+use super::{Found, Work};
+use crate::codec::{LOT, near};
 use crate::error::Result;
-use crate::fingerprint::{WIDTH, distance, leading_ones};
-use crate::segment::{Scratch, Segment, Table};
+use crate::fingerprint::leading_ones;
+use crate::segment::{FilterPrefix, Scratch, Segment, Table};
 use std::ops::ControlFlow;
 
-/// Keys that are compared together.
-const LOT: usize = 32;
+/// Most prefixes that are on the way together: what they bring near fits the second-level cache.
+const TOGETHER: usize = 512 + 32;
 
-/// Calls `visit` for every fingerprint of a segment within distance `k`, once for each table that sees it, until it
-/// breaks.
-///
-/// # Errors
-/// `Damaged` or `Io` from reading blocks, or what `visit` returns.
-pub(crate) fn search_segment<B>(
-    segment: &Segment,
-    plan: &SegmentPlan,
-    query: u64,
-    k: u32,
-    scratch: &mut Scratch,
-    work: &mut Work,
-    mut visit: impl FnMut(Found) -> ControlFlow<B>,
-) -> Result<ControlFlow<B>> {
-    let SegmentPlan::Probe(probes) = plan else {
-        return scan_segment(segment, query, k, scratch, work, visit);
-    };
-    let mut blocks = Vec::new();
-    for probe in probes {
-        let Some(table) = segment.tables().get(probe.table) else { continue };
-        let key = table.layout().permutation.apply(query);
-        blocks.clear();
-        work.probes += places(table, key, *probe, &mut blocks);
-        blocks.sort_unstable();
-        blocks.dedup();
-        for &block in &blocks {
-            let found = visit_block(table, block, probe.table == 0, key, k, scratch, work, &mut visit)?;
-            if found.is_break() {
-                return Ok(found);
+/// What is asked for: the fingerprints of a segment within a distance of some queries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked<'a> {
+    /// Where to look.
+    pub(crate) segment: &'a Segment,
+    /// The fingerprints to find near ones of.
+    pub(crate) queries: &'a [u64],
+    /// Greatest distance of an answer.
+    pub(crate) k: u32,
+}
+
+/// The prefixes of one query and table that a filter was asked for.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    /// Number of the query.
+    query: u32,
+    /// Number of the table's entry in the plan.
+    step: u32,
+    /// How many.
+    length: usize,
+}
+
+/// A prefix to be looked for in the block index.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    query: u32,
+    step: u32,
+    /// The least key that has the prefix.
+    first: u64,
+    /// Where the index has it.
+    slot: usize,
+}
+
+/// A block to be decoded for a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Visit {
+    query: u32,
+    step: u32,
+    block: usize,
+}
+
+/// The buffers of the stages, used again from query to query.
+#[derive(Debug, Default)]
+pub(crate) struct Prober {
+    /// Prefixes that filters were asked for, run by run.
+    prefixes: Vec<FilterPrefix>,
+    runs: Vec<Run>,
+    places: Vec<Place>,
+    visits: Vec<Visit>,
+    pub(crate) scratch: Scratch,
+}
+
+impl Prober {
+    /// Calls `visit` with the number of a query and each fingerprint within the distance, once or more for each table that
+    /// sees it, until it breaks. Of every table's masks only those in `part` are tried.
+    ///
+    /// # Errors
+    /// `Damaged` or `Io` from reading blocks.
+    pub(super) fn probe<B>(
+        &mut self,
+        asked: Asked<'_>,
+        plan: &[TableProbe],
+        part: Part,
+        work: &mut Work,
+        visit: &mut impl FnMut(usize, Found) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>> {
+        for (query, &fingerprint) in (0u32..).zip(asked.queries) {
+            for (step, probe) in (0u32..).zip(plan) {
+                let Some(table) = asked.segment.tables().get(probe.table) else { continue };
+                let key = table.layout().permutation.apply(fingerprint) & leading_ones(probe.prefix);
+                for masks in part.of(&probe.masks).chunks(TOGETHER) {
+                    if self.prefixes.len() + self.places.len() + masks.len() > TOGETHER {
+                        let found = self.finish(asked, plan, work, visit)?;
+                        if found.is_break() {
+                            return Ok(found);
+                        }
+                    }
+                    work.probes += masks.len() as u64;
+                    if let Some(filter) = probe.filter(table) {
+                        self.prefixes.extend(filter.ask(masks.iter().map(|mask| key ^ mask)));
+                        self.runs.push(Run { query, step, length: masks.len() });
+                    } else {
+                        let place =
+                            |mask| Place { query, step, first: key ^ mask, slot: table.index().slot(key ^ mask) };
+                        self.places.extend(masks.iter().map(place));
+                    }
+                }
             }
         }
+        self.finish(asked, plan, work, visit)
     }
-    Ok(ControlFlow::Continue(()))
+
+    /// Takes the prefixes that were gathered through all further stages.
+    fn finish<B>(
+        &mut self,
+        asked: Asked<'_>,
+        plan: &[TableProbe],
+        work: &mut Work,
+        visit: &mut impl FnMut(usize, Found) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>> {
+        let of = |step: u32| {
+            let probe = plan.get(step as usize)?;
+            Some((probe, asked.segment.tables().get(probe.table)?))
+        };
+        let mut prefixes = &self.prefixes[..];
+        for &Run { query, step, length } in &self.runs {
+            let (run, rest) = prefixes.split_at(length.min(prefixes.len()));
+            prefixes = rest;
+            let Some((table, filter)) = of(step).and_then(|(probe, table)| Some((table, probe.filter(table)?))) else {
+                continue;
+            };
+            self.places.extend(filter.pass(run).map(|prefix| {
+                let slot = table.index().slot(prefix.first);
+                Place { query, step, first: prefix.first, slot }
+            }));
+        }
+        self.prefixes.clear();
+        self.runs.clear();
+        work.places += self.places.len() as u64;
+        for place in &self.places {
+            of(place.step).into_iter().for_each(|(_, table)| table.index().prefetch_slot(place.slot));
+        }
+        for place in &self.places {
+            of(place.step)
+                .into_iter()
+                .for_each(|(probe, table)| blocks_of(table, place, probe.prefix, &mut self.visits));
+        }
+        self.places.clear();
+        // Taken, not borrowed: an error must not leave visits to the next query.
+        let mut visits = std::mem::take(&mut self.visits);
+        let mut result = ControlFlow::Continue(());
+        for Visit { query, step, block } in visits.drain(..) {
+            let Some(((_, table), &fingerprint)) = of(step).zip(asked.queries.get(query as usize)) else { continue };
+            let key = table.layout().permutation.apply(fingerprint);
+            let mut pass = |found| visit(query as usize, found);
+            result = visit_block(table, block, key, asked.k, &mut self.scratch, work, &mut pass)?;
+            if result.is_break() {
+                break;
+            }
+        }
+        self.visits = visits;
+        Ok(result)
+    }
+}
+
+/// Which of the masks of a plan are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All.
+    All,
+    /// The one without flips: where a near key most likely is.
+    Home,
+    /// All others.
+    Others,
+}
+
+impl Part {
+    fn of(self, masks: &[u64]) -> &[u64] {
+        let (home, others) = masks.split_at(masks.len().min(1));
+        match self {
+            Self::All => masks,
+            Self::Home => home,
+            Self::Others => others,
+        }
+    }
+}
+
+/// Appends the blocks that may hold keys with the prefix, and asks for their bytes.
+fn blocks_of(table: &Table, place: &Place, prefix: u32, visits: &mut Vec<Visit>) {
+    /// Flips of the prefix's last bits lead to the same few blocks again and again.
+    const RECENT: usize = 8;
+    let index = table.index();
+    let last = place.first | !leading_ones(prefix);
+    let mut block = index.find_in(place.slot, place.first);
+    // The range ends in the first block that reaches its last key.
+    while let Some(block_key) = index.key(block) {
+        let visit = Visit { query: place.query, step: place.step, block };
+        if !visits.iter().rev().take(RECENT).any(|recent| *recent == visit) {
+            table.will_read(block);
+            table.prefetch_block(block);
+            visits.push(visit);
+        }
+        if block_key >= last {
+            break;
+        }
+        block += 1;
+    }
 }
 
 /// Decodes a block and visits its keys within distance `k` of `key`.
-#[expect(clippy::too_many_arguments, reason = "one call's worth of state; a struct would only rename it")]
 pub(super) fn visit_block<B>(
     table: &Table,
     block: usize,
-    ranked: bool,
     key: u64,
     k: u32,
     scratch: &mut Scratch,
@@ -62,12 +219,13 @@ pub(super) fn visit_block<B>(
     work.blocks += 1;
     work.candidates += keys.len() as u64;
     for (number, lot) in keys.chunks(LOT).enumerate() {
-        // Hardly any lot has a match. Looking without leaving early lets the compiler compare several keys at a time.
-        if !lot.iter().fold(false, |any, &candidate| any | (distance(candidate, key) <= k)) {
-            continue;
-        }
-        for (&candidate, position) in lot.iter().zip(number * LOT..).filter(|&(&one, _)| distance(one, key) <= k) {
-            let rank = ranked.then(|| table.index().rank(block) + position as u64);
+        let mut found = near(lot, key, k);
+        while found != 0 {
+            let position = found.trailing_zeros() as usize;
+            found &= found - 1;
+            let Some(&candidate) = lot.get(position) else { break };
+            // Only in the first table keys are fingerprints, so only there a key's rank is the fingerprint's.
+            let rank = table.is_first().then(|| table.index().rank(block) + (number * LOT + position) as u64);
             let found = visit(Found { fingerprint: table.layout().permutation.invert(candidate), rank });
             if found.is_break() {
                 return Ok(found);
@@ -75,66 +233,4 @@ pub(super) fn visit_block<B>(
         }
     }
     Ok(ControlFlow::Continue(()))
-}
-
-/// Appends the blocks that may hold keys whose prefix is within the radius of the query's; returns the number of
-/// prefixes.
-fn places(table: &Table, key: u64, probe: TableProbe, blocks: &mut Vec<usize>) -> u64 {
-    let index = table.index();
-    let prefix_bits = leading_ones(probe.prefix);
-    let mut probes = 0;
-    for_each_flip(probe.prefix, probe.radius, |flips| {
-        probes += 1;
-        let first = (key ^ flips) & prefix_bits;
-        let last = first | !prefix_bits;
-        let mut block = index.find(first);
-        // The range ends in the first block that reaches its last key.
-        while let Some(block_key) = index.key(block) {
-            blocks.push(block);
-            if block_key >= last {
-                break;
-            }
-            block += 1;
-        }
-    });
-    probes
-}
-
-/// Calls `visit` with every mask of at most `radius` ones among the `prefix` leading bits.
-fn for_each_flip(prefix: u32, radius: u32, mut visit: impl FnMut(u64)) {
-    let shift = WIDTH - prefix;
-    visit(0);
-    for ones in 1..=radius.min(prefix) {
-        let mut mask = low_mask(ones);
-        let last = mask << (prefix - ones);
-        loop {
-            visit(mask << shift);
-            if mask == last {
-                break;
-            }
-            // The next greater number with as many ones (Gosper, HAKMEM item 175).
-            let lowest = mask & mask.wrapping_neg();
-            let ripple = mask + lowest;
-            mask = ripple | (((mask ^ ripple) >> 2) / lowest);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_mask_once() {
-        for (prefix, radius, count) in
-            [(0, 3, 1), (1, 1, 2), (32, 1, 33), (20, 3, 1 + 20 + 190 + 1140), (64, 2, 2081), (5, 9, 32), (64, 1, 65)]
-        {
-            let mut seen = std::collections::BTreeSet::new();
-            for_each_flip(prefix, radius, |mask| {
-                assert!(mask.count_ones() <= radius && mask & !leading_ones(prefix) == 0);
-                assert!(seen.insert(mask));
-            });
-            assert_eq!(seen.len(), count, "{prefix} {radius}");
-        }
-    }
 }

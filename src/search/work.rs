@@ -6,8 +6,10 @@ use std::ops::{Add, AddAssign};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Work {
-    /// Prefixes looked up in block indexes.
+    /// Prefixes that were asked for.
     pub probes: u64,
+    /// Those of them that no filter denied: looked up in block indexes.
+    pub places: u64,
     /// Blocks read and decoded to find candidates.
     pub blocks: u64,
     /// Candidates: decoded fingerprints that were compared with a query.
@@ -19,6 +21,7 @@ pub struct Work {
 impl AddAssign for Work {
     fn add_assign(&mut self, other: Self) {
         self.probes += other.probes;
+        self.places += other.places;
         self.blocks += other.blocks;
         self.candidates += other.candidates;
         self.scans += other.scans;

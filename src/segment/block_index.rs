@@ -1,25 +1,43 @@
-//! The block index of one table, in memory: 14 bytes a block and 8 a page.
+//! The block index of one table, in memory: 14 bytes a block, 2 to 4 of its directory, and 8 a page.
 
-use super::locate;
-use crate::codec::BlockShape;
+use super::directory::{Directory, Keyed};
+use crate::codec::{BlockKind, BlockShape, prefetch};
 use crate::format::index::BlockEntry;
 use crate::format::page::PageLayout;
+use crate::plan::coverage::covered;
 
 /// Where each block lies and which keys it holds.
 #[derive(Debug)]
 pub(crate) struct BlockIndex {
     layout: PageLayout,
-    /// Each block's last key.
-    keys: Vec<u64>,
-    counts: Vec<u16>,
-    lengths: Vec<u16>,
-    /// Where each block begins in its page.
-    offsets: Vec<u16>,
+    entries: Vec<Entry>,
+    directory: Directory,
     /// Number of keys before each page.
     ranks: Vec<u64>,
     fingerprints: u64,
     /// For every prefix length, how many blocks the keys with one prefix extend over.
     covered: [f64; 65],
+}
+
+/// What the index knows of a block, all in one line of the cache. Packed: with padding it would take two bytes more.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, packed(2))]
+struct Entry {
+    /// The block's last key.
+    key: u64,
+    /// Where the block ends in its page.
+    end: u16,
+    /// Number of its keys.
+    count: u16,
+    /// The number of its kind.
+    kind: u16,
+}
+
+impl Keyed for Entry {
+    #[inline]
+    fn key(&self) -> u64 {
+        self.key
+    }
 }
 
 /// A block's place.
@@ -38,10 +56,8 @@ impl BlockIndex {
     pub(crate) fn new(layout: PageLayout) -> Self {
         Self {
             layout,
-            keys: Vec::new(),
-            counts: Vec::new(),
-            lengths: Vec::new(),
-            offsets: Vec::new(),
+            entries: Vec::new(),
+            directory: Directory::default(),
             ranks: Vec::new(),
             fingerprints: 0,
             covered: [0.0; 65],
@@ -50,18 +66,16 @@ impl BlockIndex {
 
     /// Appends the next block.
     pub(crate) fn push(&mut self, entry: BlockEntry) {
-        let offset = if self.keys.len().is_multiple_of(self.layout.blocks) {
+        let start = if self.entries.len().is_multiple_of(self.layout.blocks) {
             self.ranks.push(self.fingerprints);
             0
         } else {
-            let last = |column: &Vec<u16>| column.last().copied().unwrap_or(0);
-            // Parsing has made sure that a page's blocks fit it, and a page is no longer than 65,536 bytes.
-            last(&self.offsets).saturating_add(last(&self.lengths))
+            self.entries.last().map_or(0, |entry| entry.end)
         };
-        self.keys.push(entry.key);
-        self.counts.push(entry.count);
-        self.lengths.push(entry.length);
-        self.offsets.push(offset);
+        // Parsing has made sure that a page's blocks fit it, and a page is no longer than 65,536 bytes.
+        let end = start.saturating_add(entry.length);
+        let kind = entry.kind.number().into();
+        self.entries.push(Entry { key: entry.key, end, count: entry.count, kind });
         self.fingerprints += u64::from(entry.count);
     }
 
@@ -72,7 +86,7 @@ impl BlockIndex {
 
     /// Number of blocks.
     pub(crate) fn len(&self) -> usize {
-        self.keys.len()
+        self.entries.len()
     }
 
     /// Number of keys in all blocks.
@@ -83,22 +97,46 @@ impl BlockIndex {
     /// The first block whose last key is at least `key`; the number of blocks if there is none.
     #[inline]
     pub(crate) fn find(&self, key: u64) -> usize {
-        locate::lower_bound(&self.keys, key)
+        self.directory.lower_bound(&self.entries, self.directory.slot(key), key)
+    }
+
+    /// The first step of finding `key`, to be taken for many keys before the next one is: the slot to look in.
+    #[inline]
+    pub(crate) fn slot(&self, key: u64) -> usize {
+        let slot = self.directory.slot(key);
+        prefetch(self.directory.starts(), slot);
+        slot
+    }
+
+    /// The second step: brings near what the third will read.
+    #[inline]
+    pub(crate) fn prefetch_slot(&self, slot: usize) {
+        prefetch(&self.entries, self.directory.start(slot));
+    }
+
+    /// The third step: as [`BlockIndex::find`].
+    #[inline]
+    pub(crate) fn find_in(&self, slot: usize, key: u64) -> usize {
+        self.directory.lower_bound(&self.entries, slot, key)
     }
 
     /// The last key of a block.
     #[inline]
     pub(crate) fn key(&self, block: usize) -> Option<u64> {
-        self.keys.get(block).copied()
+        self.entries.get(block).map(Keyed::key)
     }
 
     /// Where a block lies.
     #[inline]
     pub(crate) fn place(&self, block: usize) -> Option<BlockPlace> {
+        let place = self.entries.get(block)?;
+        let first = block & (self.layout.blocks - 1) == 0;
+        let before = if first { None } else { self.entries.get(block.wrapping_sub(1)) };
+        let offset = before.map_or(0, |before| usize::from(before.end));
         Some(BlockPlace {
-            page: (block / self.layout.blocks) as u64,
-            offset: usize::from(*self.offsets.get(block)?),
-            length: usize::from(*self.lengths.get(block)?),
+            page: (block >> self.layout.blocks.trailing_zeros()) as u64,
+            offset,
+            length: usize::from(place.end).saturating_sub(offset),
         })
     }
 
@@ -113,17 +151,24 @@ impl BlockIndex {
     #[inline]
     pub(crate) fn shape(&self, block: usize) -> Option<BlockShape> {
         let base = match block.checked_sub(1) {
-            Some(previous) => self.keys.get(previous)?.checked_add(1)?,
+            Some(previous) => self.entries.get(previous)?.key.checked_add(1)?,
             None => 0,
         };
-        Some(BlockShape { base, last: *self.keys.get(block)?, count: usize::from(*self.counts.get(block)?) })
+        let entry = self.entries.get(block)?;
+        let kind = BlockKind::from_number(u8::try_from(entry.kind).ok()?)?;
+        Some(BlockShape { kind, base, last: entry.key, count: entry.count.into() })
     }
 
     /// Number of keys before a block.
     pub(crate) fn rank(&self, block: usize) -> u64 {
         let page = block / self.layout.blocks;
-        let before: u64 =
-            self.counts.get(page * self.layout.blocks..block).unwrap_or_default().iter().map(|&n| u64::from(n)).sum();
+        let before: u64 = self
+            .entries
+            .get(page * self.layout.blocks..block)
+            .unwrap_or_default()
+            .iter()
+            .map(|entry| u64::from(entry.count))
+            .sum();
         self.ranks.get(page).copied().unwrap_or(0) + before
     }
 
@@ -135,59 +180,15 @@ impl BlockIndex {
 
     /// Bytes of memory.
     pub(crate) fn resident_bytes(&self) -> u64 {
-        let columns = self.counts.capacity() + self.lengths.capacity() + self.offsets.capacity();
-        ((self.keys.capacity() + self.ranks.capacity()) * 8 + columns * 2) as u64
+        let entries = self.entries.capacity() * size_of::<Entry>() + self.ranks.capacity() * 8;
+        (entries + self.directory.resident_bytes()) as u64
     }
 
-    /// To be called after the last block: measures the skew and gives back memory that growing has left over.
+    /// To be called after the last block: measures the skew, makes the directory and gives back memory that growing has left over.
     pub(crate) fn complete(&mut self) {
-        self.covered = covered(&self.keys);
-        self.keys.shrink_to_fit();
+        self.covered = covered(&self.entries.iter().map(Keyed::key).collect::<Vec<_>>());
+        self.entries.shrink_to_fit();
         self.ranks.shrink_to_fit();
-        [&mut self.counts, &mut self.lengths, &mut self.offsets].into_iter().for_each(Vec::shrink_to_fit);
-    }
-}
-
-/// Blocks that the keys with one prefix extend over, for every prefix length from 0 to 64.
-///
-/// Block keys are a sample of the data, one key a block, and show its skew: bits that hardly vary tell few of them apart.
-/// Ranges shorter than a few blocks are below the sample's resolution; there every further bit is taken to halve them,
-/// unless block keys that still share the prefix say otherwise.
-#[expect(clippy::cast_precision_loss, reason = "an estimate")]
-fn covered(keys: &[u64]) -> [f64; 65] {
-    const RESOLUTION: f64 = 4.0;
-    let blocks = keys.len() as f64;
-    let mut common = [0usize; 65];
-    for (a, b) in keys.iter().zip(keys.iter().skip(1)) {
-        common.iter_mut().skip((a ^ b).leading_zeros() as usize).take(1).for_each(|neighbours| *neighbours += 1);
-    }
-    let mut covered = [blocks; 65];
-    let (mut prefixes, mut shorter) = (1, blocks);
-    for (slot, boundaries) in covered.iter_mut().skip(1).zip(common) {
-        prefixes += boundaries;
-        let shared = blocks / prefixes as f64;
-        shorter = if shared >= RESOLUTION { shared } else { f64::max(shorter / 2.0, shared - 1.0) };
-        *slot = shorter;
-    }
-    covered
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn even_keys_cover_half_with_every_bit_and_constant_bits_tell_nothing_apart() {
-        let even: Vec<u64> = (0..1000u64).map(|i| i.wrapping_mul(u64::MAX / 1000)).collect();
-        let behind_zeros: Vec<u64> = even.iter().map(|key| key >> 20).collect();
-        for prefix in 0..=24 {
-            let expected = 1000.0 / 2f64.powi(prefix);
-            let found = covered(&even)[prefix as usize];
-            assert!((expected / 2.0..=expected * 2.0).contains(&found), "{prefix}: {found} for {expected}");
-            let found = covered(&behind_zeros)[20 + prefix as usize];
-            assert!((expected / 2.0..=expected * 2.0).contains(&found), "{prefix}: {found} for {expected}");
-        }
-        assert_eq!(covered(&behind_zeros)[20], 1000.0);
-        assert!(covered(&[]).iter().chain(&covered(&[7])).all(|blocks| blocks.is_finite()));
+        self.directory = Directory::new(&self.entries);
     }
 }

@@ -1,5 +1,6 @@
 //! A segment file that is open for reading, and which of its pages were checked.
 
+use crate::codec::prefetch;
 use crate::env::ReadFile;
 use crate::error::{Error, Result};
 use crate::format::footer::Span;
@@ -38,9 +39,53 @@ impl SegmentFile {
         read.map_err(|error| Error::io("cannot read", &self.path, error).at_offset(span.offset))
     }
 
+    /// The whole file, if it is in memory anyway.
+    #[inline]
+    pub(crate) fn bytes(&self) -> Option<&[u8]> {
+        self.file.bytes()
+    }
+
     /// Whether what was checked once needs no second check.
     pub(crate) fn is_stable(&self) -> bool {
         self.file.is_stable()
+    }
+}
+
+/// A span as indices, if it can be one.
+#[inline]
+fn range(span: Span) -> Option<std::ops::Range<usize>> {
+    let start = usize::try_from(span.offset).ok()?;
+    Some(start..start.checked_add(usize::try_from(span.length).ok()?)?)
+}
+
+/// A set of pages about which something was found out that need not be found out again: one bit a page. Stays empty for
+/// files that may read differently the next time.
+#[derive(Debug)]
+pub(super) struct PageSet(Vec<AtomicU64>);
+
+impl PageSet {
+    pub(super) fn new(file: &SegmentFile, pages: u64) -> Self {
+        let words = if file.is_stable() { usize::try_from(pages.div_ceil(64)).unwrap_or(0) } else { 0 };
+        Self((0..words).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    fn word(&self, page: u64) -> Option<&AtomicU64> {
+        usize::try_from(page / 64).ok().and_then(|word| self.0.get(word))
+    }
+
+    // Relaxed is enough: a bit says nothing about other memory, and finding out again does no harm.
+    #[inline]
+    pub(super) fn has(&self, page: u64) -> bool {
+        self.word(page).is_some_and(|word| word.load(Ordering::Relaxed) & 1 << (page % 64) != 0)
+    }
+
+    pub(super) fn add(&self, page: u64) {
+        self.word(page).into_iter().for_each(|word| _ = word.fetch_or(1 << (page % 64), Ordering::Relaxed));
+    }
+
+    /// Bytes of memory.
+    pub(super) fn resident_bytes(&self) -> u64 {
+        (self.0.capacity() * 8) as u64
     }
 }
 
@@ -50,20 +95,18 @@ pub(crate) struct Pages {
     span: Span,
     size: usize,
     stream: Stream,
-    /// One bit a page: its checksum held. Only kept for files that are stable.
-    checked: Vec<AtomicU64>,
+    /// Pages whose checksum held.
+    checked: PageSet,
 }
 
 impl Pages {
     pub(crate) fn new(file: &SegmentFile, span: Span, size: usize, stream: Stream) -> Self {
-        let pages = span.length.div_ceil(size as u64);
-        let words = if file.is_stable() { usize::try_from(pages.div_ceil(64)).unwrap_or(0) } else { 0 };
-        Self { span, size, stream, checked: (0..words).map(|_| AtomicU64::new(0)).collect() }
+        Self { span, size, stream, checked: PageSet::new(file, span.length.div_ceil(size as u64)) }
     }
 
     /// Bytes of memory.
     pub(crate) fn resident_bytes(&self) -> u64 {
-        (self.checked.capacity() * 8) as u64
+        self.checked.resident_bytes()
     }
 
     /// Number of pages.
@@ -84,17 +127,38 @@ impl Pages {
     /// `Damaged` with the page's offset if it does not hold; `Io` if it cannot be read.
     pub(crate) fn get<'a>(&self, file: &'a SegmentFile, number: u64, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         let place = self.place(number);
-        let page = file.read(place, buffer)?;
-        let word = usize::try_from(number / 64).ok().and_then(|word| self.checked.get(word));
-        let bit = 1 << (number % 64);
-        // Relaxed is enough: the bit says nothing about other memory, and a second check does no harm.
-        if word.is_none_or(|word| word.load(Ordering::Relaxed) & bit == 0) {
+        let page = match file.bytes().and_then(|bytes| bytes.get(range(place)?)) {
+            Some(page) => page,
+            None => file.read(place, buffer)?,
+        };
+        if !self.checked.has(number) {
             page::open(page, self.stream, number)
                 .map_err(|error| error.at_path(file.path()).at_offset(place.offset))?;
-            if let Some(word) = word {
-                word.fetch_or(bit, Ordering::Relaxed);
-            }
+            self.checked.add(number);
         }
         Ok(page)
+    }
+
+    /// Says that a page will be read soon, unless it was read through the map before: then it most likely is in memory, and
+    /// asking would cost more than it saves. (Where a store is larger than memory, positioned reads announce every page.)
+    #[inline]
+    pub(super) fn will_read(&self, file: &SegmentFile, number: u64) {
+        if !self.checked.has(number) {
+            let Span { offset, length } = self.place(number);
+            file.file.will_read(offset, length);
+        }
+    }
+
+    /// Brings bytes of a page near, if the file is in memory.
+    #[inline]
+    pub(super) fn prefetch(&self, file: &SegmentFile, number: u64, offset: usize, length: usize) {
+        const LINE: usize = 64;
+        let Some(bytes) = file.bytes() else { return };
+        let start = self.span.offset + number * self.size as u64;
+        let start = usize::try_from(start).unwrap_or(usize::MAX).saturating_add(offset);
+        // Lines begin at multiples of their length, in the file as in memory: maps begin at a page.
+        for at in (start & !(LINE - 1)..start.saturating_add(length)).step_by(LINE) {
+            prefetch(bytes, at);
+        }
     }
 }

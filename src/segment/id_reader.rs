@@ -1,6 +1,6 @@
 //! The ids of a segment, open for reading.
 
-use super::file::{Pages, SegmentFile};
+use super::file::{PageSet, Pages, SegmentFile};
 use super::id_writer::INDEX_CHUNK;
 use crate::error::{Error, Result};
 use crate::format::CHECKSUM;
@@ -15,6 +15,8 @@ use std::sync::Arc;
 pub(crate) struct IdReader {
     file: Arc<SegmentFile>,
     pages: Pages,
+    /// Pages that were found to be sound, of files that do not change.
+    parsed: PageSet,
     /// Number of fingerprints that begin before each page, and at the end their number.
     firsts: Vec<u64>,
 }
@@ -23,11 +25,12 @@ impl IdReader {
     /// Reads the index.
     pub(super) fn open(file: &Arc<SegmentFile>, ids: Span, index: Span) -> Result<Self> {
         let pages = Pages::new(file, ids, id_page::SIZE, page::Stream::Ids);
+        let parsed = PageSet::new(file, pages.count());
         let mut buffer = Vec::new();
         let bytes = file.read(index, &mut buffer)?;
         let mut fields = Fields::new(bytes, index.offset);
         let firsts = parse_index(&mut fields, pages.count()).map_err(|error| error.at_path(file.path()))?;
-        Ok(Self { file: Arc::clone(file), pages, firsts })
+        Ok(Self { file: Arc::clone(file), pages, parsed, firsts })
     }
 
     /// Number of fingerprints that have ids.
@@ -37,7 +40,7 @@ impl IdReader {
 
     /// Bytes of memory.
     pub(crate) fn resident_bytes(&self) -> u64 {
-        (self.firsts.capacity() * 8) as u64
+        (self.firsts.capacity() * 8) as u64 + self.pages.resident_bytes() + self.parsed.resident_bytes()
     }
 
     /// Number of pages.
@@ -66,9 +69,12 @@ impl IdReader {
         let place = self.pages.place(number);
         let bytes = self.pages.get(&self.file, number, buffer)?;
         let payload = bytes.get(..bytes.len().saturating_sub(CHECKSUM)).unwrap_or_default();
-        IdPage::parse(&mut Fields::new(payload, place.offset))
-            .and_then(|page| visit(&page))
-            .map_err(|error| error.at_path(self.file.path()).at_offset(place.offset))
+        let parsed = if self.parsed.has(number) { IdPage::parsed(payload) } else { None };
+        let page = match parsed {
+            Some(page) => Ok(page),
+            None => IdPage::parse(&mut Fields::new(payload, place.offset)).inspect(|_| self.parsed.add(number)),
+        };
+        page.and_then(|page| visit(&page)).map_err(|error| error.at_path(self.file.path()).at_offset(place.offset))
     }
 
     /// Appends the ids of the fingerprint with this rank in the first table, in ascending order.
@@ -82,27 +88,21 @@ impl IdReader {
         let mut more = self.with_page(number, buffer, |page| {
             let start = usize::try_from(nth).ok().and_then(|nth| page.start_of(nth));
             let start = start.ok_or_else(|| Error::damaged("a fingerprint has no ids"))?;
-            ids.push(page.id(start)?);
-            take_run(page, start + 1, ids)
+            let end = page.end_of(start);
+            page.append_ids(start..end, ids)?;
+            Ok(end == page.records())
         })?;
         // A fingerprint with very many ids goes on in the next pages.
         while more && number + 1 < self.pages.count() {
             number += 1;
-            more = self.with_page(number, buffer, |page| take_run(page, 0, ids))?;
+            more = self.with_page(number, buffer, |page| {
+                let end = if page.begins(0) { 0 } else { page.end_of(0) };
+                page.append_ids(0..end, ids)?;
+                Ok(end == page.records())
+            })?;
         }
         Ok(())
     }
-}
-
-/// Appends ids from a record on until the next fingerprint begins; whether the page ended before.
-fn take_run(page: &IdPage<'_>, from: usize, ids: &mut Vec<u64>) -> Result<bool> {
-    for record in from..page.records() {
-        if page.begins(record) {
-            return Ok(false);
-        }
-        ids.push(page.id(record)?);
-    }
-    Ok(true)
 }
 
 /// The rank of the first fingerprint that begins in each of `pages` pages, and at the end their number.

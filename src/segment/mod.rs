@@ -5,10 +5,11 @@
 //! read. The file is specified in format-spec/segment.md.
 
 mod block_index;
+mod directory;
 mod file;
+mod filter;
 mod id_reader;
 mod id_writer;
-mod locate;
 mod reader;
 mod records;
 mod table;
@@ -17,6 +18,7 @@ mod verify;
 mod writer;
 
 pub(crate) use file::SegmentFile;
+pub(crate) use filter::{Filter, FilterPrefix};
 pub(crate) use id_reader::parse_index as parse_id_index;
 pub(crate) use reader::{Segment, read_footer};
 pub(crate) use records::SegmentRecords;

@@ -2,20 +2,24 @@
 
 use super::block_index::BlockIndex;
 use super::file::{Pages, SegmentFile};
-use crate::codec::{BlockKind, Codes, decode_block};
+use super::filter::Filter;
+use crate::codec::{BlockBuffer, BlockKind, Codes, decode_block};
 use crate::error::{Error, Result};
 use crate::format::fields::Fields;
 use crate::format::footer::TableSections;
+use crate::format::index::{self, IndexShape};
 use crate::format::page::{PageLayout, Stream};
-use crate::format::{CHECKSUM, Parameters, codes, index};
+use crate::format::{CHECKSUM, Parameters, codes};
 use crate::plan::TableLayout;
-use std::sync::Arc;
+use crate::plan::filter_shape::FilterShape;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 
 /// Buffers that reading reuses from block to block.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     page: Vec<u8>,
-    keys: Vec<u64>,
+    block: BlockBuffer,
 }
 
 /// A table: index and codes in memory, blocks in the file.
@@ -23,14 +27,17 @@ pub(crate) struct Scratch {
 pub(crate) struct Table {
     file: Arc<SegmentFile>,
     layout: TableLayout,
+    filter_shape: Option<FilterShape>,
     index: BlockIndex,
     codes: Codes,
     pages: Pages,
+    filter: OnceLock<Filter>,
+    is_first: bool,
 }
 
 impl Table {
     /// Reads index and codes of table `number`.
-    pub(super) fn open(
+    pub(crate) fn open(
         file: &Arc<SegmentFile>,
         number: u8,
         sections: &TableSections,
@@ -46,7 +53,9 @@ impl Table {
         let bytes = file.read(sections.index, &mut buffer)?;
         let mut index = BlockIndex::new(page_layout);
         let mut fields = Fields::new(bytes, sections.index.offset);
-        index::parse(&mut fields, sections.blocks, page_layout, number, |entry| index.push(entry)).map_err(place)?;
+        let shape =
+            IndexShape { blocks: sections.blocks, layout: page_layout, codec: parameters.codec(), table: number };
+        index::parse(&mut fields, shape, |entry| index.push(entry)).map_err(place)?;
         index.complete();
         if index.data_length() != sections.data.length {
             return Err(place(
@@ -54,7 +63,17 @@ impl Table {
             ));
         }
         let pages = Pages::new(file, sections.data, page_layout.size, Stream::Data(number));
-        Ok(Self { file: Arc::clone(file), layout, index, codes, pages })
+        let radius = parameters.design().radii(parameters.max_distance()).get(usize::from(number)).copied().flatten();
+        Ok(Self {
+            file: Arc::clone(file),
+            filter_shape: FilterShape::new(index.fingerprints(), layout.leading, radius),
+            layout,
+            index,
+            codes,
+            pages,
+            filter: OnceLock::new(),
+            is_first: number == 0,
+        })
     }
 
     /// How fingerprints become keys, and how many of a key's bits lead.
@@ -62,9 +81,56 @@ impl Table {
         &self.layout
     }
 
+    /// Whether it is the segment's first table, whose keys are the fingerprints themselves.
+    pub(crate) fn is_first(&self) -> bool {
+        self.is_first
+    }
+
     /// The block index.
     pub(crate) fn index(&self) -> &BlockIndex {
         &self.index
+    }
+
+    /// The prefix filter, if it has been made.
+    #[inline]
+    pub(crate) fn filter(&self) -> Option<&Filter> {
+        self.filter.get()
+    }
+
+    /// What its prefix filter looks like; `None` for a table that needs none.
+    pub(crate) fn filter_shape(&self) -> Option<FilterShape> {
+        self.filter_shape
+    }
+
+    /// Makes the prefix filter, unless it is there or none is needed; leaves off when `stop` is set.
+    ///
+    /// # Errors
+    /// `Damaged` or `Io` from reading the table.
+    pub(crate) fn build_filter(&self, stop: &AtomicBool) -> Result<()> {
+        if self.filter.get().is_none()
+            && let Some(shape) = self.filter_shape
+            && let Some(filter) = Filter::build(self, shape, stop)?
+        {
+            // Somebody else may have been faster, with the same filter.
+            let _ = self.filter.set(filter);
+        }
+        Ok(())
+    }
+
+    /// Says that a block will be read soon: the reads of all that are announced go out together.
+    #[inline]
+    pub(crate) fn will_read(&self, block: usize) {
+        if let Some(place) = self.index.place(block) {
+            self.pages.will_read(&self.file, place.page);
+        }
+    }
+
+    /// Brings a block's bytes near, if the file is in memory and there is such a block.
+    #[inline]
+    pub(crate) fn prefetch_block(&self, block: usize) {
+        if let Some(place) = self.index.place(block) {
+            self.pages.prefetch(&self.file, place.page, place.offset, place.length);
+        }
     }
 
     /// Offset of a block in the file.
@@ -91,9 +157,9 @@ impl Table {
             .ok_or_else(|| Error::invalid(format!("there is no block {block}")).at_path(self.file.path()))?;
         let page = self.pages.get(&self.file, place.page, &mut scratch.page)?;
         let bytes = page.get(place.offset..).unwrap_or_default();
-        let kind = decode_block(&self.codes, bytes, place.length, shape, &mut scratch.keys)
+        let keys = decode_block(&self.codes, bytes, place.length, shape, &mut scratch.block)
             .map_err(|error| error.at_path(self.file.path()).at_offset(self.block_offset(block).unwrap_or_default()))?;
-        Ok((kind, &scratch.keys))
+        Ok((shape.kind, keys))
     }
 
     /// Checks that nothing but zeros follows the last block of a page.
@@ -111,7 +177,7 @@ impl Table {
         }
     }
 
-    /// Bytes of memory: index and code tables.
+    /// Bytes of memory: index and code tables, no filter.
     pub(crate) fn resident_bytes(&self) -> u64 {
         self.index.resident_bytes() + self.codes.resident_bytes() + self.pages.resident_bytes()
     }

@@ -23,6 +23,9 @@ pub(crate) fn encode_table(parameters: &Parameters, number: u8, keys: &[u64]) ->
     let mut table = EncodedTable { pages: Vec::new(), codes, index: Vec::new() };
     let (mut rest, mut base, mut page) = (keys, 0, Vec::with_capacity(layout.size));
     for page_number in 0.. {
+        if rest.is_empty() {
+            break;
+        }
         for slot in 0..layout.blocks {
             if rest.is_empty() {
                 break;
@@ -35,12 +38,9 @@ pub(crate) fn encode_table(parameters: &Parameters, number: u8, keys: &[u64]) ->
             encode_block(&table.codes, kind, base, block, &mut page);
             let key = block.last().copied().unwrap_or(base);
             let narrow = |value: usize| u16::try_from(value).unwrap_or(u16::MAX);
-            table.index.push(BlockEntry { key, count: narrow(block.len()), length: narrow(page.len() - before) });
+            table.index.push(BlockEntry { key, count: narrow(block.len()), length: narrow(page.len() - before), kind });
             base = key.wrapping_add(1);
             rest = behind;
-        }
-        if page.is_empty() {
-            break;
         }
         let size = if rest.is_empty() { page.len() + crate::format::CHECKSUM } else { layout.size };
         page::close(&mut page, size, Stream::Data(number), page_number);

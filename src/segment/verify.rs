@@ -180,8 +180,9 @@ fn check_ids(segment: &Segment, damages: &mut Vec<Damage>) -> Result<()> {
             }
             page.check(number + 1 == ids.page_count())?;
             records += page.records() as u64;
-            for record in 0..page.records() {
-                let id = page.id(record)?;
+            let mut all = Vec::with_capacity(page.records());
+            page.append_ids(0..page.records(), &mut all)?;
+            for (record, id) in all.into_iter().enumerate() {
                 let legal = page.begins(record) || previous.is_some_and(|previous| previous < id);
                 if !legal {
                     return Err(Error::damaged("ids of a fingerprint are not in ascending order"));

@@ -5,6 +5,7 @@
 //! with everything in it.
 
 use super::directory::{CREATING, create_durably, forget_lock, remove_leftovers, room_for_store, undo_creation};
+use super::filters::FilterMaker;
 use super::load::{self, LoadReport, Records};
 use super::{Store, take_lock};
 use crate::error::{Error, ErrorKind, Result};
@@ -38,11 +39,15 @@ pub(super) fn create(
         options: options.clone(),
         manifest: ManifestData::new(*parameters),
         segments: Vec::new(),
+        filters: FilterMaker::default(),
         lock: Some(lock),
         poisoned: false,
     };
     match fill(&mut store, records) {
-        Ok(report) => Ok((store, report)),
+        Ok(report) => {
+            store.filters = FilterMaker::begin(&store.segments, options);
+            Ok((store, report))
+        }
         Err(error) => {
             // A manifest that could not be made durable may still be there: then what it names has to stay.
             if !store.poisoned {

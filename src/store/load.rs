@@ -1,11 +1,13 @@
 //! Bulk load: one new segment, then one new manifest.
 
+use super::filters::FilterMaker;
 use super::{Store, open_segment};
 use crate::bulk;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Record;
 use crate::format::manifest::{ManifestData, Numbering};
 use crate::manifest;
+use std::sync::Arc;
 
 /// What is loaded.
 #[derive(Clone, Debug)]
@@ -86,6 +88,9 @@ pub(super) fn bulk_load(store: &mut Store, records: Records) -> Result<LoadRepor
         return Err(error);
     }
     store.manifest = state;
+    // First the one that works on what was there before stops, so that nothing is made twice.
+    store.filters = FilterMaker::default();
+    store.filters = FilterMaker::begin(&store.segments, &store.options);
     Ok(report)
 }
 
@@ -111,7 +116,7 @@ pub(super) fn add_segment(store: &mut Store, state: &mut ManifestData, records: 
     let (path, entry) = bulk::write_segment(env, &store.path, state.next_segment, &parameters, &records)?;
     drop(records);
     match open_segment(&store.path, &store.options, state, &entry) {
-        Ok(segment) => store.segments.push(segment),
+        Ok(segment) => store.segments.push(Arc::new(segment)),
         Err(error) => {
             // Nothing refers to the file yet.
             let _ = env.remove(&path);

@@ -8,6 +8,7 @@
 
 mod create;
 mod directory;
+mod filters;
 mod load;
 mod query;
 mod records;
@@ -17,8 +18,8 @@ mod verify;
 pub use load::{LoadReport, Records};
 pub use query::Searcher;
 pub use records::RecordIter;
-pub(crate) use statistics::of_segment as statistics_of_segment;
 pub use statistics::{Statistics, TableStatistics};
+pub(crate) use statistics::{empty_tables, information_bound, of_segment as statistics_of_segment};
 pub use verify::{VerifyReport, verify};
 
 use crate::bulk::segment_name;
@@ -29,10 +30,12 @@ use crate::format::Parameters;
 use crate::format::manifest::{ManifestData, Numbering, SegmentEntry};
 use crate::manifest;
 use crate::options::Options;
-use crate::segment::Segment;
+use crate::segment::{Filter, Segment};
+use filters::FilterMaker;
 use std::any::Any;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Name of the file that the writing process locks.
 const LOCK: &str = "LOCK";
@@ -57,7 +60,8 @@ pub struct Store {
     path: PathBuf,
     options: Options,
     manifest: ManifestData,
-    segments: Vec<Segment>,
+    segments: Vec<Arc<Segment>>,
+    filters: FilterMaker,
     /// Held while the store is open for writing; `None` = reading only.
     lock: Option<Box<dyn Any + Send + Sync>>,
     /// Set when it is not known which manifest is on disk; no further writes then.
@@ -123,9 +127,11 @@ impl Store {
         let segments = manifest
             .segments
             .iter()
-            .map(|entry| open_segment(path, options, &manifest, entry))
-            .collect::<Result<_>>()?;
-        Ok(Self { path: path.to_owned(), options: options.clone(), manifest, segments, lock: None, poisoned: false })
+            .map(|entry| open_segment(path, options, &manifest, entry).map(Arc::new))
+            .collect::<Result<Vec<_>>>()?;
+        let filters = FilterMaker::begin(&segments, options);
+        let (path, options) = (path.to_owned(), options.clone());
+        Ok(Self { path, options, manifest, segments, filters, lock: None, poisoned: false })
     }
 
     /// The store's directory.
@@ -232,6 +238,18 @@ impl Store {
         Searcher::new(&self.segments)
     }
 
+    /// Returns when the filters that are made in the background are there ([`crate::Filters`]).
+    pub fn wait_for_filters(&self) {
+        self.filters.wait();
+    }
+
+    /// Bytes of memory of the filters that are there now.
+    #[must_use]
+    pub fn filter_bytes(&self) -> u64 {
+        let tables = self.segments.iter().flat_map(|segment| segment.tables());
+        tables.filter_map(|table| table.filter()).map(Filter::bytes).sum()
+    }
+
     /// All records by fingerprint, then id.
     #[must_use]
     pub fn records(&self) -> RecordIter<'_> {
@@ -241,7 +259,11 @@ impl Store {
     /// Sizes and counts, from what is in memory.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
-        statistics::collect(&self.manifest.parameters, self.manifest.write().len() as u64, &self.segments)
+        statistics::collect(
+            &self.manifest.parameters,
+            self.manifest.write().len() as u64,
+            self.segments.iter().map(|segment| &**segment),
+        )
     }
 
     /// Checks every byte of the store's files. [`verify`] does the same for a store too damaged to open.
@@ -262,7 +284,7 @@ impl Store {
         verify(&self.path, &self.options)
     }
 
-    pub(crate) fn into_segments(self) -> Vec<Segment> {
+    pub(crate) fn into_segments(self) -> Vec<Arc<Segment>> {
         self.segments
     }
 }

@@ -2,30 +2,31 @@
 
 use crate::error::{Error, Result};
 use crate::fingerprint::{Match, WIDTH, distance};
-use crate::search::{Found, SegmentPlan, Work, scan_segment, search_segment};
-use crate::segment::{Scratch, Segment};
+use crate::search::{Asked, Found, Part, Prober, SegmentPlan, Work, scan_segment, search_segment};
+use crate::segment::{Scratch, Segment, Table};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// Asks a store many times, reusing its buffers. One a thread.
 #[derive(Debug)]
 pub struct Searcher<'a> {
-    segments: &'a [Segment],
-    /// The distance that `plans` are for.
-    planned: Option<u32>,
+    segments: &'a [Arc<Segment>],
+    /// The distance that `plans` are for, and how many filters there were.
+    planned: Option<(u32, usize)>,
     /// One a segment.
     plans: Vec<SegmentPlan>,
-    scratch: Scratch,
+    prober: Prober,
     page: Vec<u8>,
     work: Work,
 }
 
 impl<'a> Searcher<'a> {
-    pub(super) fn new(segments: &'a [Segment]) -> Self {
+    pub(super) fn new(segments: &'a [Arc<Segment>]) -> Self {
         Self {
             segments,
             planned: None,
             plans: Vec::new(),
-            scratch: Scratch::default(),
+            prober: Prober::default(),
             page: Vec::new(),
             work: Work::default(),
         }
@@ -49,19 +50,71 @@ impl<'a> Searcher<'a> {
         matches
     }
 
+    /// The answers of [`Searcher::query`] to independent queries, in their order. Faster than asking one by one: while one
+    /// waits for memory, others go on.
+    ///
+    /// ```
+    /// # use fpstore::{Options, Parameters, Records, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("store");
+    /// let loaded = Records::Numbered(vec![0b0000, 0b0111, u64::MAX]);
+    /// let (store, _) = Store::create_loaded(&path, &Parameters::new(3), &Options::new(), loaded)?;
+    /// let answers = store.searcher().query_many(&[0b0011, !0b0011], 2)?;
+    /// assert_eq!((answers[0].len(), answers[1].len()), (2, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Searcher::query`].
+    pub fn query_many(&mut self, fingerprints: &[u64], k: u32) -> Result<Vec<Vec<Match>>> {
+        /// Queries that are on the way together.
+        const LOT: usize = 8;
+        self.plan(k)?;
+        let mut answers = Vec::with_capacity(fingerprints.len());
+        for lot in fingerprints.chunks(LOT) {
+            let mut matches: Vec<Vec<Match>> = vec![Vec::new(); lot.len()];
+            let mut found: Vec<Vec<Found>> = vec![Vec::new(); lot.len()];
+            for (segment, plan) in self.segments.iter().zip(&self.plans) {
+                let asked = Asked { segment, queries: lot, k };
+                let all = search_segment(&mut self.prober, asked, plan, Part::All, &mut self.work, |query, one| {
+                    found.iter_mut().skip(query).take(1).for_each(|found| found.push(one));
+                    ControlFlow::<()>::Continue(())
+                });
+                let _ = all?;
+                for ((&query, found), matches) in lot.iter().zip(&mut found).zip(&mut matches) {
+                    collect(segment, query, found, &mut self.prober.scratch, &mut self.page, matches)?;
+                }
+            }
+            answers.extend(matches.into_iter().map(in_order));
+        }
+        Ok(answers)
+    }
+
     /// As [`crate::Store::contains_near`].
     ///
     /// # Errors
     /// As [`Searcher::query`].
     pub fn contains_near(&mut self, fingerprint: u64, k: u32) -> Result<Option<Match>> {
         self.plan(k)?;
-        for (segment, plan) in self.segments.iter().zip(&self.plans) {
-            let first =
-                search_segment(segment, plan, fingerprint, k, &mut self.scratch, &mut self.work, ControlFlow::Break)?;
-            if let ControlFlow::Break(found) = first {
-                let mut matches = Vec::new();
-                collect(segment, fingerprint, vec![found], &mut self.scratch, &mut self.page, &mut matches)?;
-                return Ok(in_order(matches).into_iter().next());
+        // Where a near fingerprint most likely is comes first, in every segment.
+        for part in [Part::Home, Part::Others] {
+            for (segment, plan) in self.segments.iter().zip(&self.plans) {
+                let asked = Asked { segment, queries: &[fingerprint], k };
+                let first = search_segment(&mut self.prober, asked, plan, part, &mut self.work, |_, found| {
+                    ControlFlow::Break(found)
+                })?;
+                if let ControlFlow::Break(found) = first {
+                    let mut matches = Vec::new();
+                    collect(
+                        segment,
+                        fingerprint,
+                        &mut vec![found],
+                        &mut self.prober.scratch,
+                        &mut self.page,
+                        &mut matches,
+                    )?;
+                    return Ok(in_order(matches).into_iter().next());
+                }
             }
         }
         Ok(None)
@@ -85,7 +138,7 @@ impl<'a> Searcher<'a> {
         // How many fingerprints lie at each distance tells how far to look: each of them has at least one record.
         let mut at_distance = [0usize; WIDTH as usize + 1];
         for segment in self.segments {
-            let all = scan_segment(segment, fingerprint, WIDTH, &mut self.scratch, &mut self.work, |one| {
+            let all = scan_segment(segment, fingerprint, WIDTH, &mut self.prober.scratch, &mut self.work, |one| {
                 let away = distance(one.fingerprint, fingerprint) as usize;
                 at_distance.iter_mut().skip(away).take(1).for_each(|fingerprints| *fingerprints += 1);
                 ControlFlow::<()>::Continue(())
@@ -125,21 +178,25 @@ impl<'a> Searcher<'a> {
         let mut matches = Vec::new();
         for (segment, plan) in self.segments.iter().zip(plans) {
             let mut found = Vec::new();
-            let all = search_segment(segment, plan, fingerprint, k, &mut self.scratch, &mut self.work, |one| {
+            let asked = Asked { segment, queries: &[fingerprint], k };
+            let all = search_segment(&mut self.prober, asked, plan, Part::All, &mut self.work, |_, one| {
                 found.push(one);
                 ControlFlow::<()>::Continue(())
             });
             let _ = all?;
-            collect(segment, fingerprint, found, &mut self.scratch, &mut self.page, &mut matches)?;
+            collect(segment, fingerprint, &mut found, &mut self.prober.scratch, &mut self.page, &mut matches)?;
         }
         Ok(in_order(matches))
     }
 
     fn plan(&mut self, k: u32) -> Result<()> {
         check_distance(k)?;
-        if self.planned != Some(k) {
+        // Filters are made while queries already run; with each one there is more to choose from.
+        let tables = self.segments.iter().flat_map(|segment| segment.tables());
+        let now = (k, tables.filter_map(Table::filter).count());
+        if self.planned != Some(now) {
             self.plans = self.segments.iter().map(|segment| SegmentPlan::new(segment, k)).collect();
-            self.planned = Some(k);
+            self.planned = Some(now);
         }
         Ok(())
     }
@@ -152,11 +209,11 @@ fn check_distance(k: u32) -> Result<()> {
     Ok(())
 }
 
-/// Appends the records of the fingerprints that a segment's tables have found, each fingerprint once.
+/// Appends the records of the fingerprints that a segment's tables have found, each fingerprint once. Empties `found`.
 fn collect(
     segment: &Segment,
     query: u64,
-    mut found: Vec<Found>,
+    found: &mut Vec<Found>,
     scratch: &mut Scratch,
     page: &mut Vec<u8>,
     matches: &mut Vec<Match>,
@@ -165,8 +222,9 @@ fn collect(
     found.sort_unstable();
     found.reverse();
     found.dedup_by_key(|one| one.fingerprint);
+    found.sort_unstable_by_key(|one| (distance(one.fingerprint, query), one.fingerprint));
     let mut ids = Vec::new();
-    for one in found {
+    for one in found.drain(..) {
         let rank = match one.rank {
             Some(rank) => rank,
             None => segment.rank_of(one.fingerprint, scratch)?.ok_or_else(|| {
@@ -183,7 +241,10 @@ fn collect(
 
 /// Matches in the order of answers, equal ones of several segments once.
 fn in_order(mut matches: Vec<Match>) -> Vec<Match> {
-    matches.sort_unstable();
+    // Those of one segment are.
+    if !matches.is_sorted() {
+        matches.sort_unstable();
+    }
     matches.dedup();
     matches
 }

@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::fingerprint::Record;
 use crate::segment::{Segment, SegmentRecords};
 use std::iter::Peekable;
+use std::sync::Arc;
 
 /// Iterates over the records of a store by fingerprint, then id, equal ones once. Ends after the first error.
 #[derive(Debug)]
@@ -13,7 +14,7 @@ pub struct RecordIter<'a> {
 }
 
 impl<'a> RecordIter<'a> {
-    pub(super) fn new(segments: &'a [Segment]) -> Self {
+    pub(super) fn new(segments: &'a [Arc<Segment>]) -> Self {
         Self { sources: segments.iter().map(|segment| SegmentRecords::new(segment).peekable()).collect(), last: None }
     }
 }

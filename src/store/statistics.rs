@@ -1,7 +1,9 @@
 //! Sizes and counts.
 
+use super::filters;
 use crate::fingerprint::WIDTH;
 use crate::format::Parameters;
+use crate::plan::{Design, TableLayout};
 use crate::segment::Segment;
 
 /// Sizes and counts of a store, summed over its segments. Sizes in bytes.
@@ -18,8 +20,10 @@ pub struct Statistics {
     pub file_bytes: u64,
     /// Ids with their index.
     pub id_bytes: u64,
-    /// Memory that stays in use while the store is open.
+    /// Memory that stays in use while the store is open, without filters.
     pub resident_bytes: u64,
+    /// Further memory of the prefix filters, if they are made ([`crate::Filters`]).
+    pub filter_bytes: u64,
     /// One entry a table.
     pub tables: Vec<TableStatistics>,
 }
@@ -58,7 +62,7 @@ impl TableStatistics {
 /// (Stirling). For few fingerprints exact: the sum of log2((2^64 - i) / (i + 1)).
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "a bound to four digits")]
-pub(super) fn information_bound(fingerprints: u64) -> Option<f64> {
+pub(crate) fn information_bound(fingerprints: u64) -> Option<f64> {
     let n = fingerprints as f64;
     match fingerprints {
         0 => None,
@@ -70,24 +74,29 @@ pub(super) fn information_bound(fingerprints: u64) -> Option<f64> {
     }
 }
 
+/// The tables of a design with nothing in them. A design that does not fit the width, which no store has, has none.
+pub(crate) fn empty_tables(design: Design) -> Vec<TableStatistics> {
+    let named = |(number, layout): (usize, TableLayout)| TableStatistics {
+        name: format!("table {number} (leading {} bits)", layout.leading),
+        ..TableStatistics::default()
+    };
+    design.tables(WIDTH).unwrap_or_default().into_iter().enumerate().map(named).collect()
+}
+
 /// Sizes and counts of one segment.
 pub(crate) fn of_segment(segment: &Segment) -> Statistics {
-    collect(&segment.footer().parameters, 0, std::slice::from_ref(segment))
+    collect(&segment.footer().parameters, 0, [segment])
 }
 
 /// Adds up what the segments know of themselves.
-pub(super) fn collect(parameters: &Parameters, manifest_bytes: u64, segments: &[Segment]) -> Statistics {
+pub(super) fn collect<'a>(
+    parameters: &Parameters,
+    manifest_bytes: u64,
+    segments: impl IntoIterator<Item = &'a Segment>,
+) -> Statistics {
     let mut total = Statistics { file_bytes: manifest_bytes, ..Statistics::default() };
-    // An empty store has tables too, empty ones. The design fits the width, or the store could not be open.
-    let layouts = parameters.design().tables(WIDTH).unwrap_or_default();
-    total.tables = layouts
-        .iter()
-        .enumerate()
-        .map(|(number, layout)| TableStatistics {
-            name: format!("table {number} (leading {} bits)", layout.leading),
-            ..TableStatistics::default()
-        })
-        .collect();
+    // An empty store has tables too, empty ones.
+    total.tables = empty_tables(parameters.design());
     for segment in segments {
         let footer = segment.footer();
         total.records = total.records.saturating_add(footer.records);
@@ -96,6 +105,7 @@ pub(super) fn collect(parameters: &Parameters, manifest_bytes: u64, segments: &[
         total.file_bytes += segment.file().length();
         total.id_bytes += footer.ids.length + footer.id_index.length;
         total.resident_bytes += segment.resident_bytes();
+        total.filter_bytes += filters::bytes_of(segment);
         for (table, sections) in total.tables.iter_mut().zip(&footer.tables) {
             table.fingerprints = table.fingerprints.saturating_add(footer.fingerprints);
             table.blocks += sections.blocks;

@@ -1,23 +1,28 @@
 //! Golden files: stores as this format version writes them, byte for byte, and damaged ones that every reader refuses.
 //!
-//! They are made by these tests when the folder is missing (remove `tests/golden/` after raising the format version; CI
-//! never makes them), and compared ever after. `format-spec/decode.py`, a decoder that shares no code with the library, has to read the good
-//! ones to the same records and refuse the bad ones.
+//! They are made by these tests when `tests/golden/good` is missing, and compared ever after. After raising the format
+//! version move `good` to a folder of the old version's own, add it to [`OLD`], and remove `bad`; CI never makes them.
+//! `format-spec/decode.py`, a decoder that shares no code with the library, has to read the good ones to the same records
+//! and refuse the bad ones and those of other versions.
 
+use crate::strict::Parts;
 use crate::support::*;
-use fpstore::{Codec, Design, Options, Parameters, Record, Records, Store, verify};
+use fpstore::inspect::{self, BlockKind};
+use fpstore::{Codec, Design, ErrorKind, Options, Parameters, Record, Records, Store, verify};
 use std::fs;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+
+/// Folders of stores in other formats, and their format version.
+const OLD: [(&str, u32); 1] = [("version-1", 1)];
 
 /// Where the golden files are; makes them if there are none.
 fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-        if !folder.exists() {
+        if !folder.join("good").exists() {
             assert!(std::env::var_os("CI").is_none(), "the golden files are missing");
             make(&folder);
         }
@@ -30,8 +35,8 @@ fn make(folder: &Path) {
         write(&golden, &folder.join("good").join(golden.name));
         fs::remove_file(folder.join("good").join(golden.name).join("LOCK")).unwrap();
     }
-    fs::create_dir(folder.join("bad")).unwrap();
-    for (name, bytes) in bad(folder) {
+    fs::create_dir_all(folder.join("bad")).unwrap();
+    for (name, _, bytes) in bad(folder) {
         fs::write(folder.join("bad").join(format!("{name}.segment")), bytes).unwrap();
     }
 }
@@ -124,76 +129,110 @@ fn golden_stores_are_sound_and_answer() {
     }
 }
 
-/// Damaged copies of golden segments: what a reader has to refuse although every checksum holds, and what checksums catch.
-fn bad(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let (good, page) = first_page(folder, "extremes");
-    let mut bad = vec![
-        ("cut-in-the-footer".to_owned(), good[..good.len() - 5].to_vec()),
-        ("cut-in-the-header".to_owned(), good[..9].to_vec()),
-        ("empty-file".to_owned(), Vec::new()),
+/// A damaged copy of a golden segment: its name, what `verify` says of it, its bytes.
+type Bad = (String, &'static str, Vec<u8>);
+
+/// What a reader has to refuse although every checksum holds, and what checksums catch.
+fn bad(folder: &Path) -> Vec<Bad> {
+    let good = segment(folder, "extremes");
+    let mut bad: Vec<Bad> = vec![
+        ("cut-in-the-footer".to_owned(), "the magic bytes are not", good[..good.len() - 5].to_vec()),
+        ("cut-in-the-header".to_owned(), "the file ends too early", good[..9].to_vec()),
+        ("empty-file".to_owned(), "the file ends too early", Vec::new()),
     ];
-    let flips =
-        [("magic", 0), ("version", 8), ("header-checksum", 12), ("first-block", 16), ("trailer", good.len() - 1)];
-    for (name, at) in flips {
+    for (name, message, at) in [
+        ("magic", "the magic bytes are not", 0),
+        ("version", "format version", 8),
+        ("header-checksum", "checksum is", 12),
+        ("first-block", "checksum of a page does not hold", 16),
+        ("trailer", "the magic bytes are not", good.len() - 1),
+    ] {
         let mut bytes = good.clone();
         bytes[at] ^= 0x40;
-        bad.push((format!("flipped-{name}"), bytes));
+        bad.push((format!("flipped-{name}"), message, bytes));
     }
-    // What follows has every checksum right, those of the page, the content and the footer.
-    let mut bytes = good.clone();
-    bytes[16] = 3;
-    bad.push(("unknown-block-kind".to_owned(), reseal(bytes, page.clone())));
-    // The first key's flips changed so that keys no longer ascend.
-    let mut bytes = good;
-    bytes[17] = !bytes[17];
-    bad.push(("keys-out-of-order".to_owned(), reseal(bytes, page)));
-    // Something in the padding behind the blocks of a page.
-    let (mut bytes, page) = first_page(folder, "uniform-tables-3");
-    assert_eq!(bytes[page.end - 5], 0, "the page has no padding; take another store");
-    bytes[page.end - 5] = 1;
-    bad.push(("page-padding".to_owned(), reseal(bytes, page)));
-    // A page's own checksum, and nothing else.
-    let (mut bytes, page) = first_page(folder, "two-segments");
-    let flipped = bytes[page.end - 1] ^ 1;
-    bytes = reseal(bytes, page.clone());
-    bytes[page.end - 1] = flipped;
-    bad.push(("page-checksum".to_owned(), bytes));
+    // What follows has every checksum right unless it says otherwise.
+    let mut add = |name: &str, message, from: &str, change: fn(&mut Parts)| {
+        let mut parts = Parts::take(&segment(folder, from));
+        change(&mut parts);
+        bad.push((name.to_owned(), message, parts.bytes()));
+    };
+    let kind = "a kind of block that the codec does not have";
+    add("unknown-block-kind", kind, "extremes", |parts| parts.sections[2][18] = 57);
+    add("block-kind-of-another-codec", kind, "extremes", |parts| parts.sections[2][18] = 63);
+    add("eight-bits-of-kinds", "an index chunk's header is not possible", "extremes", |parts| parts.sections[2][5] = 8);
+    // The index says that the only block's last key is the one before it.
+    add("keys-out-of-order", "keys of a block are not in ascending order", "many-ids", |parts| {
+        assert!(parts.blocks[0] == 1 && parts.sections[2][6..14] == [6, 0, 0, 0, 6, 0, 0, 0]);
+        parts.sections[2][6..14].copy_from_slice(&[5, 0, 0, 0, 5, 0, 0, 0]);
+    });
+    // A block's last one bit is gone, so its unary stream leaves it.
+    add("gap-stream-beyond-the-block", "the streams of a block do not fill it", "uniform-tables-3", |parts| {
+        let last = first_gap_block(&parts.bytes()) - 1;
+        assert_ne!(parts.sections[0][last], 0);
+        parts.sections[0][last] = 0;
+    });
+    add("page-padding", "padding of a page is not zero", "uniform-tables-3", |parts| {
+        assert_eq!(parts.sections[0][4091], 0, "the page has no padding; take another store");
+        parts.sections[0][4091] = 1;
+    });
+    let parts = Parts::take(&segment(folder, "two-segments"));
+    let last = 16 + parts.sections[0].len().min(4096) - 1;
+    let bytes = parts.bytes_with(|content| content[last] ^= 1, |_| {});
+    bad.push(("page-checksum".to_owned(), "checksum of a page does not hold", bytes));
     bad
 }
 
-/// Makes the checksums of the first table's first page, of the content and of the footer hold.
-fn reseal(mut bytes: Vec<u8>, page: Range<usize>) -> Vec<u8> {
-    let end = page.end - 4;
-    let mut hasher = crc32fast::Hasher::new();
-    // Stream 0 is the blocks of table 0, and this is its page 0.
-    hasher.update(&[0; 12]);
-    hasher.update(&bytes[page.start..end]);
-    bytes[end..page.end].copy_from_slice(&hasher.finalize().to_le_bytes());
-    let trailer = bytes.len() - 16;
-    let length = u32::from_le_bytes(bytes[trailer..trailer + 4].try_into().unwrap()) as usize;
-    let footer = trailer - length;
-    let content = xxhash_rust::xxh64::xxh64(&bytes[..footer], 0).to_le_bytes();
-    bytes[footer + 28..footer + 36].copy_from_slice(&content);
-    let seal = crc32fast::hash(&bytes[footer..trailer + 4]).to_le_bytes();
-    bytes[trailer + 4..trailer + 8].copy_from_slice(&seal);
-    bytes
+/// The bytes of a golden segment.
+fn segment(folder: &Path, name: &str) -> Vec<u8> {
+    fs::read(folder.join("good").join(name).join("00000001.segment")).unwrap()
 }
 
-/// The bytes of a golden segment and where its first page lies.
-fn first_page(folder: &Path, name: &str) -> (Vec<u8>, Range<usize>) {
-    let path = folder.join("good").join(name).join("00000001.segment");
-    let bytes = fs::read(&path).unwrap();
-    let view = fpstore::inspect::open(path, &Options::new()).unwrap().remove(0);
-    let data = view.sections().into_iter().find(|section| section.name == "table 0 data").unwrap();
-    (bytes, data.offset as usize..(data.offset + data.length.min(4096)) as usize)
+/// The number of bytes of a segment's first block, which is of kind gap.
+fn first_gap_block(bytes: &[u8]) -> usize {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), bytes).unwrap();
+    let view = inspect::open(file.path(), &Options::new()).unwrap().remove(0);
+    let block = view.block(0, 0).unwrap();
+    assert!(matches!(block.kind, BlockKind::Gap { .. }) && block.offset == 16, "{block:?}");
+    block.length
 }
 
 #[test]
 fn bad_golden_segments_are_refused() {
-    for (name, bytes) in bad(folder()) {
+    for (name, message, bytes) in bad(folder()) {
         let path = folder().join("bad").join(format!("{name}.segment"));
         assert!(fs::read(&path).unwrap() == bytes, "{name} is not what this test makes");
-        assert!(!verify(&path, &Options::new()).unwrap().damages.is_empty(), "{name}");
+        let damages = verify(&path, &Options::new()).unwrap().damages;
+        assert!(damages.iter().any(|damage| damage.message.starts_with(message)), "{name}: {damages:?}");
+    }
+}
+
+#[test]
+fn stores_of_other_versions_are_refused_with_the_reason() {
+    for (name, version) in OLD {
+        let stores: Vec<PathBuf> =
+            fs::read_dir(folder().join(name)).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert!(!stores.is_empty());
+        for path in stores {
+            let reason = format!("format version {version}; this program reads version 2");
+            let error = Store::open_read_only(&path, &Options::new()).unwrap_err();
+            assert_eq!(
+                (error.kind(), error.message()),
+                (ErrorKind::Unsupported, reason.as_str()),
+                "{}",
+                path.display()
+            );
+            for (file, _) in files(&path) {
+                let file = if file == "MANIFEST" { path.clone() } else { path.join(file) };
+                let damages = verify(&file, &Options::new()).unwrap().damages;
+                assert!(damages.iter().any(|damage| damage.message == reason), "{}: {damages:?}", file.display());
+                let Some(output) = decode(&file) else { continue };
+                let message = String::from_utf8_lossy(&output.stderr);
+                assert_eq!(output.status.code(), Some(1), "{}: {message}", file.display());
+                assert!(message.contains("unsupported version"), "{}: {message}", file.display());
+            }
+        }
     }
 }
 
@@ -227,7 +266,7 @@ fn the_specifications_decoder_reads_the_good_ones_to_the_same_records() {
 
 #[test]
 fn the_specifications_decoder_refuses_the_bad_ones() {
-    for (name, _) in bad(folder()) {
+    for (name, ..) in bad(folder()) {
         let Some(output) = decode(&folder().join("bad").join(format!("{name}.segment"))) else { return };
         assert_eq!(output.status.code(), Some(1), "{name}: {}", String::from_utf8_lossy(&output.stderr));
         let message = String::from_utf8_lossy(&output.stderr);

@@ -2,6 +2,7 @@
 //! has to notice it, at the moment that the table says, and name it.
 
 mod blocks;
+mod flips;
 mod footers;
 mod ids;
 mod manifests;

@@ -8,6 +8,7 @@ pub mod common;
 pub mod exit;
 pub mod input;
 pub mod number;
+pub mod prediction;
 pub mod progress;
 pub mod report;
 pub mod size;

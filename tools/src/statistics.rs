@@ -1,6 +1,6 @@
 //! Statistics of a store as reports show them; the same fields in `fpload --json` and `fpdump stats --json`.
 
-use fpstore::Statistics;
+use fpstore::{Statistics, TableStatistics};
 use serde::Serialize;
 
 /// Statistics of a store or a segment, summed over segments.
@@ -16,9 +16,9 @@ pub struct StoreReport {
     pub file_bytes: u64,
     /// Bytes of the ids.
     pub id_bytes: u64,
-    /// Memory of the index once open.
+    /// Memory of the index once open, without filters.
     pub resident_bytes: u64,
-    /// Part of `resident_bytes` that is the filter.
+    /// Further memory with the filters on.
     pub filter_bytes: u64,
     /// The tables, in the order of the plan.
     pub tables: Vec<TableReport>,
@@ -56,21 +56,25 @@ impl StoreReport {
             file_bytes: statistics.file_bytes,
             id_bytes: statistics.id_bytes,
             resident_bytes: statistics.resident_bytes,
-            filter_bytes: 0,
-            tables: statistics
-                .tables
-                .iter()
-                .map(|t| TableReport {
-                    name: t.name.clone(),
-                    fingerprints: t.fingerprints,
-                    data_bytes: t.data_bytes,
-                    index_bytes: t.index_bytes,
-                    code_bytes: t.code_bytes,
-                    blocks: t.blocks,
-                    bits_per_fingerprint: t.bits_per_fingerprint(),
-                    information_bound_bits: t.information_bound_bits,
-                })
-                .collect(),
+            filter_bytes: statistics.filter_bytes,
+            tables: statistics.tables.iter().map(TableReport::new).collect(),
+        }
+    }
+}
+
+impl TableReport {
+    /// The report of one table.
+    #[must_use]
+    pub fn new(table: &TableStatistics) -> Self {
+        Self {
+            name: table.name.clone(),
+            fingerprints: table.fingerprints,
+            data_bytes: table.data_bytes,
+            index_bytes: table.index_bytes,
+            code_bytes: table.code_bytes,
+            blocks: table.blocks,
+            bits_per_fingerprint: table.bits_per_fingerprint(),
+            information_bound_bits: table.information_bound_bits,
         }
     }
 }

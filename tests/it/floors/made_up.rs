@@ -119,10 +119,53 @@ fn a_long_file_is_named() {
 #[test]
 fn unsafe_elsewhere_is_named() {
     let source = "// unsafe\n#![allow(unsafe_code)]\nfn f() { unsafe { g(\"unsafe\") } }";
-    for file in ["src/env/mmap.rs", "src/env/mmap/unix.rs", "src/codec/simd.rs", "src/codec/simd/mod.rs"] {
+    for file in [
+        "src/env/mmap.rs",
+        "src/env/mmap/unix.rs",
+        "src/codec/simd.rs",
+        "src/codec/simd/mod.rs",
+        "src/codec/simd/avx2.rs",
+    ] {
         assert_none(misplaced_unsafe(file, source));
     }
-    for file in ["src/env/mod.rs", "src/codec/gap.rs", "tests/env/mmap.rs", "tools/src/main.rs", "src/lib.rs"] {
+    for file in [
+        "src/env/mod.rs",
+        "src/codec/gap.rs",
+        "src/codec/simd_more.rs",
+        "tests/env/mmap.rs",
+        "tools/src/main.rs",
+        "src/lib.rs",
+    ] {
         assert_eq!(misplaced_unsafe(file, source), [format!("{file}:3: `unsafe` belongs in env::mmap or codec::simd")]);
     }
+}
+
+#[test]
+fn unsafe_that_is_not_explained_is_named() {
+    fn unsaid(file: &str, source: &str) -> String {
+        unexplained_unsafe(file, source).join("; ")
+    }
+    let why = "//! Maps files, which is `unsafe`.\n";
+    let explained = "fn f() {\n    // SAFETY: it is\n    // sound.\n    let a = unsafe { g() };\n}\n";
+    let tests = "#[cfg(all(test, unix))]\nmod tests { fn f() { unsafe { g() } } }\n";
+    assert_none(unexplained_unsafe("src/env/mmap.rs", &[why, explained, tests].concat()));
+    assert_none(unexplained_unsafe("src/codec/simd/avx2.rs", &["//! Wide registers.\n", explained, tests].concat()));
+    for file in ["src/env/mmap.rs", "src/codec/simd.rs", "src/codec/simd/mod.rs"] {
+        let text = "the module's text does not say why there is `unsafe`";
+        assert_eq!(unsaid(file, &["//! Maps files.\n", explained].concat()), format!("{file}: {text}"));
+        assert_eq!(unsaid(file, "// `unsafe`\n"), format!("{file}: {text}"));
+    }
+    let place = |line| format!("src/codec/simd/avx2.rs:{line}: `unsafe` without a comment `SAFETY:` above");
+    let bare = "fn f() {\n    unsafe { g() };\n}\n";
+    for (source, line) in [
+        (bare.to_owned(), 2),
+        ([explained, bare].concat(), 7),
+        ([bare, tests].concat(), 2),
+        ("// SAFETY: far away\n\nunsafe fn f() {}".to_owned(), 3),
+        ("// It is sound.\nunsafe fn f() {}".to_owned(), 2),
+        ("let a = 5; // SAFETY: not above\nunsafe { g() }".to_owned(), 2),
+    ] {
+        assert_eq!(unsaid("src/codec/simd/avx2.rs", &source), place(line), "{source}");
+    }
+    assert_eq!(unsaid("src/bits.rs", bare), "");
 }

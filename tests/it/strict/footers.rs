@@ -39,8 +39,9 @@ fn header_and_trailer() {
     each(
         &parts,
         &[
-            ("version", Unsupported, "format version 2; this program reads version 1", |p| p.header[8] = 2),
-            ("version 0", Unsupported, "format version 0; this program reads version 1", |p| p.header[8] = 0),
+            ("version 3", Unsupported, "format version 3; this program reads version 2", |p| p.header[8] = 3),
+            ("version 1", Unsupported, "format version 1; this program reads version 2", |p| p.header[8] = 1),
+            ("version 0", Unsupported, "format version 0; this program reads version 2", |p| p.header[8] = 0),
             ("content hash", Verify, "the hash of the whole content does not hold", |p| p.patch(28, [1; 8])),
         ],
     );
@@ -139,7 +140,7 @@ fn counts() {
             [0, 2, 3, 5].into_iter().for_each(|section| p.sections[section].clear());
         }),
         ("more records than pages hold", Open, "the footer's counts do not fit its sections", |p| p.records = 65_536),
-        ("more blocks than pages hold", Open, "the footer's counts do not fit its sections", |p| p.blocks[1] += 8),
+        ("more blocks than pages hold", Open, "the footer's counts do not fit its sections", |p| p.blocks[1] += 16),
     ];
     each(&few, &CASES);
     each(

@@ -66,9 +66,9 @@ fn fields() {
 
 #[test]
 fn version_parameters_and_frame() {
-    for version in [0, 2] {
+    for version in [0, 1, 3] {
         let error = refusal("version", Manifest { version, ..sound() }.bytes());
-        assert_eq!(error.message(), format!("format version {version}; this program reads version 1"));
+        assert_eq!(error.message(), format!("format version {version}; this program reads version 2"));
         assert_eq!(error.kind(), ErrorKind::Unsupported);
     }
     for (at, value, unsupported, message) in PARAMETERS {

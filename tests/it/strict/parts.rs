@@ -52,7 +52,7 @@ impl Parts {
         Self::take(&fixture.env.bytes(&segment()).unwrap())
     }
 
-    fn take(bytes: &[u8]) -> Self {
+    pub(crate) fn take(bytes: &[u8]) -> Self {
         let trailer = bytes.len() - 16;
         let length = u32::from_le_bytes(bytes[trailer..trailer + 4].try_into().unwrap()) as usize;
         let footer = &bytes[trailer - length..trailer];
@@ -171,24 +171,29 @@ pub(crate) fn trailed(mut footer: Vec<u8>) -> Vec<u8> {
     footer
 }
 
+/// Bytes of an index chunk before its packed columns.
+pub(crate) const CHUNK: usize = 19;
+
 fn close_chunks(section: &mut [u8], stream: u32) {
     let (mut at, mut chunk) = (0, 0);
-    while at + 21 <= section.len() {
+    while at + CHUNK + 4 <= section.len() {
         let blocks = usize::from(u16::from_le_bytes([section[at], section[at + 1]]));
-        let widths: usize = section[at + 2..at + 5].iter().map(|&width| usize::from(width)).sum();
-        let end = at + 21 + (blocks * widths).div_ceil(8);
+        let widths: usize = section[at + 2..at + 6].iter().map(|&width| usize::from(width)).sum();
+        let end = at + CHUNK + (blocks * widths).div_ceil(8) + 4;
         let Some(unit) = section.get_mut(at..end) else { return };
         close(unit, stream, chunk);
         (at, chunk) = (end, chunk + 1);
     }
 }
 
-/// One chunk of a block index; the columns are given as bits behind one another.
-pub(crate) fn chunk(blocks: u16, widths: [u8; 3], least: (u64, u16, u16), columns: &[u8]) -> Vec<u8> {
+/// One chunk of a block index: its widths and least values are those of gap, count, length and kind; the columns are
+/// given as bits behind one another.
+pub(crate) fn chunk(blocks: u16, widths: [u8; 4], least: (u64, u16, u16, u8), columns: &[u8]) -> Vec<u8> {
     let mut out = blocks.to_le_bytes().to_vec();
     out.extend(widths);
     out.extend(least.0.to_le_bytes());
     out.extend([least.1.to_le_bytes(), least.2.to_le_bytes()].concat());
+    out.push(least.3);
     out.extend(columns);
     out.extend([0; 4]);
     out
@@ -222,7 +227,7 @@ impl Manifest {
             entries.push((counts, field(4)));
         }
         let count = entries.len() as u32;
-        Self { version: 1, parameters, numbering: 2, next_segment: 9, count, entries, tail: Vec::new() }
+        Self { version: 2, parameters, numbering: 2, next_segment: 9, count, entries, tail: Vec::new() }
     }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {

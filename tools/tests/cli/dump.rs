@@ -117,7 +117,7 @@ fn an_empty_store_has_statistics_too() {
     for table in report["tables"].as_array().unwrap() {
         assert!(table["information_bound_bits"].is_null(), "{table}");
     }
-    for what in ["info", "stats", "layout", "blocks", "scan", "verify", "plan", "hex"] {
+    for what in ["info", "stats", "layout", "blocks", "scan", "verify", "plan", "what-if", "hex"] {
         fpdump().arg(what).arg(&store).assert().success();
     }
     assert_eq!(stdout(fpdump().arg("scan").arg(&store)), "");
@@ -132,7 +132,7 @@ fn info_of_stores_and_files() {
         (&info["kind"], &info["plan"], &info["codec"]),
         (&"store".into(), &"tables-2".into(), &"adaptive".into())
     );
-    assert_eq!((&info["width"], &info["max_distance"], &info["block_size"]), (&64.into(), &3.into(), &512.into()));
+    assert_eq!((&info["width"], &info["max_distance"], &info["block_size"]), (&64.into(), &3.into(), &256.into()));
     let file = &segments(&store)[0];
     let info = report(&["info"], file);
     assert_eq!((&info["kind"], &info["records"]), (&"segment".into(), &160.into()));
@@ -209,7 +209,8 @@ fn plans() {
     assert_eq!(radii[0], serde_json::json!([0, 0, 0, 1]));
     assert_eq!(radii[2], serde_json::json!([null, null, 0, 0]));
     let text = stdout(fpdump().arg("plan").arg(&store));
-    assert!(text.contains("tables-3") && text.contains("22"), "{text}");
+    assert!(text.contains("tables-3") && text.contains("22") && text.contains("Predicted for a query near"), "{text}");
+    assert!(plan["predicted"]["from_data"] == true && plan["predicted"]["with_filters"]["blocks_read"].is_f64());
 }
 
 #[test]
@@ -235,7 +236,7 @@ fn nothing_is_ever_written() {
     let place = Place::new();
     let store = two_segments(&place, &families(300, 9));
     let before = contents(&store);
-    for what in ["info", "stats", "layout", "blocks", "scan", "verify", "plan", "hex"] {
+    for what in ["info", "stats", "layout", "blocks", "scan", "verify", "plan", "what-if", "hex"] {
         fpdump().arg(what).arg(&store).assert().success();
     }
     assert_eq!(contents(&store), before);
@@ -245,7 +246,7 @@ fn nothing_is_ever_written() {
 fn wrong_use() {
     let place = Place::new();
     let none = place.path("none");
-    for what in ["info", "stats", "layout", "blocks", "scan", "verify", "plan", "hex"] {
+    for what in ["info", "stats", "layout", "blocks", "scan", "verify", "plan", "what-if", "hex"] {
         fails(fpdump().arg(what).arg(&none), &["none"]);
     }
     assert!(!none.exists());

@@ -12,6 +12,8 @@
 
 mod dump;
 mod dump_damage;
+mod dump_drawings;
+mod dump_what_if;
 mod input_formats;
 mod input_refused;
 mod load;

@@ -1,7 +1,8 @@
 //! `fpload --plan list`, and that every plan and codec answers the same.
 
 use crate::support::{
-    Place, brute_force_lines, fails, families, fpload, fpquery, hex_lines, json_lines, json_object, lines, stdout,
+    Place, Random, brute_force_lines, fails, families, fpdump, fpload, fpquery, hex_lines, json_lines, json_object,
+    lines, stdout,
 };
 
 #[test]
@@ -35,8 +36,9 @@ fn the_list_for_programs() {
 fn the_list_loads_nothing() {
     let place = Place::new();
     let store = place.path("store");
-    fails(fpload().args(["--plan", "list"]).arg(&store), &["leave out STORE"]);
-    fails(fpload().args(["--plan", "list", "--create"]), &["leave out STORE"]);
+    fails(fpload().args(["--plan", "list"]).arg(&store), &["store"]);
+    fails(fpload().args(["--plan", "list", "--create"]), &["leave out --create"]);
+    fails(fpload().args(["--plan", "list"]).arg(place.file("none.tsv", "")), &["no records"]);
     fails(fpload().args(["--plan", "list", "--width", "128"]), &["not supported yet"]);
     assert!(!store.exists());
 }
@@ -64,5 +66,59 @@ fn every_plan_and_codec_answers_the_same() {
             assert!(plan.starts_with("auto") || report["plan"] == plan.as_str(), "{report}");
             assert_eq!(stdout(fpquery().arg(&store).write_stdin(text.clone())), expected, "{plan} {codec}");
         }
+    }
+}
+
+/// Predicted and measured work of a query, of `fpload --plan list INPUT`, `fpdump plan` and `fpquery --stats`.
+fn agree(values: &[u64], factor: f64) {
+    let place = Place::new();
+    let input = place.file("a.txt", hex_lines(values.iter().copied()));
+    let list = json_lines(&stdout(fpload().args(["--plan", "list", "--json"]).arg(&input)));
+    let listed = list.iter().find(|plan| plan["plan"] == "tables-2").unwrap();
+    assert_eq!(listed["from_data"], true);
+    let store = place.path("store");
+    fpload().args(["--create", "--plan", "tables-2"]).arg(&store).arg(&input).assert().success();
+    let predicted = &json_object(&stdout(fpdump().args(["plan", "--json"]).arg(&store)))["predicted"];
+    let mut random = Random::new(3);
+    let near: Vec<u64> =
+        (0..1000).map(|_| random.below(values.len() as u64)).map(|i| values[usize::try_from(i).unwrap()]).collect();
+    let near = hex_lines(near.into_iter().map(|value| random.flipped(value, 3)));
+    for (filter, listed, dumped) in
+        [("on", listed, &predicted["with_filters"]), ("off", &listed["without_filters"], &predicted["without_filters"])]
+    {
+        let mut query = fpquery();
+        query.args(["--stats", "--json", "--threads", "1", "--filter", filter]).arg(&store);
+        let output = query.write_stdin(near.clone()).assert().success().get_output().clone();
+        let measured = json_object(String::from_utf8(output.stderr).unwrap().lines().last().unwrap());
+        for part in ["probes", "blocks_read", "candidates"] {
+            let (said, is) = (listed[part].as_f64().unwrap(), measured[part].as_f64().unwrap() / 1000.0);
+            assert!((is / factor..=is * factor).contains(&said), "{filter} {part}: {said} for {is}");
+            assert_eq!(listed[part], dumped[part], "{filter} {part}");
+        }
+    }
+}
+
+#[test]
+fn the_list_and_the_dump_agree_with_what_queries_did() {
+    let mut random = Random::new(1);
+    agree(&(0..100_000).map(|_| random.next()).collect::<Vec<_>>(), 1.5);
+    let real = std::fs::read("../tests/data/real_simhash64.u64").unwrap();
+    let real: Vec<u64> = real.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap())).collect();
+    agree(&real, 2.5);
+    // Enough of them for filters.
+    let more = real.iter().flat_map(|&value| [value, random.flipped(value, 6)]).collect::<Vec<_>>();
+    agree(&more, 2.5);
+}
+
+#[test]
+fn a_list_for_data_may_be_for_more_of_it() {
+    let place = Place::new();
+    let input = place.file("a.tsv", lines(&families(3000, 5)));
+    let list = |more: &[&str]| stdout(fpload().args(["--plan", "list"]).args(more).arg(&input));
+    let text = list(&["--records", "50000000"]);
+    assert!(text.contains("50,000,000 fingerprints such as") && text.contains("near nothing costs less"), "{text}");
+    for plan in json_lines(&list(&["--json", "--records", "50000000"])) {
+        assert_eq!(plan["fingerprints"], 50_000_000);
+        assert!(plan["filter_bytes"].as_f64().unwrap() > 4e7, "{plan}");
     }
 }

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
+use fpstore::{Codec, Design, Parameters};
 use fpstore_tools::common::Common;
 use fpstore_tools::input::parse_hex;
+use fpstore_tools::size;
 
 const EXAMPLES: &str = "\
 PATH is a store, or a file of one. Nothing is ever written to it.
@@ -18,7 +20,37 @@ Examples:
   fpdump scan store | fpload --create copy -   a store as text, and back
   fpdump get 832fe9f6aa2f461a store            the ids of one fingerprint
   fpdump block 3 store/00000001.segment --table 1     one block, decoded
+  fpdump what-if store                         would another codec, block size or plan be smaller?
   fpdump hex store/00000001.segment | less            every byte and its meaning";
+
+const STATS_EXAMPLES: &str = "\
+The drawings are of table 0, whose keys are the fingerprints themselves. They take one pass over it, and so does the \
+field \"distributions\" of --json, which has the same counts as pairs [value, count].
+
+Examples:
+  fpdump stats store                           on a terminal with drawings, in a pipe without
+  fpdump stats --draw always store | less      with drawings all the same
+  fpdump stats --json --draw never store       sizes alone, without reading a block";
+
+const WHAT_IF_EXAMPLES: &str = "\
+Every table is encoded in memory and measured, each segment by itself as it is; ids are left out. What a query costs is \
+predicted by the model behind `fpload --plan list`, told how many fingerprints a block really holds. The row of the \
+store as it is is marked.
+
+Without --codec, --block-size and --plan: the store's plan with every codec and blocks of 256 bytes to 16 KiB, and the \
+listed plans with the store's codec and block size, except those with tables that a query within K would not probe. \
+Otherwise every combination of what is named; what is not named stays as it is.
+
+Numbers are exactly those of a store that is made like this, and eight bytes of memory are taken for each fingerprint, \
+and up to a gibibyte more for the tables at work. Of a segment with more than N fingerprints, runs of neighbours from \
+all over each table are encoded and scaled up; the row then says that it is an estimate.
+
+Examples:
+  fpdump what-if store                                       would something else be smaller?
+  fpdump what-if store --block-size 4KiB --block-size 16KiB  larger blocks
+  fpdump what-if store --plan tables-4 --plan choose-2-of-5 --max-distance 2
+  fpdump what-if store --sample 1000000                      a quick estimate
+  fpdump what-if store --json | jq '.alternatives[] | [.plan, .codec, .block_size, .bytes]'";
 
 /// Looks inside a store or a file of it. Never writes.
 #[derive(Clone, Debug, Parser)]
@@ -39,9 +71,13 @@ pub(crate) enum What {
         path: PathBuf,
     },
     /// Sizes of all parts, bits a fingerprint beside the information bound
+    #[command(after_help = STATS_EXAMPLES)]
     Stats {
         /// A store or a segment file
         path: PathBuf,
+        /// Draw how blocks, codes and neighbouring fingerprints are distributed: auto = on a terminal
+        #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+        draw: Draw,
     },
     /// Where the sections of the files begin and end
     Layout {
@@ -85,16 +121,77 @@ pub(crate) enum What {
         /// A store, a segment file or a manifest
         path: PathBuf,
     },
-    /// The tables: their order of bits, and the radius in which each is probed
+    /// The tables: their order of bits, the radius in which each is probed, and what queries are expected to cost
     Plan {
         /// A store or a segment file
         path: PathBuf,
+    },
+    /// What other codecs, block sizes and plans would make of it, side by side
+    #[command(name = "what-if", after_help = WHAT_IF_EXAMPLES)]
+    Alternatives {
+        /// A store or a segment file
+        path: PathBuf,
+        #[command(flatten)]
+        wanted: Wanted,
     },
     /// Every byte of a file beside its meaning
     Hex {
         /// A segment file, a manifest, or a store: all its files
         path: PathBuf,
     },
+}
+
+/// When `stats` draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Draw {
+    Auto,
+    Always,
+    Never,
+}
+
+/// Whether queries have prefix filters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Filter {
+    On,
+    Off,
+}
+
+/// What `what-if` is to try.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Wanted {
+    /// Try this codec; may be repeated
+    #[arg(long = "codec", value_name = "NAME")]
+    pub(crate) codecs: Vec<Codec>,
+
+    /// Try blocks of this size, a power of two from 128 to 64KiB; may be repeated
+    #[arg(long = "block-size", value_name = "SIZE", value_parser = parse_block_size)]
+    pub(crate) block_sizes: Vec<u32>,
+
+    /// Try this plan, by its name in `fpload --plan list` or another like it; may be repeated
+    #[arg(long = "plan", value_name = "NAME", value_parser = parse_plan)]
+    pub(crate) plans: Vec<Design>,
+
+    /// Distance of the queries whose costs are predicted [default: the store's maximum]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=64))]
+    pub(crate) max_distance: Option<u32>,
+
+    /// Predict for queries with prefix filters in memory, or without
+    #[arg(long, value_enum, value_name = "WHETHER", default_value = "on")]
+    pub(crate) filter: Filter,
+
+    /// Encode about N fingerprints of a larger segment, and estimate
+    #[arg(long, value_name = "N", default_value_t = 1 << 25, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) sample: u64,
+}
+
+fn parse_block_size(text: &str) -> Result<u32, String> {
+    let size = u32::try_from(size::parse(text)?).map_err(|_| "is too large".to_owned())?;
+    Parameters::default().with_block_size(size).check().map(|()| size).map_err(|error| error.to_string())
+}
+
+fn parse_plan(text: &str) -> Result<Design, String> {
+    let plan = text.parse::<Design>().and_then(|plan| plan.tables(fpstore::WIDTH).map(|_| plan));
+    plan.map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

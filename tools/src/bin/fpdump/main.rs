@@ -6,6 +6,8 @@
 mod args;
 mod block;
 mod blocks;
+mod distributions;
+mod draw;
 mod get;
 mod hex;
 mod info;
@@ -15,6 +17,7 @@ mod plan;
 mod scan;
 mod stats;
 mod verify;
+mod what_if;
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
@@ -37,7 +40,7 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let outcome = match &args.what {
         What::Info { path } => info::run(path, json, &mut out),
-        What::Stats { path } => stats::run(path, json, &mut out),
+        What::Stats { path, draw } => stats::run(path, *draw, args.common, &mut out),
         What::Layout { path } => layout::run(path, json, &mut out),
         What::Blocks { path, table } => blocks::run(path, *table, json, &mut out),
         What::Block { number, path, table } => block::run(path, *table, *number, json, &mut out),
@@ -45,6 +48,7 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
         What::Get { fingerprint, path } => get::run(path, *fingerprint, json, &mut out),
         What::Verify { path } => verify::run(path, args.common, &mut out),
         What::Plan { path } => plan::run(path, json, &mut out),
+        What::Alternatives { path, wanted } => what_if::run(path, wanted, args.common, &mut out),
         What::Hex { path } => hex::run(path, json, &mut out),
     }?;
     out.flush()?;

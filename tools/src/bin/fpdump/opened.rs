@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fpstore::inspect::{self, SegmentView};
-use fpstore::{Options, Parameters, Statistics, Store};
+use fpstore::{Filters, Options, Parameters, Statistics, Store};
 use fpstore_tools::common::SCHEMA_VERSION;
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ impl Opened {
         {
             return Ok(Self::Segment(Box::new(view)));
         }
-        Ok(Self::Store(Box::new(Store::open_read_only(path, &Options::new())?)))
+        Ok(Self::Store(Box::new(Store::open_read_only(path, &Options::new().with_filters(Filters::Off))?)))
     }
 
     pub(crate) fn parameters(&self) -> &Parameters {

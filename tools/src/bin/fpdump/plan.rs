@@ -1,14 +1,17 @@
-//! `fpdump plan`: how the tables are ordered, and the radius in which a query probes each of them.
+//! `fpdump plan`: how the tables are ordered, the radius in which a query probes each of them, and what that is expected
+//! to cost on the fingerprints that are stored.
 
 use std::io::Write;
 use std::path::Path;
 
-use fpstore::plan::{BitGroup, TableLayout};
+use fpstore::inspect::SegmentView;
+use fpstore::plan::{self, BitGroup, Skew, TableLayout, Workload};
 use fpstore_tools::exit::Outcome;
+use fpstore_tools::prediction::{Expected, MOST_MEASURED};
 use fpstore_tools::report::{self, Columns};
 use serde::Serialize;
 
-use crate::opened::{Opened, Versioned};
+use crate::opened::{Opened, Versioned, segments};
 
 #[derive(Serialize)]
 struct Plan {
@@ -16,6 +19,18 @@ struct Plan {
     width: u32,
     max_distance: u32,
     tables: Vec<Table>,
+    /// None for an empty store.
+    predicted: Option<Predicted>,
+}
+
+/// What a query within the maximum distance is expected to cost, summed over segments.
+#[derive(Default, Serialize)]
+struct Predicted {
+    /// Whether that was measured on the stored fingerprints; else for evenly spread ones.
+    from_data: bool,
+    filter_bytes: f64,
+    with_filters: Expected,
+    without_filters: Expected,
 }
 
 #[derive(Serialize)]
@@ -49,6 +64,7 @@ pub(crate) fn run(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Resul
         width: fpstore::WIDTH,
         max_distance: parameters.max_distance(),
         tables: tables.collect(),
+        predicted: predicted(&segments(path)?)?,
     };
     if json {
         report::json(out, &Versioned::new(plan))?;
@@ -56,6 +72,48 @@ pub(crate) fn run(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Resul
         people(&plan, out)?;
     }
     Ok(Outcome::Done)
+}
+
+/// The prediction for a store's segments.
+fn predicted(segments: &[SegmentView]) -> fpstore::Result<Option<Predicted>> {
+    let total: u64 = segments.iter().map(|segment| segment.statistics().fingerprints).sum();
+    if total == 0 {
+        return Ok(None);
+    }
+    let mut sum = Predicted { from_data: true, ..Predicted::default() };
+    for segment in segments {
+        // Damage is for `verify` to report; the rest of the plan can be told all the same.
+        let skew = if total > MOST_MEASURED { None } else { fingerprints(segment).ok().map(Skew::new) };
+        sum.from_data &= skew.is_some();
+        let parameters = segment.parameters();
+        let cost = |filter| {
+            let workload = Workload {
+                fingerprints: segment.statistics().fingerprints,
+                width: fpstore::WIDTH,
+                distance: parameters.max_distance(),
+                block_size: parameters.block_size(),
+                filter,
+            };
+            match &skew {
+                Some(skew) => skew.predict(parameters.design(), &workload),
+                None => plan::predict(parameters.design(), &workload),
+            }
+        };
+        let with = cost(true)?;
+        sum.filter_bytes += with.filter_bytes;
+        sum.with_filters.add(Expected::new(&with));
+        sum.without_filters.add(Expected::new(&cost(false)?));
+    }
+    Ok(Some(sum))
+}
+
+/// The keys of the first table, which are the fingerprints.
+fn fingerprints(segment: &SegmentView) -> fpstore::Result<Vec<u64>> {
+    let mut all = Vec::new();
+    for block in segment.blocks(0)? {
+        all.extend(block?.keys);
+    }
+    Ok(all)
 }
 
 fn groups(layout: &TableLayout) -> Vec<Group> {
@@ -75,5 +133,23 @@ fn people(plan: &Plan, out: &mut dyn Write) -> std::io::Result<()> {
         columns.row(cells.chain([order.join(" ")]));
     }
     columns.write(out)?;
-    writeln!(out, "\nA number under k=... is the radius: how many of the leading bits may differ; - = not probed.")
+    writeln!(out, "\nA number under k=... is the radius: how many of the leading bits may differ; - = not probed.")?;
+    let Some(predicted) = &plan.predicted else { return Ok(()) };
+    let of = if predicted.from_data { "measured on the fingerprints" } else { "as if fingerprints were evenly spread" };
+    let near = if predicted.from_data { " near stored ones" } else { "" };
+    writeln!(out, "\nPredicted for a query{near} within distance {}, {of}:\n", plan.max_distance)?;
+    let mut columns = Columns::new(&["filters", ">MiB of memory", ">probes", ">blocks", ">candidates", ">us a query"]);
+    for (name, bytes, expected) in
+        [("with", predicted.filter_bytes, predicted.with_filters), ("without", 0.0, predicted.without_filters)]
+    {
+        columns.row([
+            name.to_owned(),
+            format!("{:.1}", bytes / f64::from(1 << 20)),
+            if expected.scan { "scan".to_owned() } else { format!("{:.0}", expected.probes) },
+            format!("{:.1}", expected.blocks_read),
+            format!("{:.0}", expected.candidates),
+            format!("{:.1}", expected.microseconds),
+        ]);
+    }
+    columns.write(out)
 }

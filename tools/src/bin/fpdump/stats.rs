@@ -1,21 +1,50 @@
 //! `fpdump stats`: how large every part is, beside the least that is possible.
 
-use std::io::Write;
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
+use fpstore::inspect;
+use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{bytes, count, float};
+use fpstore_tools::progress::Progress;
 use fpstore_tools::report::{self, Columns};
 use fpstore_tools::statistics::{StoreReport, TableReport};
+use serde::Serialize;
 
-use crate::opened::{Opened, Versioned};
+use crate::args::Draw;
+use crate::distributions::{self, DistributionReport};
+use crate::opened::{Opened, Versioned, segments};
 
-pub(crate) fn run(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    statistics: StoreReport,
+    /// Null if nothing is to be drawn.
+    distributions: Option<DistributionReport>,
+}
+
+pub(crate) fn run(path: &Path, draw: Draw, common: Common, out: &mut dyn Write) -> anyhow::Result<Outcome> {
     let statistics = StoreReport::new(&Opened::new(path)?.statistics());
-    if json {
-        report::json(out, &Versioned::new(statistics))?;
+    let counted = || {
+        let progress = if common.shows_progress() { Progress::spinner("counting") } else { Progress::hidden() };
+        let distributions = inspect::distributions(&segments(path)?);
+        progress.finish();
+        distributions
+    };
+    if common.json {
+        let distributions = if draw == Draw::Never { None } else { Some(DistributionReport::new(&counted()?)) };
+        report::json(out, &Versioned::new(Report { statistics, distributions }))?;
         return Ok(Outcome::Done);
     }
+    people(&statistics, out)?;
+    if draw == Draw::Always || draw == Draw::Auto && io::stdout().is_terminal() {
+        distributions::draw(&counted()?, out)?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn people(statistics: &StoreReport, out: &mut dyn Write) -> io::Result<()> {
     let each = |size: u64| match statistics.fingerprints {
         0 => bytes(size),
         n => format!("{} ({:.2} bytes a fingerprint)", bytes(size), float(size) / float(n)),
@@ -32,8 +61,7 @@ pub(crate) fn run(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Resul
         ],
     )?;
     writeln!(out)?;
-    tables(&statistics.tables).write(out)?;
-    Ok(Outcome::Done)
+    tables(&statistics.tables).write(out)
 }
 
 /// Bits that a fingerprint takes in each table, beside the information bound of evenly spread ones.

@@ -25,7 +25,8 @@ Examples:
   fpload --create --max-distance 7 --plan auto:latency store fingerprints.tsv
   fpload --create store docs.ndjson --fingerprint-column simhash --id-column n
   fpload --dry-run store more.tsv              check the input, write nothing
-  fpload --plan list --records 1000000000      what the designs would cost";
+  fpload --plan list --records 1000000000      what the designs would cost for evenly spread fingerprints
+  fpload --plan list fingerprints.tsv          and for these: fingerprints in families cost more to find";
 
 /// Loads fingerprints into a store, or creates one: all inputs, or nothing.
 #[derive(Clone, Debug, Parser)]
@@ -56,11 +57,12 @@ pub(crate) struct Args {
     pub(crate) max_distance: Option<u32>,
 
     /// How tables are laid out: auto, auto:space, auto:latency, auto:disk, the name of a design, or `list` to see all
-    /// of them and their predicted costs [default: auto]
+    /// of them and their predicted costs, for the records of INPUT... if there is any, which are not loaded. Costs are
+    /// those of queries near stored fingerprints; others cost less [default: auto]
     #[arg(long, value_name = "PLAN", help_heading = CREATION)]
     pub(crate) plan: Option<PlanChoice>,
 
-    /// With `--plan list`: number of fingerprints to predict for [default: 100000000]
+    /// With `--plan list`: number of fingerprints to predict for [default: those of the input, or 100000000]
     #[arg(long, value_name = "N", help_heading = CREATION)]
     pub(crate) records: Option<u64>,
 
@@ -69,7 +71,7 @@ pub(crate) struct Args {
     pub(crate) codec: Option<Codec>,
 
     /// Size of a block: small blocks make queries cheap, large ones the store small. A power of two from
-    /// 128 to 64KiB [default: 512]
+    /// 128 to 64KiB [default: 256]
     #[arg(long, value_name = "SIZE", value_parser = parse_block_size, help_heading = CREATION)]
     pub(crate) block_size: Option<u32>,
 

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use fpstore::plan::{self, Design, Goal, Workload};
+use fpstore::plan::{self, Cost, Design, Goal, Skew, Workload};
 
 /// How a design is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,14 +31,24 @@ impl FromStr for PlanChoice {
 }
 
 impl PlanChoice {
-    /// The design for a workload.
-    pub(crate) fn design(self, workload: &Workload) -> Result<Design, fpstore::Error> {
-        match self {
-            Self::Named(design) => Ok(design),
-            Self::Auto(goal) => plan::recommend(goal, workload),
-            Self::List => plan::recommend(Goal::Balanced, workload),
-        }
+    /// The design for a workload, on data of this skew if it is known.
+    pub(crate) fn design(self, skew: Option<&Skew>, workload: &Workload) -> Result<Design, fpstore::Error> {
+        let goal = match self {
+            Self::Named(design) => return Ok(design),
+            Self::Auto(goal) => goal,
+            Self::List => Goal::Balanced,
+        };
+        Ok(plan::best(goal, &costs(skew, workload)?).unwrap_or(Design::Tables { parts: 2 }))
     }
+}
+
+/// What each of the listed designs costs.
+pub(crate) fn costs(skew: Option<&Skew>, workload: &Workload) -> Result<Vec<(Design, Cost)>, fpstore::Error> {
+    let cost = |design| match skew {
+        Some(skew) => skew.predict(design, workload),
+        None => plan::predict(design, workload),
+    };
+    Design::LISTED.into_iter().map(|design| Ok((design, cost(design)?))).collect()
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! What a new store is made of, and whether an existing one is what the options say.
 
 use anyhow::bail;
-use fpstore::plan::{Design, Goal, Workload};
-use fpstore::{Parameters, WIDTH};
+use fpstore::plan::{Design, Goal, Skew, Workload};
+use fpstore::{Parameters, Records, WIDTH};
+use fpstore_tools::prediction::skew_of;
 
 use crate::args::{Args, Ids};
 use crate::choice::PlanChoice;
@@ -10,8 +11,9 @@ use crate::choice::PlanChoice;
 /// Number of fingerprints that is planned for where none is told.
 pub(crate) const PLANNED_RECORDS: u64 = 100_000_000;
 
-/// Stores grow, and their plan stays: a small beginning is planned for as if it held so many already. Below that some
-/// design of more tables is always faster, and costs bytes that a grown store would regret.
+/// Stores grow, and their plan stays: a small beginning is planned for as if it held so many already, with families such
+/// as it has now ([`fpstore::plan::Skew::predict`]). Below that some design of more tables is always faster, and costs
+/// bytes that a grown store would regret.
 const LEAST_PLANNED: u64 = 20_000_000;
 
 /// Distance that a store is made for where none is told.
@@ -24,17 +26,22 @@ pub(crate) fn workload(args: &Args, fingerprints: u64) -> Workload {
         width: args.width.unwrap_or(WIDTH),
         distance: args.max_distance.unwrap_or(MAX_DISTANCE),
         block_size: args.block_size.unwrap_or(Parameters::BLOCK_SIZE),
+        filter: true,
     }
 }
 
-/// The parameters of a new store that begins with so many records.
-pub(crate) fn parameters(args: &Args, records: u64) -> anyhow::Result<Parameters> {
-    let expected = match records {
+/// The parameters of a new store that begins with these records. Where the planner chooses, it measures them; they are in
+/// memory anyway.
+pub(crate) fn parameters(args: &Args, records: &Records) -> anyhow::Result<Parameters> {
+    let choice = args.plan.unwrap_or(PlanChoice::Auto(Goal::Balanced));
+    let skew = if matches!(choice, PlanChoice::Named(_)) { None } else { skew_of(records) };
+    let number = skew.as_ref().map_or(records.len() as u64, Skew::fingerprints);
+    let expected = match number {
         0 => PLANNED_RECORDS,
         n => LEAST_PLANNED.max(n),
     };
     let workload = workload(args, expected);
-    let design = args.plan.unwrap_or(PlanChoice::Auto(Goal::Balanced)).design(&workload)?;
+    let design = choice.design(skew.as_ref(), &workload)?;
     let parameters = Parameters::new(workload.distance)
         .with_design(design)
         .with_codec(args.codec.unwrap_or_default())

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::bail;
-use fpstore::{Numbering, Options, Store};
+use fpstore::{Filters, Numbering, Options, Store};
 use fpstore_tools::progress::Progress;
 
 use crate::args::Args;
@@ -21,18 +21,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
 fn create(args: &Args, path: &Path) -> anyhow::Result<()> {
     // Found out now rather than after an hour of reading; creation itself finds out again.
-    Store::check_vacant(path, &Options::new())?;
+    Store::check_vacant(path, &options())?;
     let started = Instant::now();
     let gathered = gather(args)?;
-    let parameters = creation::parameters(args, gathered.number)?;
+    let parameters = creation::parameters(args, &gathered.records)?;
     if args.dry_run {
         return summary::dry_run(args, path, &gathered, &parameters);
     }
     let writing = writing(args);
     let (store, report) = if args.inputs.is_empty() {
-        (Store::create(path, &parameters, &Options::new())?, None)
+        (Store::create(path, &parameters, &options())?, None)
     } else {
-        let (store, report) = Store::create_loaded(path, &parameters, &Options::new(), gathered.records)?;
+        let (store, report) = Store::create_loaded(path, &parameters, &options(), gathered.records)?;
         (store, Some(report))
     };
     writing.finish();
@@ -44,7 +44,7 @@ fn add(args: &Args, path: &Path) -> anyhow::Result<()> {
         bail!("no INPUT; name files with fingerprints, or - for standard input");
     }
     // Open for reading only until all is known to be good: bad input touches nothing, not even the lock.
-    let store = Store::open_read_only(path, &Options::new())?;
+    let store = Store::open_read_only(path, &options())?;
     creation::check_existing(args, store.parameters())?;
     let started = Instant::now();
     let gathered = gather(args)?;
@@ -54,7 +54,7 @@ fn add(args: &Args, path: &Path) -> anyhow::Result<()> {
     }
     drop(store);
     let writing = writing(args);
-    let mut store = Store::open(path, &Options::new())?;
+    let mut store = Store::open(path, &options())?;
     let report = Some(store.bulk_load(gathered.records)?);
     writing.finish();
     summary::done(args, &Done { path, created: false, store: &store, report, seconds: started.elapsed().as_secs_f64() })
@@ -71,4 +71,9 @@ fn check_ids(gathered: &Gathered, numbering: Numbering) -> anyhow::Result<()> {
 
 fn writing(args: &Args) -> Progress {
     if args.common.shows_progress() { Progress::spinner("writing") } else { Progress::hidden() }
+}
+
+/// Nobody asks here, so nothing is prepared for it.
+fn options() -> Options {
+    Options::new().with_filters(Filters::Off)
 }

@@ -1,29 +1,37 @@
-//! `fpload --plan list`: every design and what it would cost.
+//! `fpload --plan list`: every design and what it would cost, for evenly spread fingerprints or for those of inputs.
 
 use std::io::{self, BufWriter, Write};
 
 use anyhow::bail;
-use fpstore::plan::{self, Cost, Design, Goal};
+use fpstore::plan::{self, Cost, Design, Goal, Skew, Workload};
 use fpstore_tools::common::SCHEMA_VERSION;
 use fpstore_tools::number::{count, float};
+use fpstore_tools::prediction::{Expected, skew_of};
 use fpstore_tools::report::{self, Columns};
 use serde::Serialize;
 
 use crate::args::Args;
+use crate::choice::costs;
 use crate::creation;
+use crate::gather::gather;
 
 #[derive(Serialize)]
 struct Listed {
     schema_version: u32,
     plan: String,
     tables: usize,
+    /// Distinct fingerprints that the figures are for.
+    fingerprints: u64,
+    /// Whether they were measured on inputs; else for evenly spread fingerprints.
+    from_data: bool,
     bytes: f64,
     bytes_per_fingerprint: f64,
     resident_bytes: f64,
-    probes: f64,
-    blocks_read: f64,
-    candidates: f64,
-    microseconds: f64,
+    filter_bytes: f64,
+    /// With filters.
+    #[serde(flatten)]
+    expected: Expected,
+    without_filters: Expected,
     /// The settings of `--plan` that choose this design.
     chosen_by: Vec<&'static str>,
 }
@@ -33,53 +41,81 @@ const GOALS: [(&str, Goal); 4] =
 
 /// Writes the list to standard output.
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    if args.store.is_some() || args.create {
-        bail!("--plan list shows the designs and loads nothing; leave out STORE, INPUT and --create");
+    if args.create {
+        bail!("--plan list shows the designs and loads nothing; leave out --create");
     }
-    let records = args.records.unwrap_or(creation::PLANNED_RECORDS);
-    let workload = creation::workload(args, records);
-    let mut chosen = Vec::new();
-    for (name, goal) in GOALS {
-        chosen.push((name, plan::recommend(goal, &workload)?));
-    }
-    let listed = Design::LISTED
-        .into_iter()
-        .map(|design| Ok(describe(design, &plan::predict(design, &workload)?, records, &chosen)))
-        .collect::<fpstore::Result<Vec<_>>>()?;
+    let skew = skew(args)?;
+    let measured = skew.as_ref().map(Skew::fingerprints);
+    let fingerprints = args.records.or(measured).unwrap_or(creation::PLANNED_RECORDS);
+    let workload = creation::workload(args, fingerprints);
+    let with = costs(skew.as_ref(), &workload)?;
+    let without = costs(skew.as_ref(), &Workload { filter: false, ..workload })?;
+    let chosen = GOALS.map(|(name, goal)| (name, plan::best(goal, &with)));
+    let listed: Vec<Listed> = with
+        .iter()
+        .zip(&without)
+        .map(|((design, with), (_, without))| Listed {
+            chosen_by: chosen.iter().filter(|(_, best)| *best == Some(*design)).map(|(name, _)| *name).collect(),
+            from_data: measured.is_some(),
+            ..describe(*design, with, without, fingerprints)
+        })
+        .collect();
 
     let mut out = BufWriter::new(io::stdout().lock());
     if args.common.json {
         for design in &listed {
             report::json(&mut out, design)?;
         }
-    } else {
-        if !args.common.quiet {
-            writeln!(
-                out,
-                "Predicted for {} evenly spread {}-bit fingerprints and queries within distance {}, in memory:\n",
-                count(records),
-                workload.width,
-                workload.distance
-            )?;
-        }
-        table(&listed).write(&mut out)?;
+        return Ok(out.flush()?);
     }
+    if !args.common.quiet {
+        let (number, k) = (count(fingerprints), workload.distance);
+        match measured {
+            None => writeln!(
+                out,
+                "Predicted for {number} evenly spread 64-bit fingerprints and queries within distance {k}, in memory:\n"
+            )?,
+            Some(measured) => writeln!(
+                out,
+                "Predicted for {number} fingerprints such as the {} distinct ones of the input, and queries within \
+                 distance {k} that\nare near stored ones, in memory; a query that is near nothing costs less:\n",
+                count(measured)
+            )?,
+        }
+    }
+    table(&listed).write(&mut out)?;
     Ok(out.flush()?)
 }
 
-fn describe(design: Design, cost: &Cost, records: u64, chosen: &[(&'static str, Design)]) -> Listed {
+/// The skew of the inputs, if there are any: where nothing is loaded, the first operand is no store but an input, too.
+fn skew(args: &Args) -> anyhow::Result<Option<Skew>> {
+    let Some(first) = &args.store else { return Ok(None) };
+    let mut args = args.clone();
+    args.inputs.insert(0, first.clone().into_os_string());
+    let gathered = gather(&args)?;
+    if gathered.number == 0 {
+        bail!("the input has no records; leave it out to see the designs for evenly spread fingerprints");
+    }
+    match skew_of(&gathered.records) {
+        Some(skew) => Ok(Some(skew)),
+        None => bail!("too many records to measure; give a sample of them, and their number with --records"),
+    }
+}
+
+fn describe(design: Design, cost: &Cost, without: &Cost, fingerprints: u64) -> Listed {
     Listed {
         schema_version: SCHEMA_VERSION,
         plan: design.to_string(),
         tables: cost.tables,
+        fingerprints,
+        from_data: false,
         bytes: cost.disk_bytes.round(),
-        bytes_per_fingerprint: cost.disk_bytes / float(records.max(1)),
+        bytes_per_fingerprint: cost.disk_bytes / float(fingerprints.max(1)),
         resident_bytes: cost.resident_bytes.round(),
-        probes: cost.probes,
-        blocks_read: cost.blocks,
-        candidates: cost.candidates,
-        microseconds: cost.nanos / 1000.0,
-        chosen_by: chosen.iter().filter(|(_, other)| *other == design).map(|(name, _)| *name).collect(),
+        filter_bytes: cost.filter_bytes,
+        expected: Expected::new(cost),
+        without_filters: Expected::new(without),
+        chosen_by: Vec::new(),
     }
 }
 
@@ -90,26 +126,37 @@ fn table(listed: &[Listed]) -> Columns {
         ">bytes each",
         ">MiB on disk",
         ">MiB in memory",
+        ">MiB of filters",
         ">probes",
         ">blocks",
         ">candidates",
         ">us a query",
+        ">unfiltered: probes",
+        ">blocks",
+        ">candidates",
+        ">us",
         "chosen by",
     ]);
     let mib = |bytes: f64| format!("{:.1}", bytes / f64::from(1 << 20));
+    let expected = |expected: &Expected| {
+        [
+            if expected.scan { "scan".to_owned() } else { format!("{:.0}", expected.probes) },
+            format!("{:.1}", expected.blocks_read),
+            format!("{:.0}", expected.candidates),
+            format!("{:.1}", expected.microseconds),
+        ]
+    };
     for design in listed {
-        columns.row([
+        let sizes = [
             design.plan.clone(),
             design.tables.to_string(),
             format!("{:.2}", design.bytes_per_fingerprint),
             mib(design.bytes),
             mib(design.resident_bytes),
-            format!("{:.0}", design.probes),
-            format!("{:.1}", design.blocks_read),
-            format!("{:.0}", design.candidates),
-            format!("{:.1}", design.microseconds),
-            design.chosen_by.join(", "),
-        ]);
+            mib(design.filter_bytes),
+        ];
+        let work = expected(&design.expected).into_iter().chain(expected(&design.without_filters));
+        columns.row(sizes.into_iter().chain(work).chain([design.chosen_by.join(", ")]));
     }
     columns
 }

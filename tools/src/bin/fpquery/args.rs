@@ -59,6 +59,11 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "HOW", default_value = "mmap")]
     pub(crate) read: Read,
 
+    /// Prefix filters, about a byte of memory for each fingerprint and table: made before the first query, or never
+    /// [default: made while queries run]
+    #[arg(long, value_enum, value_name = "WHETHER")]
+    pub(crate) filter: Option<Switch>,
+
     /// Work done and latency of queries, on standard error (a JSON object with --json)
     #[arg(long)]
     pub(crate) stats: bool,
@@ -79,6 +84,22 @@ pub(crate) struct Args {
 pub(crate) enum Read {
     Mmap,
     Pread,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    On,
+    Off,
+}
+
+impl From<Switch> for fpstore::Filters {
+    fn from(filter: Switch) -> Self {
+        match filter {
+            Switch::On => Self::AtOpen,
+            Switch::Off => Self::Off,
+        }
+    }
 }
 
 impl From<Read> for fpstore::ReadMode {

@@ -16,7 +16,7 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
-use fpstore::{Options, Store};
+use fpstore::{Filters, Options, Store};
 use fpstore_tools::exit::{Outcome, finish};
 
 use crate::args::Args;
@@ -38,7 +38,9 @@ fn main() -> ExitCode {
 fn run(args: &Args) -> anyhow::Result<Outcome> {
     args.common.start()?;
     let mut queries = Queries::new(args)?;
-    let store = Store::open_read_only(&args.store, &Options::new().with_read_mode(args.read.into()))?;
+    let filters = args.filter.map_or_else(Filters::default, Filters::from);
+    let options = Options::new().with_read_mode(args.read.into()).with_filters(filters);
+    let store = Store::open_read_only(&args.store, &options)?;
     let question = Question::new(args, store.parameters().max_distance());
     warn_of_wide_radius(args, &question, &store);
 
@@ -57,6 +59,7 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
         }
     }
     if args.stats {
+        totals.filter_bytes = store.filter_bytes();
         totals.report(&mut io::stderr().lock(), args.common.json)?;
     }
     Ok(if totals.matches > 0 { Outcome::Done } else { Outcome::NothingFound })

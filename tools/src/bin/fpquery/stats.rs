@@ -17,6 +17,7 @@ pub(crate) struct Totals {
     pub(crate) matches: u64,
     pub(crate) work: Work,
     pub(crate) latency: Latency,
+    pub(crate) filter_bytes: u64,
 }
 
 #[derive(Serialize)]
@@ -25,6 +26,10 @@ struct Report {
     queries: u64,
     matches: u64,
     probes: u64,
+    /// Probes that no filter denied.
+    places: u64,
+    /// Memory of the prefix filters that were in use at the end.
+    filter_bytes: u64,
     blocks_read: u64,
     candidates: u64,
     /// Segments that were compared whole, because that was cheaper or asked for.
@@ -63,6 +68,8 @@ impl Totals {
                 queries: self.queries,
                 matches: self.matches,
                 probes: self.work.probes,
+                places: self.work.places,
+                filter_bytes: self.filter_bytes,
                 blocks_read: self.work.blocks,
                 candidates: self.work.candidates,
                 segments_scanned: self.work.scans,
@@ -80,6 +87,10 @@ impl Totals {
                 ("queries", count(self.queries)),
                 ("matches", per_query(self.matches)),
                 ("probes", per_query(self.work.probes)),
+                (
+                    "after filters",
+                    format!("{}, filters of {} bytes", per_query(self.work.places), count(self.filter_bytes)),
+                ),
                 ("blocks read", per_query(self.work.blocks)),
                 ("candidates", per_query(self.work.candidates)),
                 ("segments scanned", per_query(self.work.scans)),

@@ -1,0 +1,49 @@
+"""What the comparisons share: an environment with the packages of the peers, and the data.
+
+numpy is imported where it is used: the environment that has it may not have been entered yet.
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import venv
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
+NUMPY = "numpy==2.4.6"
+
+
+def inside_environment(packages):
+    """Runs the program again with an interpreter that has the packages; it lives in the target directory."""
+    home = TARGET / "peers"
+    python = home / "bin" / "python"
+    if pathlib.Path(sys.prefix) == home:
+        return
+    if not python.exists():
+        venv.create(home, with_pip=True)
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], check=True)
+    os.execv(python, [str(python), *sys.argv])
+
+
+def mix(z):
+    """The last step of splitmix64, of an array."""
+    import numpy as np
+
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def splitmix64(count, seed=20070508):
+    """The values of `cargo bench --bench figures -- uniform COUNT`."""
+    import numpy as np
+
+    with np.errstate(over="ignore"):
+        return mix(np.uint64(seed) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+
+
+def fingerprints(source):
+    """The data that a command line names: ["uniform", COUNT] or [FILE]."""
+    import numpy as np
+
+    return splitmix64(int(source[1])) if source[0] == "uniform" else np.fromfile(source[0], dtype="<u8")

@@ -1,0 +1,50 @@
+//! Flips blocks: for families of near values.
+//!
+//! Among real fingerprints many keys differ in a few bits from one not far before them. Such a key is written as one
+//! Huffman symbol, which says from which key it differs, in how many bits, and which is the topmost of them; and the
+//! rank of the other flipped bits among all combinations of bits below. A key that is near no other one is written by
+//! its upper half, as a gap, and its lower half, as it stands; the symbol then says how long the gap is and, where the
+//! bits of a table are biased, what the most biased ones are.
+//!
+//! Both forms are the same instructions with other operands ([`code::Step`]), so that a decoder need not branch on what
+//! it cannot foresee. Symbols run in two lanes, even keys and odd ones, so that it waits for two lookups at a time; all
+//! other bits are read backward from the block's end.
+//!
+//! A table's code has only the symbols that pay. A *quick* one refers to the key before alone and flips four bits at
+//! most, which decodes fastest; a *dense* one is taken where it saves much ([`super::train`]).
+//!
+//! Not every key can be written: an upper half may be too far from the one before. Other kinds of block can.
+
+mod choose;
+mod code;
+mod combinations;
+mod decode;
+mod encode;
+mod symbols;
+#[cfg(test)]
+mod tests;
+mod training;
+
+pub(crate) use code::FlipsCode;
+pub(super) use code::{SLOW, Step};
+pub(super) use combinations::{MASKS, unrank};
+pub(super) use decode::{Lanes, ascending, decode};
+pub(super) use encode::{cost, encode};
+pub(super) use symbols::BACKS;
+pub(super) use training::{Profile, Training};
+
+/// Size in bits of what stands in front of the symbols, and of what is lost between the lanes, if a block is full.
+pub(super) const FRAME: u32 = 16 + 7;
+
+/// Up to this many keys where the second lane begins is told in one byte: the first one has half of the symbols, of at
+/// most 12 bits each.
+const SHORT: usize = 340;
+
+/// Bytes that tell where the second lane begins, in a block with so many keys.
+fn head(keys: usize) -> usize {
+    match keys {
+        0 => 0,
+        1..=SHORT => 1,
+        _ => 2,
+    }
+}

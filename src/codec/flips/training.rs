@@ -1,0 +1,118 @@
+//! Making a code of what a sample of keys would be written as.
+
+use super::choose::Choice;
+use super::code::{FlipsCode, MOST, QUICK_FLIPS};
+use super::symbols::{BACKS, GROUP_BITS, LENGTHS, LOW, MAX_FLIPS, SYMBOLS};
+use crate::codec::huffman::Code;
+
+/// A symbol that is seen less often than this share of all is left to others: even a code of the greatest length would
+/// give it more of the code space than it deserves, and its length has to be stored.
+const RARE: u64 = 12_000;
+/// Seen less often than this, storing its length costs more than it saves.
+const FEWEST: u64 = 3;
+/// Keys that differ in more bits than this from the one before are what biased bits are for.
+const NEAR: u32 = 6;
+
+/// What the symbols of a code may say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::codec) enum Profile {
+    /// Few flips, of the key before: fastest to decode.
+    Quick,
+    /// Everything.
+    Dense,
+}
+
+/// Counts symbols.
+#[derive(Debug)]
+pub(in crate::codec) struct Training {
+    choice: Choice,
+    counts: Vec<u64>,
+    keys: u64,
+}
+
+impl Training {
+    /// A first guess, with the biased bits of these runs: the key before each and the run.
+    pub(in crate::codec) fn new(profile: Profile, runs: &[(u64, Vec<u64>)]) -> Self {
+        let (backs, flips) = match profile {
+            Profile::Quick => (1, QUICK_FLIPS),
+            Profile::Dense => (BACKS, MAX_FLIPS),
+        };
+        Self::by(Choice::guess(biased(runs), backs, flips))
+    }
+
+    fn by(choice: Choice) -> Self {
+        Self { choice, counts: vec![0; SYMBOLS], keys: 0 }
+    }
+
+    /// The size of a run in bits, `None` if it cannot be written; its symbols replace what is in `symbols`.
+    pub(in crate::codec) fn judge(&self, before: u64, keys: &[u64], symbols: &mut Vec<usize>) -> Option<u64> {
+        symbols.clear();
+        let mut size = 0;
+        for at in 0..keys.len() {
+            let (symbol, bits) = self.choice.cheapest(before, keys, at)?;
+            symbols.push(symbol);
+            size += u64::from(bits);
+        }
+        Some(size)
+    }
+
+    /// Counts the symbols of a run.
+    pub(in crate::codec) fn count(&mut self, symbols: &[usize]) {
+        for &symbol in symbols {
+            self.counts.get_mut(symbol).into_iter().for_each(|count| *count += 1);
+            self.keys += 1;
+        }
+    }
+
+    /// The code for what was counted; `None` if nothing was.
+    pub(in crate::codec) fn code(mut self) -> Option<FlipsCode> {
+        if self.keys == 0 {
+            return None;
+        }
+        let least = (self.keys / RARE).max(FEWEST);
+        let mut counts: Vec<(u64, usize)> = self
+            .counts
+            .iter()
+            .copied()
+            .zip(0..)
+            .filter(|&(count, symbol)| count >= least || symbol < LENGTHS)
+            .collect();
+        // Every gap keeps a code, whether it was seen or not.
+        counts.sort_unstable_by_key(|&(count, symbol)| (symbol >= LENGTHS, std::cmp::Reverse(count), symbol));
+        counts.truncate(MOST);
+        counts.sort_unstable_by_key(|&(_, symbol)| symbol);
+        let numbers: Vec<u64> = counts.iter().map(|&(count, _)| count.max(1)).collect();
+        let lengths = Code::from_counts(&numbers).ok()?;
+        let coded = counts.iter().zip(lengths.lengths());
+        let coded = coded.map(|(&(_, symbol), &length)| (u16::try_from(symbol).unwrap_or(0), length)).collect();
+        self.counts.clear();
+        FlipsCode::new(coded, self.choice.group).ok()
+    }
+
+    /// Another round under this code.
+    pub(in crate::codec) fn again(code: &FlipsCode, profile: Profile) -> Self {
+        let mut choice = code.encoder().choice.clone();
+        if profile == Profile::Dense {
+            (choice.backs, choice.flips) = (BACKS, MAX_FLIPS);
+        }
+        Self::by(choice)
+    }
+}
+
+/// The most biased bits of the lower halves of keys that are near no other one.
+fn biased(runs: &[(u64, Vec<u64>)]) -> u32 {
+    let (mut ones, mut total) = ([0u64; LOW as usize], 0u64);
+    for (before, run) in runs {
+        let previous = std::iter::once(before).chain(run);
+        for (_, key) in previous.zip(run).filter(|(previous, key)| (*previous ^ *key).count_ones() > NEAR) {
+            ones.iter_mut().zip(0..).for_each(|(ones, bit)| *ones += key >> bit & 1);
+            total += 1;
+        }
+    }
+    let bias = |ones: u64| (2 * ones).abs_diff(total);
+    let mut bits: Vec<(u64, u32)> = ones.iter().map(|&ones| bias(ones)).zip(0..).collect();
+    bits.sort_unstable_by_key(|&(bias, bit)| (std::cmp::Reverse(bias), bit));
+    // A bias of a tenth saves less than a hundredth of a bit.
+    let worth = bits.iter().take(GROUP_BITS as usize).filter(|&&(bias, _)| bias * 5 > total);
+    worth.fold(0, |group, &(_, bit)| group | 1 << bit)
+}

@@ -1,0 +1,204 @@
+//! Split gap blocks with AVX2, some nine instructions a key; comparing keys with a query.
+
+#![expect(clippy::indexing_slicing, reason = "tables made at compile time, and places in them that are checked before")]
+
+use crate::bits::load;
+use crate::codec::LOT;
+use crate::codec::gap::{self, MAX_LOW_WIDTH, SLACK};
+use std::arch::x86_64::{
+    __m128i, __m256i, _mm_cvtsi32_si128, _mm_loadl_epi64, _mm_loadu_si128, _mm256_add_epi8, _mm256_add_epi32,
+    _mm256_add_epi64, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_castsi128_si256, _mm256_castsi256_pd,
+    _mm256_cmpgt_epi64, _mm256_cvtepu8_epi32, _mm256_cvtepu32_epi64, _mm256_inserti128_si256, _mm256_loadu_si256,
+    _mm256_movemask_pd, _mm256_permute2x128_si256, _mm256_permute4x64_epi64, _mm256_sad_epu8, _mm256_set1_epi8,
+    _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_sll_epi64,
+    _mm256_slli_si256, _mm256_srli_epi64, _mm256_srlv_epi64, _mm256_storeu_si256, _mm256_unpackhi_epi64,
+    _mm256_xor_si256,
+};
+
+/// For every byte, the number of zeros before each of its ones.
+static ZEROS_BEFORE: [[u8; 8]; 256] = zeros_before();
+
+const fn zeros_before() -> [[u8; 8]; 256] {
+    let mut table = [[0; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut bit, mut ones) = (0, 0);
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                table[byte][ones] = (bit - ones) as u8;
+                ones += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    table
+}
+
+/// Bytes of unary code that are taken at a time.
+const UNARY_STEP: usize = 4;
+const _: () = assert!(SLACK >= 8 * UNARY_STEP + 8);
+
+/// As the plain form. A byte at a time: its ones' places come from a table, eight at once.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(super) fn unary_sums(bytes: &[u8], start: usize, end: usize, count: usize, highs: &mut [u32]) -> bool {
+    assert!(highs.len() >= count + SLACK);
+    let out = highs.as_mut_ptr();
+    let (mut done, mut zeros, mut position) = (0usize, 0u32, start);
+    while done < count {
+        if position >= end {
+            return false;
+        }
+        let mut window = load(bytes, position >> 3) >> (position & 7);
+        for _ in 0..UNARY_STEP {
+            let byte = (window & 0xff) as usize;
+            // SAFETY: a table entry is 8 bytes. Before this loop `done` was less than `count`, and it grows by at most 8
+            // each time, so 8 values fit before `count + SLACK`.
+            unsafe {
+                let entry = _mm_loadl_epi64(ZEROS_BEFORE[byte].as_ptr().cast());
+                let sums = _mm256_add_epi32(_mm256_cvtepu8_epi32(entry), _mm256_set1_epi32(zeros.cast_signed()));
+                _mm256_storeu_si256(out.add(done).cast(), sums);
+            }
+            let ones = byte.count_ones();
+            done += ones as usize;
+            zeros += 8 - ones;
+            window >>= 8;
+        }
+        position += 8 * UNARY_STEP;
+    }
+    // The last one has to come before the end too.
+    highs.get(count - 1).is_some_and(|&zeros| start + (zeros as usize) + count <= end)
+}
+
+/// How four packed low parts are brought to the four lanes of a register: two 16-byte loads, one for each half, a shuffle
+/// of their bytes, and a shift of every lane.
+#[derive(Clone, Copy)]
+#[repr(C, align(32))]
+struct Unpacking {
+    shuffle: [u8; 32],
+    shifts: [u64; 4],
+    /// Where the two loads begin, from the first byte of eight low parts.
+    loads: [usize; 2],
+}
+
+/// For every width, how the first and the second four of eight low parts are unpacked. Eight of them end with a byte, so
+/// there are no other cases.
+static UNPACKING: [[Unpacking; 2]; MAX_LOW_WIDTH as usize + 1] = unpacking();
+
+const fn unpacking() -> [[Unpacking; 2]; MAX_LOW_WIDTH as usize + 1] {
+    let nothing = Unpacking { shuffle: [0; 32], shifts: [0; 4], loads: [0; 2] };
+    let mut table = [[nothing; 2]; MAX_LOW_WIDTH as usize + 1];
+    let mut width = 0;
+    while width <= MAX_LOW_WIDTH as usize {
+        let mut lane = 0;
+        while lane < 8 {
+            let unpacking = &mut table[width][lane / 4];
+            let bit = lane * width;
+            if lane % 2 == 0 {
+                unpacking.loads[lane % 4 / 2] = bit / 8;
+            }
+            let from = bit / 8 - unpacking.loads[lane % 4 / 2];
+            let mut byte = 0;
+            while byte < 8 {
+                // Two low parts of up to 56 bits lie within 15 bytes. Above 127 a shuffle delivers zero.
+                unpacking.shuffle[lane % 4 * 8 + byte] = if from + byte < 16 { (from + byte) as u8 } else { 0x80 };
+                byte += 1;
+            }
+            unpacking.shifts[lane % 4] = (bit % 8) as u64;
+            lane += 1;
+        }
+        width += 1;
+    }
+    table
+}
+
+/// As the plain form from the first key on. Four keys at a time: low parts unpacked, summed up, high parts added.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(super) fn sums(low_width: u32, bytes: &[u8], before: u64, count: usize, keys: &mut [u64], highs: &[u32]) {
+    assert!(keys.len() >= count + SLACK && highs.len() >= count + SLACK && low_width <= MAX_LOW_WIDTH);
+    let width = low_width as usize;
+    let unpackings = &UNPACKING[width];
+    // Eight low parts take `width` bytes; the last load begins before their end and takes 16.
+    let reach = unpackings[1].loads[1] + 16;
+    let all = count.div_ceil(8);
+    let steps = match bytes.len().checked_sub(reach) {
+        Some(room) if all.saturating_sub(1) * width <= room => all,
+        Some(room) => room / width + 1,
+        None => 0,
+    };
+    let mask = _mm256_set1_epi64x(crate::bits::low_mask(low_width).cast_signed());
+    let one = _mm256_set1_epi64x(1);
+    let shift = _mm_cvtsi32_si128(low_width.cast_signed());
+    let mut sum = _mm256_set1_epi64x(before.cast_signed());
+    for step in 0..steps {
+        for (half, unpacking) in unpackings.iter().enumerate() {
+            let at = step * 8 + half * 4;
+            // SAFETY: `step * width + reach` is at most the number of bytes. `at` is less than `count + 7`, and both slices
+            // have SLACK more than `count`.
+            unsafe {
+                let from = bytes.as_ptr().add(step * width);
+                let low: __m128i = _mm_loadu_si128(from.add(unpacking.loads[0]).cast());
+                let high: __m128i = _mm_loadu_si128(from.add(unpacking.loads[1]).cast());
+                let both = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high);
+                let lanes = _mm256_shuffle_epi8(both, _mm256_loadu_si256(unpacking.shuffle.as_ptr().cast()));
+                let lanes = _mm256_srlv_epi64(lanes, _mm256_loadu_si256(unpacking.shifts.as_ptr().cast()));
+                let lows = prefix_sums(_mm256_add_epi64(_mm256_and_si256(lanes, mask), one));
+                let highs = _mm256_cvtepu32_epi64(_mm_loadu_si128(highs.as_ptr().add(at).cast()));
+                let found = _mm256_add_epi64(_mm256_add_epi64(lows, sum), _mm256_sll_epi64(highs, shift));
+                _mm256_storeu_si256(keys.as_mut_ptr().add(at).cast(), found);
+                sum = _mm256_add_epi64(sum, _mm256_permute4x64_epi64::<0xff>(lows));
+            }
+        }
+    }
+    let done = (steps * 8).min(count);
+    if done < count {
+        // Too near to the end of the bytes for whole loads.
+        let high = |at: usize| highs.get(at).map_or(0, |&high| u64::from(high) << low_width);
+        let before = match done.checked_sub(1) {
+            Some(last) => keys.get(last).map_or(0, |key| key.wrapping_sub(high(last))),
+            None => before,
+        };
+        let (keys, highs) = (keys.get_mut(done..count), highs.get(done..count));
+        gap::sums(low_width, bytes, before, done, keys.unwrap_or_default(), highs.unwrap_or_default());
+    }
+}
+
+/// Of lanes a, b, c, d: a, a + b, a + b + c, a + b + c + d.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn prefix_sums(lanes: __m256i) -> __m256i {
+    let pairs = _mm256_add_epi64(lanes, _mm256_slli_si256::<8>(lanes));
+    // The lower half in the upper one, zeros in the lower; then its upper lane in both.
+    let lower = _mm256_permute2x128_si256::<0x08>(pairs, pairs);
+    _mm256_add_epi64(pairs, _mm256_unpackhi_epi64(lower, lower))
+}
+
+/// Bits set in a number of four bits.
+static NIBBLE_ONES: [u8; 16] = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
+
+/// As the plain form, four keys at a time: bits are counted by looking up half bytes (Mula, Kurz, Lemire, "Faster
+/// population counts using AVX2 instructions", 2018).
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(super) fn near(keys: &[u64], key: u64, k: u32) -> u64 {
+    // SAFETY: 16 bytes.
+    let ones = _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(NIBBLE_ONES.as_ptr().cast()) });
+    let low = _mm256_set1_epi8(15);
+    let query = _mm256_set1_epi64x(key.cast_signed());
+    let limit = _mm256_set1_epi64x(i64::from(k));
+    let keys = keys.get(..LOT).unwrap_or(keys);
+    let (fours, rest) = keys.as_chunks::<4>();
+    let (mut found, mut at) = (0, 0);
+    for four in fours {
+        // SAFETY: 32 bytes.
+        let four = unsafe { _mm256_loadu_si256(four.as_ptr().cast()) };
+        let bits = _mm256_xor_si256(four, query);
+        let high = _mm256_and_si256(_mm256_srli_epi64::<4>(bits), low);
+        let halves = _mm256_shuffle_epi8(ones, _mm256_and_si256(bits, low));
+        let bytes = _mm256_add_epi8(halves, _mm256_shuffle_epi8(ones, high));
+        let distances = _mm256_sad_epu8(bytes, _mm256_setzero_si256());
+        let beyond = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(distances, limit)));
+        found |= u64::from(!beyond.cast_unsigned() & 15) << at;
+        at += 4;
+    }
+    found | super::plain::near(rest, key, k) << (at & 63)
+}

@@ -1,0 +1,113 @@
+//! Flips blocks with BMI2: some thirty instructions a key and no branch that depends on one, if the code is quick.
+
+use crate::codec::flips::{BACKS, FlipsCode, Lanes, MASKS, SLOW, Step, unrank};
+use std::arch::x86_64::_pdep_u64;
+
+/// Keys between two checks: four a lane, of at most 12 bits a symbol, so that one load has all of them.
+const BATCH: usize = 8;
+/// Most bits of a value.
+const WIDEST: usize = 57;
+
+/// As [`super::flips`] says.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(super) fn decode(code: &FlipsCode, masks: &[u64], bytes: &[u8], before: u64, keys: &mut [u64], lanes: &mut Lanes) {
+    if masks.len() < MASKS.len() {
+        return;
+    }
+    if code.quick {
+        run::<false>(code, masks, bytes, before, keys, lanes);
+    } else if lanes.done >= BACKS {
+        run::<true>(code, masks, bytes, before, keys, lanes);
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+fn run<const DENSE: bool>(
+    code: &FlipsCode,
+    masks: &[u64],
+    bytes: &[u8],
+    before: u64,
+    keys: &mut [u64],
+    lanes: &mut Lanes,
+) {
+    // The last bit from which a load stays within the bytes.
+    let Some(limit) = bytes.len().checked_sub(8).map(|last| 8 * last) else { return };
+    let Some(span) = limit.checked_sub(BATCH * WIDEST) else { return };
+    let count = keys.len();
+    let (input, output) = (bytes.as_ptr(), keys.as_mut_ptr());
+    let (steps, masks, lookup) = (code.steps.as_ptr(), masks.as_ptr(), &*code.lookup);
+    let [mut even, mut odd] = lanes.symbols;
+    let mut values = lanes.values;
+    let mut done = lanes.done;
+    // Lanes change with every key; the first of a batch is even.
+    if !done.is_multiple_of(2) {
+        return;
+    }
+    let mut previous = done.checked_sub(1).and_then(|last| keys.get(last)).copied().unwrap_or(before);
+    let mut damaged = 0u64;
+    // SAFETY: `position` is at most `limit` wherever this is called.
+    let word = |position: usize| unsafe { u64::from_le(input.add(position >> 3).cast::<u64>().read_unaligned()) };
+    while count - done >= BATCH {
+        if even > limit || odd > limit || values.wrapping_sub(BATCH * WIDEST) > span {
+            break;
+        }
+        // The topmost bit is no part of the 48 that are looked at; its place tells later how many were taken.
+        let mut lane_even = word(even) >> (even & 7) | 1 << 63;
+        let mut lane_odd = word(odd) >> (odd & 7) | 1 << 63;
+        let mut key = |lane: &mut u64, number: usize| {
+            #[expect(clippy::indexing_slicing, reason = "masked to the array's length")]
+            let entry = lookup[*lane as usize & 0xfff];
+            *lane >>= entry & 63;
+            // SAFETY: the lookup table leads to steps of the code only; above its length an entry is an offset in bytes.
+            let step: &Step = unsafe { &*steps.byte_add((entry >> 6) as usize) };
+            let width = if DENSE { step.width & (SLOW - 1) } else { step.width };
+            values -= usize::from(width);
+            let value = word(values) >> (values & 7);
+            let mask = if DENSE && step.width >= SLOW {
+                slow(value, width, step)
+            } else {
+                let rank = value as usize & usize::from(step.ranks);
+                // SAFETY: the table of masks reaches as far as a rank of 16 bits leads.
+                unsafe { *masks.add(step.first as usize + rank) }
+            };
+            let reference = if DENSE {
+                // SAFETY: at least as many keys are there as a step may go back.
+                let earlier = unsafe { *output.add(done + number - 1 - usize::from(step.back)) };
+                if step.back == 0 { previous } else { earlier }
+            } else {
+                previous
+            };
+            // A mask that reaches up to the topmost bit; gaps have none.
+            damaged |= mask & step.add.wrapping_neg();
+            previous =
+                (reference & step.keep).wrapping_add(step.add.wrapping_add(_pdep_u64(value, step.spread))) ^ mask;
+            // SAFETY: there are slots for a whole batch.
+            unsafe { *output.add(done + number) = previous };
+        };
+        key(&mut lane_even, 0);
+        key(&mut lane_odd, 1);
+        key(&mut lane_even, 2);
+        key(&mut lane_odd, 3);
+        key(&mut lane_even, 4);
+        key(&mut lane_odd, 5);
+        key(&mut lane_even, 6);
+        key(&mut lane_odd, 7);
+        even += lane_even.leading_zeros() as usize;
+        odd += lane_odd.leading_zeros() as usize;
+        done += BATCH;
+    }
+    *lanes = Lanes { symbols: [even, odd], values, done, damaged: lanes.damaged || damaged != 0 };
+}
+
+/// The mask of five flips or more.
+#[inline(never)]
+fn slow(value: u64, width: u8, step: &Step) -> u64 {
+    unrank((value & ((1 << width) - 1)) as u32, step.first)
+}
+
+/// As the plain form, four keys at a time.
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(super) fn ascending(keys: &[u64]) -> bool {
+    super::plain_ascending(keys)
+}

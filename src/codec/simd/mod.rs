@@ -1,0 +1,160 @@
+//! The steps of decoding that wide registers make faster, chosen when the program runs.
+//!
+//! The plain forms beside the formats they read are the reference; the tests hold these to the same results. Only AVX2
+//! has forms of its own, on other processors everything runs as the plain forms. With `FPSTORE_SIMD=off` in the
+//! environment they do so everywhere, which is how the whole test suite is run a second time.
+//!
+//! This module and `env::mmap` are the only ones with `unsafe`: unaligned loads and stores whose bounds are checked once
+//! for many, and calls of functions that need a processor feature which was just found to be there.
+
+#![allow(unsafe_code, reason = "vector loads and stores; see above")]
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod flips;
+
+use super::flips::{FlipsCode, Lanes, ascending as plain_ascending};
+use super::gap;
+use super::near as plain;
+
+/// Whether the AVX2 forms may be used.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn has_avx2() -> bool {
+    use std::sync::atomic::{AtomicU8, Ordering};
+    const UNKNOWN: u8 = 2;
+    static FOUND: AtomicU8 = AtomicU8::new(UNKNOWN);
+    #[cold]
+    fn find() -> bool {
+        let wanted = std::env::var_os("FPSTORE_SIMD").is_none_or(|value| value != "off");
+        let found = wanted
+            && is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("popcnt");
+        // Relaxed: whoever does not see it finds the same.
+        FOUND.store(u8::from(found), Ordering::Relaxed);
+        found
+    }
+    match FOUND.load(Ordering::Relaxed) {
+        UNKNOWN => find(),
+        found => found == 1,
+    }
+}
+
+/// [`gap::unary_sums`].
+#[inline]
+pub(super) fn unary_sums(bytes: &[u8], start: usize, end: usize, count: usize, highs: &mut [u32]) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        // SAFETY: the processor has the features.
+        return unsafe { avx2::unary_sums(bytes, start, end, count, highs) };
+    }
+    gap::unary_sums(bytes, start, end, count, highs)
+}
+
+/// The keys of a split gap block from its low parts and the sums of its high parts; the first one is at least `base`.
+#[inline]
+pub(super) fn sums(low_width: u32, bytes: &[u8], base: u64, count: usize, keys: &mut [u64], highs: &[u32]) {
+    let before = base.wrapping_sub(1);
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        // SAFETY: the processor has the features.
+        unsafe { avx2::sums(low_width, bytes, before, count, keys, highs) };
+        return;
+    }
+    gap::sums(low_width, bytes, before, 0, keys.get_mut(..count).unwrap_or_default(), highs);
+}
+
+/// Bit `i` is set if key `i` of the first [`super::LOT`] lies within distance `k` of `key`.
+#[inline]
+pub(crate) fn near(keys: &[u64], key: u64, k: u32) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        // SAFETY: the processor has the features.
+        return unsafe { avx2::near(keys, key, k) };
+    }
+    plain::near(keys, key, k)
+}
+
+/// Asks for the memory of element `at`, if there is one, so that it is near when it is read.
+#[inline]
+pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(element) = slice.get(at) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: the address is that of an element; a prefetch reads nothing that the program could see.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (slice, at);
+}
+
+/// Decodes keys of a flips block, eight at a time, as long as nothing is near its ends; leaves the rest to
+/// [`super::flips`]. Unless the code is quick, the keys that it may refer to have to be there.
+#[inline]
+pub(super) fn flips(code: &FlipsCode, masks: &[u64], bytes: &[u8], before: u64, keys: &mut [u64], lanes: &mut Lanes) {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        // SAFETY: the processor has the features.
+        unsafe { flips::decode(code, masks, bytes, before, keys, lanes) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (code, masks, bytes, before, keys, lanes);
+}
+
+/// [`super::flips::ascending`].
+#[inline]
+pub(super) fn ascending(keys: &[u64]) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        // SAFETY: the processor has the features.
+        return unsafe { flips::ascending(keys) };
+    }
+    plain_ascending(keys)
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use crate::codec::gap::{MAX_LOW_WIDTH, SLACK};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_same_as_the_plain_forms(
+            bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(0), Just(255)], 0..900),
+            low_width in 0..=MAX_LOW_WIDTH, count in 1usize..400, base: u64, cut in 0usize..900,
+        ) {
+            if !has_avx2() {
+                return Ok(());
+            }
+            let start = count * low_width as usize;
+            let end = 8 * bytes.len().saturating_sub(cut);
+            let [mut plain, mut wide] = [0, 1].map(|_| vec![0u32; count + SLACK]);
+            let whole = gap::unary_sums(&bytes, start, end, count, &mut plain);
+            prop_assert_eq!(unsafe { avx2::unary_sums(&bytes, start, end, count, &mut wide) }, whole);
+            if !whole {
+                plain.fill(7);
+            } else {
+                prop_assert_eq!(&plain[..count], &wide[..count]);
+            }
+            let [mut plain_keys, mut wide_keys] = [0, 1].map(|_| vec![0u64; count + SLACK]);
+            gap::sums(low_width, &bytes, base, 0, &mut plain_keys[..count], &plain);
+            unsafe { avx2::sums(low_width, &bytes, base, count, &mut wide_keys, &plain) };
+            prop_assert_eq!(&plain_keys[..count], &wide_keys[..count]);
+        }
+
+        #[test]
+        fn near_keys_are_found(mut keys in prop::collection::vec(any::<u64>(), 0..100), key: u64, k in 0u32..=64, flips in 0u32..64) {
+            if !has_avx2() {
+                return Ok(());
+            }
+            for (number, slot) in (0..).zip(keys.iter_mut()).step_by(3) {
+                *slot = key ^ crate::bits::low_mask(flips.min(k + number % 3));
+            }
+            prop_assert_eq!(unsafe { avx2::near(&keys, key, k) }, plain::near(&keys, key, k));
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Encodes tables in memory, several at a time, and measures them.
+
+use super::keys::Keys;
+use crate::codec::Codec;
+use crate::env::{Env, Memory, ReadMode};
+use crate::error::{Error, Result};
+use crate::fingerprint::WIDTH;
+use crate::format::footer::{Span, TableSections};
+use crate::format::{Parameters, codes, index};
+use crate::inspect::SegmentView;
+use crate::plan::TableLayout;
+use crate::segment::{SegmentFile, Table, encode_table};
+use rayon::prelude::*;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Keys of the tables that are encoded at the same time; with the bytes that they become, each takes some fourteen bytes.
+const KEYS_AT_ONCE: usize = 1 << 26;
+
+/// The tables of several stores. Designs have tables in common, all of them the first one; none is encoded twice.
+pub(super) struct Tables {
+    layouts: Vec<TableLayout>,
+    /// All different tables, those of one layout together.
+    distinct: Vec<TableKind>,
+    /// The tables of each store.
+    of_stores: Vec<Vec<TableKind>>,
+}
+
+/// What a table's size depends on, apart from its fingerprints.
+#[derive(Clone, Copy, PartialEq)]
+struct TableKind {
+    /// Number of its layout in [`Tables::layouts`].
+    layout: usize,
+    codec: Codec,
+    block_size: u32,
+}
+
+impl Tables {
+    /// The tables of stores with these parameters.
+    pub(super) fn of(parameters: &[Parameters]) -> Result<Self> {
+        let mut layouts: Vec<TableLayout> = Vec::new();
+        let mut of_stores = Vec::new();
+        for parameters in parameters {
+            let mut tables = Vec::new();
+            for layout in parameters.design().tables(WIDTH)? {
+                let known = layouts.iter().position(|other| other.permutation == layout.permutation);
+                let number = known.unwrap_or(layouts.len());
+                if known.is_none() {
+                    layouts.push(layout);
+                }
+                let (codec, block_size) = (parameters.codec(), parameters.block_size());
+                tables.push(TableKind { layout: number, codec, block_size });
+            }
+            of_stores.push(tables);
+        }
+        let mut distinct = of_stores.concat();
+        distinct.sort_by_key(|kind| (kind.layout, kind.codec.name(), kind.block_size));
+        distinct.dedup();
+        Ok(Self { layouts, distinct, of_stores })
+    }
+
+    /// Encodes all tables of a segment, as many at a time as memory is meant for; returns the sizes of each store's tables.
+    pub(super) fn encode(&self, segment: &SegmentView, keys: &Keys<'_>) -> Result<Vec<Vec<Encoded>>> {
+        let lanes = rayon::current_num_threads().min(KEYS_AT_ONCE / keys.encoded().max(1)).max(1);
+        let mut encoded: Vec<(TableKind, Encoded)> = Vec::new();
+        let mut ready: Vec<(usize, Vec<u64>)> = Vec::new();
+        for together in self.distinct.chunks(lanes) {
+            ready.retain(|(layout, _)| together.iter().any(|kind| kind.layout == *layout));
+            let mut missing: Vec<usize> = together.iter().map(|kind| kind.layout).collect();
+            missing.dedup();
+            missing.retain(|layout| ready.iter().all(|(have, _)| have != layout));
+            let found = missing.into_par_iter().filter_map(|number| {
+                let layout = self.layouts.get(number)?;
+                Some(keys.of_table(&layout.permutation).map(|keys| (number, keys)))
+            });
+            ready.append(&mut found.collect::<Result<Vec<_>>>()?);
+            let done = together.par_iter().filter_map(|kind| {
+                let layout = self.layouts.get(kind.layout)?;
+                let (_, of_table) = ready.iter().find(|(have, _)| *have == kind.layout)?;
+                Some(kind.encode(segment, layout, of_table, keys.fingerprints()).map(|sizes| (*kind, sizes)))
+            });
+            encoded.append(&mut done.collect::<Result<Vec<_>>>()?);
+        }
+        let find = |kind: &TableKind| encoded.iter().find(|(other, _)| other == kind).map(|&(_, sizes)| sizes);
+        Ok(self.of_stores.iter().map(|tables| tables.iter().filter_map(find).collect()).collect())
+    }
+}
+
+/// Sizes of one table.
+#[derive(Clone, Copy)]
+pub(super) struct Encoded {
+    pub(super) blocks: u64,
+    pub(super) data_bytes: u64,
+    pub(super) index_bytes: u64,
+    pub(super) code_bytes: u64,
+    pub(super) resident_bytes: u64,
+    /// Whether they are scaled up.
+    pub(super) estimated: bool,
+}
+
+impl TableKind {
+    /// Encodes keys of a table of `all` keys and opens it as a reader does, but for the pages, which opening does not touch.
+    /// Only checksums depend on a table's number, so 0 is as good as any.
+    fn encode(self, segment: &SegmentView, layout: &TableLayout, keys: &[u64], all: u64) -> Result<Encoded> {
+        let parameters = Parameters::default().with_codec(self.codec).with_block_size(self.block_size);
+        let table = encode_table(&parameters, 0, keys);
+        let (code_section, index_section) = (codes::write(&table.codes, 0), index::write(&table.index, 0));
+        let codes = Span { offset: 0, length: code_section.len() as u64 };
+        let index = Span { offset: codes.length, length: index_section.len() as u64 };
+        let data = Span { offset: index.end(), length: table.pages.len() as u64 };
+        let sections = TableSections { data, codes, index, blocks: table.index.len() as u64 };
+        let (memory, path) = (Memory::default(), Path::new("(in memory)"));
+        memory.set_bytes(path, [code_section, index_section].concat());
+        let mode = if segment.segment.file().is_stable() { ReadMode::Mmap } else { ReadMode::Pread };
+        let file = memory.open(path, mode).map_err(|error| Error::io("cannot open", path, error))?;
+        let open = Table::open(&Arc::new(SegmentFile::new(path, file)), 0, &sections, layout.clone(), &parameters)?;
+        let encoded = keys.len() as u64;
+        let scaled = |size: u64| match encoded {
+            0 => size,
+            _ => u64::try_from(u128::from(size) * u128::from(all) / u128::from(encoded)).unwrap_or(u64::MAX),
+        };
+        // Coarse where it is scaled: parts of the index in memory grow by powers of two.
+        let code_memory = table.codes.resident_bytes();
+        Ok(Encoded {
+            blocks: scaled(sections.blocks),
+            data_bytes: scaled(data.length),
+            index_bytes: scaled(index.length),
+            code_bytes: codes.length,
+            resident_bytes: scaled(open.resident_bytes().saturating_sub(code_memory)) + code_memory,
+            estimated: encoded != all,
+        })
+    }
+}

@@ -1,0 +1,44 @@
+//! The masks of a few flipped bits among the leading ones.
+
+use crate::bits::low_mask;
+use crate::fingerprint::WIDTH;
+
+/// Every mask of at most `radius` ones among the `prefix` leading bits; first that of none, then the one that flips the
+/// last of them, so that neighbours in the list lead to places near each other.
+pub(crate) fn masks(prefix: u32, radius: u32) -> Vec<u64> {
+    let shift = WIDTH - prefix;
+    let mut masks = vec![0];
+    for ones in 1..=radius.min(prefix) {
+        let mut mask = low_mask(ones);
+        let last = mask << (prefix - ones);
+        loop {
+            masks.push(mask << shift);
+            if mask == last {
+                break;
+            }
+            // The next greater number with as many ones (Gosper, HAKMEM item 175).
+            let lowest = mask & mask.wrapping_neg();
+            let ripple = mask + lowest;
+            mask = ripple | (((mask ^ ripple) >> 2) / lowest);
+        }
+    }
+    masks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fingerprint::leading_ones;
+
+    #[test]
+    fn every_mask_once() {
+        for (prefix, radius, count) in
+            [(0, 3, 1), (1, 1, 2), (32, 1, 33), (20, 3, 1 + 20 + 190 + 1140), (64, 2, 2081), (5, 9, 32), (64, 1, 65)]
+        {
+            let masks = masks(prefix, radius);
+            assert_eq!((masks.len(), masks[0]), (count, 0), "{prefix} {radius}");
+            assert!(masks.iter().all(|mask| mask.count_ones() <= radius && mask & !leading_ones(prefix) == 0));
+            assert_eq!(masks.iter().collect::<std::collections::BTreeSet<_>>().len(), count);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The block keys that a table would have, from a sample of its keys.
+
+use super::super::Permutation;
+use super::super::coverage::covered;
+use super::number;
+use crate::fingerprint::leading_ones;
+
+/// Sampled keys for each block: with fewer the blocks' lengths would vary more than they do.
+const KEYS_A_BLOCK: usize = 8;
+/// A sample has no fewer keys than this, if there are so many.
+const LEAST_KEYS: usize = 1 << 16;
+/// Nor more than this: sorting them is what a table costs. A table of more blocks is looked at more coarsely.
+const MOST_KEYS: usize = 1 << 18;
+
+/// The last key of each block, about where it would be. In a table of more blocks than there are keys each key is one.
+pub(super) struct BlockKeys {
+    keys: Vec<u64>,
+}
+
+/// What a query meets on average.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Visited {
+    /// Prefixes that are looked up.
+    pub(super) places: f64,
+    /// Blocks that they lead to.
+    pub(super) blocks: f64,
+}
+
+impl BlockKeys {
+    /// The keys of so many blocks.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of blocks")]
+    pub(super) fn new(fingerprints: &[u64], permutation: &Permutation, blocks: f64) -> Self {
+        let blocks = (blocks.max(1.0) as usize).min(fingerprints.len()).min(MOST_KEYS);
+        let sampled = (blocks * KEYS_A_BLOCK).clamp(LEAST_KEYS, MOST_KEYS);
+        let stride = (fingerprints.len() / sampled).max(1);
+        let mut sample: Vec<u64> = fingerprints.iter().step_by(stride).map(|&value| permutation.apply(value)).collect();
+        sample.sort_unstable();
+        let last = |block: usize| sample.get(((block + 1) * sample.len() / blocks).saturating_sub(1)).copied();
+        Self { keys: (0..blocks).filter_map(last).collect() }
+    }
+
+    /// How many of a table's `blocks` blocks the keys with one prefix extend over, for every prefix length.
+    pub(super) fn covered(&self, blocks: f64) -> [f64; 65] {
+        covered(&self.keys).map(|covered| covered * blocks / number(&self.keys))
+    }
+
+    /// What queries meet whose prefixes are `homes` and these with each of the masks, as far as `passes` lets them pass.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    pub(super) fn visit(&self, homes: &[u64], masks: &[u64], prefix: u32, passes: impl Fn(u64) -> bool) -> Visited {
+        let (mut places, mut blocks) = (0, 0);
+        let mut visited = Vec::new();
+        for home in homes {
+            visited.clear();
+            for first in masks.iter().map(|mask| home ^ mask).filter(|&first| passes(first)) {
+                places += 1;
+                self.blocks_of(first, prefix, &mut visited);
+            }
+            blocks += visited.len();
+        }
+        let queries = number(homes);
+        Visited { places: places as f64 / queries, blocks: blocks as f64 / queries }
+    }
+
+    /// Appends the blocks that may hold keys with the prefix, but for those that were appended shortly before: as
+    /// `search::probe` does it.
+    fn blocks_of(&self, first: u64, prefix: u32, visited: &mut Vec<usize>) {
+        const RECENT: usize = 8;
+        let last = first | !leading_ones(prefix);
+        let start = self.keys.partition_point(|&key| key < first);
+        for (block, &key) in self.keys.iter().enumerate().skip(start) {
+            if !visited.iter().rev().take(RECENT).any(|&recent| recent == block) {
+                visited.push(block);
+            }
+            if key >= last {
+                break;
+            }
+        }
+    }
+}

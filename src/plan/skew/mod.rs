@@ -1,0 +1,175 @@
+//! What a design costs on given data.
+//!
+//! Real fingerprints come in families, and queries come near stored ones: they meet existing prefixes far more often
+//! than chance would have it, and those lie where keys are dense. So the prediction asks some hundred queries of the
+//! data itself, without building anything. For each table
+//!
+//! * block keys are taken from a sorted sample of the table's keys (`blocks`), so that the prefix length is chosen as an
+//!   open store chooses it, and prefixes lead to blocks as in its index;
+//! * where a filter is asked, one pass over all fingerprints tells which of the queries' prefixes exist (`wanted`); the
+//!   others pass with the filter's rate of false answers;
+//! * the bits of a key, and so the keys of a block, are estimated from runs of neighbours (`bits`).
+//!
+//! The time is bounded: at most [`MOST_WANTED`] prefixes a table, and one pass. All listed designs together are 56 tables.
+
+mod bits;
+mod blocks;
+mod wanted;
+
+use super::cost::{Cost, ProbedTable, Step, TableSize, Workload, cost, even_bits, probed};
+use super::masks::masks;
+use super::probing::{self, Probing};
+use super::{Design, Permutation};
+use crate::error::Result;
+use crate::fingerprint::{WIDTH, leading_ones};
+use blocks::{BlockKeys, Visited};
+use rayon::prelude::*;
+use wanted::Wanted;
+
+/// Most sample queries.
+const QUERIES: usize = 512;
+/// Fewest queries that a table's figures are taken from, however many prefixes each of them asks for.
+const LEAST_QUERIES: usize = 16;
+/// Most prefixes that all queries together ask for in a table.
+const MOST_WANTED: usize = 1 << 17;
+/// A query that asks for more prefixes than this in one table is not tried but reckoned.
+const MOST_MASKS: f64 = 65_536.0;
+/// Most bits of a sample query that differ from the stored fingerprint it was made from.
+const MOST_FLIPS: u64 = 3;
+
+/// The skew of given fingerprints, as far as it decides what queries cost.
+///
+/// Predictions are for queries *near stored fingerprints*: the sample is stored values, drawn evenly, with none to three
+/// random bits flipped, from a fixed seed. A query that is near nothing meets less: where half of the queries are such,
+/// expect between half the predicted blocks and all of them.
+///
+/// ```
+/// use fpstore::plan::{Design, Skew, Workload};
+/// let fingerprints: Vec<u64> = (1..=100_000u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+/// let skew = Skew::new(fingerprints);
+/// let workload = Workload { fingerprints: 100_000, width: 64, distance: 3, block_size: 512, filter: true };
+/// let cost = skew.predict(Design::Tables { parts: 2 }, &workload)?;
+/// assert!(!cost.scan && cost.blocks < 20.0);
+/// # Ok::<(), fpstore::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Skew {
+    /// Sorted and distinct.
+    fingerprints: Vec<u64>,
+    queries: Vec<u64>,
+    /// What a key takes, beside what it would if keys were spread evenly.
+    bits_ratio: f64,
+}
+
+impl Skew {
+    /// Measures fingerprints, in any order and as often as they occur.
+    #[must_use]
+    pub fn new(mut fingerprints: Vec<u64>) -> Self {
+        fingerprints.par_sort_unstable();
+        fingerprints.dedup();
+        let queries = queries(&fingerprints);
+        let even = even_bits(number(&fingerprints), WIDTH);
+        let bits_ratio = bits::of_a_key(&fingerprints).map_or(1.0, |bits| bits / even);
+        Self { fingerprints, queries, bits_ratio }
+    }
+
+    /// Number of distinct fingerprints.
+    #[must_use]
+    pub fn fingerprints(&self) -> u64 {
+        self.fingerprints.len() as u64
+    }
+
+    /// The costs of a design on this data.
+    ///
+    /// A workload of more fingerprints than these is taken for a store that has grown: its families are as large as these,
+    /// and there are more of them. Queries meet what they meet here, at the greater store's prefix lengths, and chance
+    /// adds what it adds among evenly spread keys. Without data the answer is that of [`super::predict`].
+    ///
+    /// # Errors
+    /// `InvalidInput` if the design does not fit the width.
+    pub fn predict(&self, design: Design, workload: &Workload) -> Result<Cost> {
+        if self.fingerprints.is_empty() {
+            return super::predict(design, workload);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a prediction")]
+        let keys = workload.fingerprints.max(1) as f64;
+        let bits = (even_bits(keys, workload.width) * self.bits_ratio).max(1.0);
+        let size = TableSize::new(keys, bits, workload);
+        let steps: Vec<Step> = probed(design, workload)?.par_iter().map(|table| self.step(table, size)).collect();
+        cost(design, workload, size, &steps)
+    }
+
+    /// What a query does in a table.
+    fn step(&self, table: &ProbedTable, size: TableSize) -> Step {
+        let growth = size.keys / number(&self.fingerprints);
+        let blocks = BlockKeys::new(&self.fingerprints, &table.layout.permutation, size.blocks);
+        let covered = blocks.covered(size.blocks);
+        let reach = |prefix: u32| covered.get(prefix as usize).copied().unwrap_or(0.0);
+        let chosen = probing::choose(table.shape(size), table.radius, reach);
+        let filter = table.filter.filter(|_| chosen.filtered);
+        let done = |places: f64, read: f64| {
+            let read = read.min(size.blocks);
+            let candidates = read * size.block_keys;
+            let nanos = probing::nanos(chosen.filtered, chosen.probes, places, read, candidates);
+            Step { planned: chosen.nanos, probes: chosen.probes, blocks: read, candidates, nanos }
+        };
+        if chosen.probes > MOST_MASKS || filter.is_none() && growth > 1.0 {
+            return done(chosen.probes, chosen.blocks);
+        }
+        let masks = masks(chosen.prefix, table.radius);
+        let queries = self.queries.iter().take((MOST_WANTED / masks.len()).max(LEAST_QUERIES));
+        let homes: Vec<u64> = queries.map(|&query| home(query, &table.layout.permutation, chosen)).collect();
+        let Some(filter) = filter else {
+            let visited = blocks.visit(&homes, &masks, chosen.prefix, |_| true);
+            return done(visited.places, visited.blocks);
+        };
+        let wanted = Wanted::new(homes.iter().flat_map(|home| masks.iter().map(move |mask| home ^ mask)));
+        let found = wanted.find(&self.fingerprints, &table.layout.permutation, chosen.prefix);
+        let visited = blocks.visit(&homes, &masks, chosen.prefix, |first| found.has(first));
+        // Of the prefixes that do not exist here, some exist in a store that has grown, and some pass all the same.
+        let Visited { places: exist, blocks: read } = visited;
+        let by_chance = (size.keys - number(&self.fingerprints)).max(0.0) / 2f64.powf(chosen.prefix.into());
+        let wrong = filter.false_positives(found.distinct_prefixes() * growth);
+        let more = (chosen.probes - exist).max(0.0) * (by_chance + wrong).min(1.0);
+        done(exist + more, read + more * (1.0 + size.blocks / 2f64.powf(chosen.prefix.into())))
+    }
+}
+
+/// The least key with the query's own prefix.
+fn home(query: u64, permutation: &Permutation, chosen: Probing) -> u64 {
+    permutation.apply(query) & leading_ones(chosen.prefix)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "an estimate")]
+fn number(fingerprints: &[u64]) -> f64 {
+    fingerprints.len().max(1) as f64
+}
+
+/// Stored values with none to [`MOST_FLIPS`] different random bits flipped.
+fn queries(fingerprints: &[u64]) -> Vec<u64> {
+    let mut random = Random(20_070_508);
+    let query = |_| {
+        let stored = *fingerprints.get(random.below(fingerprints.len() as u64))?;
+        let flips = random.below(MOST_FLIPS + 1);
+        let mut mask = 0u64;
+        while mask.count_ones() < u32::try_from(flips).unwrap_or(0) {
+            mask |= 1 << random.below(WIDTH.into());
+        }
+        Some(stored ^ mask)
+    };
+    (0..QUERIES).filter_map(query).collect()
+}
+
+/// Splitmix64: the same sample on every machine.
+struct Random(u64);
+
+impl Random {
+    /// A number below `limit`; 0 if there is none.
+    #[expect(clippy::cast_possible_truncation, reason = "below the length of something in memory")]
+    fn below(&mut self, limit: u64) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((u128::from(z ^ (z >> 31)) * u128::from(limit)) >> 64) as usize
+    }
+}

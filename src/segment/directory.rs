@@ -1,0 +1,128 @@
+//! Where in a sorted column of keys to look for a key: the leading bits of evenly spread keys say it almost exactly.
+//!
+//! The range from the first to the last key is cut into equal slots, about one for every key or two, and for each slot
+//! the directory has the number of keys before it. A search reads two neighbouring slots and then searches by halves
+//! what lies between them: one or two keys where keys are spread evenly, and never more than all, so that skewed keys
+//! cost a binary search.
+
+/// Something in a sorted column that has a key.
+pub(super) trait Keyed {
+    /// The key that the column is sorted by.
+    fn key(&self) -> u64;
+}
+
+/// The directory of a column of sorted keys.
+#[derive(Debug, Default)]
+pub(super) struct Directory {
+    /// The first key.
+    first: u64,
+    /// A slot is this power of two wide.
+    shift: u32,
+    /// For each slot the number of keys before it, and at last the number of all keys.
+    starts: Vec<u32>,
+}
+
+impl Directory {
+    /// The directory of a column that is sorted by its keys.
+    pub(super) fn new(keys: &[impl Keyed]) -> Self {
+        let (Some(first), Some(last)) = (keys.first().map(Keyed::key), keys.last().map(Keyed::key)) else {
+            return Self::default();
+        };
+        if u32::try_from(keys.len()).is_err() {
+            // Everything is one slot then; it would take a segment of a hundred gigabytes.
+            return Self::default();
+        }
+        let slot_bits = keys.len().ilog2();
+        let shift = (64 - (last - first).leading_zeros()).saturating_sub(slot_bits);
+        let slots = ((last - first) >> shift) as usize + 1;
+        let mut starts = vec![0; slots + 1];
+        for key in keys {
+            // The slot behind the key's own: it is one more that has the key before it.
+            starts.iter_mut().skip(((key.key() - first) >> shift) as usize + 1).take(1).for_each(|count| *count += 1);
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        Self { first, shift, starts }
+    }
+
+    /// The slot that a key falls into.
+    #[inline]
+    pub(super) fn slot(&self, key: u64) -> usize {
+        let slot = (key.saturating_sub(self.first) >> self.shift) as usize;
+        slot.min(self.starts.len().saturating_sub(2))
+    }
+
+    /// Index of the first key that is at least `key`, which falls into `slot`; the number of keys if there is none.
+    #[inline]
+    pub(super) fn lower_bound(&self, keys: &[impl Keyed], slot: usize, key: u64) -> usize {
+        let (start, end) = match self.starts.get(slot..).and_then(|starts| starts.first_chunk::<2>()) {
+            Some(&[start, end]) => (start as usize, end as usize),
+            None => (0, keys.len()),
+        };
+        let inside = keys.get(start..end).unwrap_or_default();
+        start + inside.partition_point(|other| other.key() < key)
+    }
+
+    /// Where the search in `slot` will begin, to be brought near beforehand.
+    #[inline]
+    pub(super) fn start(&self, slot: usize) -> usize {
+        self.starts.get(slot).map_or(0, |&start| start as usize)
+    }
+
+    /// The slots' memory, to be brought near beforehand.
+    #[inline]
+    pub(super) fn starts(&self) -> &[u32] {
+        &self.starts
+    }
+
+    /// Bytes of memory.
+    pub(super) fn resident_bytes(&self) -> usize {
+        self.starts.capacity() * size_of::<u32>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    impl Keyed for u64 {
+        fn key(&self) -> u64 {
+            *self
+        }
+    }
+
+    fn check(keys: &[u64], probe: u64) {
+        let directory = Directory::new(keys);
+        let found = directory.lower_bound(keys, directory.slot(probe), probe);
+        assert_eq!(found, keys.partition_point(|&other| other < probe), "{probe:x}");
+    }
+
+    #[test]
+    fn even_keys_leave_little_to_search() {
+        let keys: Vec<u64> = (0..100_000u64).map(|i| i * 184_467_440_737_095 + 12345).collect();
+        let directory = Directory::new(&keys);
+        let longest = directory.starts.windows(2).map(|pair| pair[1] - pair[0]).max();
+        assert!(longest <= Some(2), "{longest:?}");
+        assert!(directory.resident_bytes() <= 4 * keys.len() + 8);
+    }
+
+    proptest! {
+        #[test]
+        fn finds_what_partition_point_finds(mut keys in prop::collection::vec(any::<u64>(), 0..300), key: u64, shift in 0u32..64, offset: u64) {
+            keys.iter_mut().for_each(|key| *key = (*key >> shift).saturating_add(offset));
+            keys.sort_unstable();
+            keys.dedup();
+            for probe in [key, (key >> shift).saturating_add(offset), 0, u64::MAX, offset] {
+                check(&keys, probe);
+            }
+            for &key in keys.iter().take(20) {
+                check(&keys, key);
+                check(&keys, key.saturating_add(1));
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The prefix filter of a table, in memory only: says of almost every prefix that no key has it.
+//!
+//! A query asks for every prefix within a few flips of its own. Of long ones hardly any exists, so a question to the
+//! filter, one word of memory, saves finding, reading and decoding a block. It never denies a prefix that some key has.
+//!
+//! A blocked Bloom filter (Putze, Sanders, Singler, "Cache-, hash- and space-efficient Bloom filters", 2007) whose block
+//! is one 64-bit word: a prefix has a few bits in the word that its hash names. How many, and how many keys share a word,
+//! is `plan`'s to say ([`FilterShape`]), for it depends on how many prefixes are asked for: some 4% or 0.6% of the
+//! prefixes that do not exist pass. It is made from the table's keys when a store is opened and never written down.
+
+use super::table::{Scratch, Table};
+use crate::codec::prefetch;
+use crate::env::Words;
+use crate::error::Result;
+use crate::fingerprint::leading_ones;
+use crate::plan::filter_shape::FilterShape;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Prefixes that are hashed before the first of them is entered, so that their words are on the way meanwhile.
+const AHEAD: usize = 64;
+
+/// The filter of one table.
+#[derive(Debug)]
+pub(crate) struct Filter {
+    shape: FilterShape,
+    words: Words,
+}
+
+/// A prefix that a filter was asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FilterPrefix {
+    /// The least key that has it.
+    pub(crate) first: u64,
+    hash: u64,
+}
+
+impl Filter {
+    /// Makes the filter of a table in this shape; `None` if there is no memory for it, or `stop` was set before it was
+    /// done.
+    ///
+    /// # Errors
+    /// `Damaged` or `Io` from reading the table.
+    pub(super) fn build(table: &Table, shape: FilterShape, stop: &AtomicBool) -> Result<Option<Self>> {
+        let bits = leading_ones(shape.prefix);
+        let Some(mut filter) = Self::empty(shape) else { return Ok(None) };
+        let mut scratch = Scratch::default();
+        let mut waiting = Vec::with_capacity(AHEAD);
+        let mut last = None;
+        for block in 0..table.index().len() {
+            if block.is_multiple_of(1024) && stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            table.prefetch_block(block + 8);
+            for &key in table.block(block, &mut scratch)? {
+                let first = key & bits;
+                if last.replace(first) == Some(first) {
+                    continue;
+                }
+                if waiting.len() == AHEAD {
+                    waiting.drain(..).for_each(|prefix| filter.enter(prefix));
+                }
+                waiting.extend(filter.ask(std::iter::once(first)));
+            }
+        }
+        waiting.into_iter().for_each(|prefix| filter.enter(prefix));
+        Ok(Some(filter))
+    }
+
+    fn empty(shape: FilterShape) -> Option<Self> {
+        Some(Self { shape, words: Words::new(usize::try_from(shape.words).ok()?)? })
+    }
+
+    fn enter(&mut self, prefix: FilterPrefix) {
+        let mask = self.mask(prefix.hash);
+        let words = self.words.as_mut_slice();
+        let word = word(words, prefix.hash);
+        words.iter_mut().skip(word).take(1).for_each(|word| *word |= mask);
+    }
+
+    /// Which prefixes it knows, and how well.
+    pub(crate) fn shape(&self) -> FilterShape {
+        self.shape
+    }
+
+    /// The first step of asking for prefixes, each given as the least key that has it: their words are brought near.
+    #[inline]
+    pub(crate) fn ask(&self, firsts: impl Iterator<Item = u64>) -> impl Iterator<Item = FilterPrefix> {
+        let words = self.words.as_slice();
+        firsts.map(|first| {
+            let hash = hash(first);
+            prefetch(words, word(words, hash));
+            FilterPrefix { first, hash }
+        })
+    }
+
+    /// The second step: those prefixes that some key may have.
+    #[inline]
+    pub(crate) fn pass<'p>(&'p self, prefixes: &'p [FilterPrefix]) -> impl Iterator<Item = &'p FilterPrefix> {
+        let words = self.words.as_slice();
+        prefixes.iter().filter(|prefix| {
+            let mask = self.mask(prefix.hash);
+            words.get(word(words, prefix.hash)).is_none_or(|word| word & mask == mask)
+        })
+    }
+
+    /// Bytes of memory.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.words.as_slice().len() as u64 * 8
+    }
+
+    /// The bits of a hash in its word: the hash's lower bits name them.
+    #[inline]
+    fn mask(&self, hash: u64) -> u64 {
+        // Three are always there, so that the loop is unrolled but for the fourth.
+        let bit = |number: u32| 1 << (hash >> (6 * number) & 63);
+        let mask = bit(0) | bit(1) | bit(2);
+        if self.shape.density.ones > 3 { mask | bit(3) } else { mask }
+    }
+}
+
+/// The two halves of a product folded, as in wyhash; the factor is 2^64 divided by the golden ratio.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "halves of a product")]
+fn hash(first: u64) -> u64 {
+    let product = u128::from(first ^ 0xa076_1d64_78bd_642f) * 0x9e37_79b9_7f4a_7c15;
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// The word of a hash: its upper bits, as a share of all words.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "less than the number of words")]
+fn word(words: &[u64], hash: u64) -> usize {
+    ((u128::from(hash) * words.len() as u128) >> 64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Evenly spread numbers (splitmix64).
+    fn even(number: u64) -> u64 {
+        let z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    #[test]
+    fn what_was_entered_passes_and_of_the_rest_the_share_that_the_planner_reckons_with() {
+        for (radius, expected) in [(1, 0.0426), (3, 0.0061)] {
+            for keys in [70_000, 1_000_000] {
+                let shape = FilterShape::new(keys, 64, Some(radius)).unwrap();
+                let bits = leading_ones(shape.prefix);
+                let mut filter = Filter::empty(shape).unwrap();
+                let mut prefixes: Vec<u64> = (1..=keys).map(|number| even(number) & bits).collect();
+                prefixes.sort_unstable();
+                prefixes.dedup();
+                prefixes.iter().for_each(|&prefix| filter.enter(FilterPrefix { first: prefix, hash: hash(prefix) }));
+                let passing = |prefixes: &[u64]| {
+                    let asked: Vec<_> = filter.ask(prefixes.iter().copied()).collect();
+                    filter.pass(&asked).count()
+                };
+                assert_eq!(passing(&prefixes), prefixes.len());
+                let others = (keys + 1..=keys + 500_000).map(|number| even(number) & bits);
+                let others: Vec<u64> = others.filter(|prefix| prefixes.binary_search(prefix).is_err()).collect();
+                let passed = passing(&others);
+                let share = passed as f64 / others.len() as f64;
+                // Of half a million, chance alone moves the share by some percent of it.
+                assert!((share / expected - 1.0).abs() < 0.1, "radius {radius}, {keys} keys: {share}");
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The planner's word: predicted work beside measured work, and scanning where that is cheaper.
+
+use crate::support::*;
+use fpstore::plan::{Cost, Design, Skew, Timings, Workload, predict};
+use fpstore::{Filters, Parameters, Records, Store, Work};
+
+/// One design of each kind: what differs among the others is the number of tables.
+const TRIED: [Design; 4] = [
+    Design::Tables { parts: 1 },
+    Design::Tables { parts: 2 },
+    Design::Tables { parts: 3 },
+    Design::Choose { chosen: 2, parts: 5 },
+];
+
+/// A store in memory, with filters or without.
+fn store(values: &[u64], design: Design, filters: Filters) -> Store {
+    let fixture = Fixture::new(fpstore::ReadMode::Mmap);
+    let options = fixture.options.with_filters(filters);
+    let parameters = Parameters::new(3).with_design(design);
+    Store::create_loaded("store", &parameters, &options, Records::Numbered(values.to_vec())).unwrap().0
+}
+
+fn workload(fingerprints: u64, filter: bool) -> Workload {
+    Workload { fingerprints, width: 64, distance: 3, block_size: Parameters::BLOCK_SIZE, filter }
+}
+
+/// Stored values with 0 to 3 flips; not the planner's own sample.
+fn near(values: &[u64], count: usize, seed: u64) -> Vec<u64> {
+    let mut random = Random(seed);
+    let query = |_| {
+        let stored = values[random.below(values.len() as u64) as usize];
+        let flips = random.below(4) as u32;
+        random.flip(stored, flips)
+    };
+    (0..count).map(query).collect()
+}
+
+/// Real fingerprints and others that differ from them in one to six bits: at least 200,000 distinct ones in families.
+fn real_like() -> Vec<u64> {
+    let mut random = Random(77);
+    let real = real();
+    let mut values: Vec<u64> = real.clone();
+    for _ in 0..3 {
+        values.extend(real.iter().map(|&value| {
+            let flips = 1 + random.below(6) as u32;
+            random.flip(value, flips)
+        }));
+    }
+    values.sort_unstable();
+    values.dedup();
+    assert!(values.len() > 200_000, "{}", values.len());
+    values
+}
+
+/// Work of one query on average.
+fn measure(store: &Store, queries: &[u64], k: u32) -> [f64; 3] {
+    let mut searcher = store.searcher();
+    queries.iter().for_each(|&query| _ = searcher.query(query, k).unwrap());
+    let Work { probes, blocks, candidates, .. } = searcher.work();
+    [probes, blocks, candidates].map(|total| total as f64 / queries.len() as f64)
+}
+
+/// Requires that prediction and measurement differ by no more than a factor.
+fn agree(predicted: &Cost, measured: [f64; 3], factor: f64, label: &str) {
+    let Cost { probes, blocks, candidates, .. } = *predicted;
+    let all = ["probes", "blocks", "candidates"].into_iter().zip([probes, blocks, candidates]).zip(measured);
+    for ((name, predicted), measured) in all {
+        assert!(
+            (measured / factor..=measured * factor).contains(&predicted),
+            "{label}: {predicted:.2} {name} predicted, {measured:.2} measured"
+        );
+    }
+}
+
+fn agree_on_data(values: &[u64], designs: &[Design], filters: &[bool], factor: f64, label: &str) {
+    let skew = Skew::new(values.to_vec());
+    let queries = near(values, 1000, 5);
+    for &design in designs {
+        for &filter in filters {
+            let store = store(values, design, if filter { Filters::AtOpen } else { Filters::Off });
+            let cost = skew.predict(design, &workload(skew.fingerprints(), filter)).unwrap();
+            let label = format!("{label} {design} {}", if filter { "filtered" } else { "plain" });
+            agree(&cost, measure(&store, &queries, 3), factor, &label);
+            let bytes: u64 =
+                store.statistics().tables.iter().map(|t| t.data_bytes + t.index_bytes + t.code_bytes).sum();
+            let ratio = cost.disk_bytes / bytes as f64;
+            assert!((0.8..1.25).contains(&ratio), "{label}: {ratio} of {bytes} bytes");
+            assert_eq!(cost.filter_bytes as u64, store.filter_bytes());
+        }
+    }
+}
+
+#[test]
+fn the_prediction_holds_on_uniform_data() {
+    agree_on_data(&uniform(1_000_000, 21), &TRIED, &[true, false], 1.5, "uniform");
+}
+
+#[test]
+fn the_prediction_holds_on_real_data() {
+    agree_on_data(&real(), &DESIGNS, &[false], 2.5, "real");
+    agree_on_data(&real_like(), &TRIED, &[true, false], 2.5, "real-like");
+}
+
+#[test]
+fn without_data_the_prediction_is_for_even_fingerprints_and_queries() {
+    let values = uniform(1_000_000, 22);
+    let queries = uniform(1000, 23);
+    for design in TRIED {
+        for filter in [true, false] {
+            let store = store(&values, design, if filter { Filters::AtOpen } else { Filters::Off });
+            let cost = predict(design, &workload(1_000_000, filter)).unwrap();
+            agree(&cost, measure(&store, &queries, 3), 1.5, &format!("{design} {filter}"));
+        }
+    }
+}
+
+#[test]
+fn a_store_that_has_grown_is_predicted_from_its_beginning() {
+    // Whole families are left out of the beginning: a family shares the bits that its flips have spared.
+    let all = real_like();
+    let beginning: Vec<u64> = all.chunks(64).step_by(4).flatten().copied().collect();
+    let skew = Skew::new(beginning);
+    let n = all.len() as u64;
+    let queries = near(&all, 1000, 6);
+    for filter in [true, false] {
+        let design = Design::Tables { parts: 2 };
+        let store = store(&all, design, if filter { Filters::AtOpen } else { Filters::Off });
+        let cost = skew.predict(design, &workload(n, filter)).unwrap();
+        agree(&cost, measure(&store, &queries, 3), 2.5, &format!("grown {filter}"));
+    }
+}
+
+#[test]
+fn a_scan_where_it_is_cheaper() {
+    let n = 100_000;
+    let values = uniform(n as usize, 24);
+    let Timings { filter, place, block, key, next_block, .. } = Timings::IN_USE;
+    for design in [Design::Tables { parts: 1 }, Design::Tables { parts: 2 }, Design::Tables { parts: 4 }] {
+        for filters in [Filters::AtOpen, Filters::Off] {
+            let store = store(&values, design, filters);
+            let blocks = store.statistics().tables[0].blocks as f64;
+            let scan = blocks * next_block + n as f64 * key;
+            let mut scanned = false;
+            for k in 0..=24 {
+                let mut searcher = store.searcher();
+                let queries = near(&values, 3, u64::from(k));
+                queries.iter().for_each(|&query| _ = searcher.query(query, k).unwrap());
+                let work = searcher.work();
+                let label = format!("{design} {filters:?} {k}: {work:?}");
+                assert!(work.scans == 0 || work.scans == 3, "{label}");
+                assert!(work.scans == 3 || !scanned, "a scan is cheaper at a smaller distance only: {label}");
+                scanned = work.scans == 3;
+                if scanned {
+                    assert_eq!((work.probes, work.candidates), (0, 3 * n), "{label}");
+                    continue;
+                }
+                // What was done, in the planner's own money, is no dearer than comparing with everything.
+                let asked = if filters == Filters::Off { 0.0 } else { work.probes as f64 * filter };
+                let rest = work.places as f64 * place + work.blocks as f64 * block + work.candidates as f64 * key;
+                assert!(asked + rest <= 3.0 * scan * 1.25, "{label}");
+            }
+            assert!(scanned, "{design}: probing at distance 24");
+            let mut searcher = store.searcher();
+            searcher.query(values[7], 3).unwrap();
+            assert_eq!(searcher.work().scans, 0, "{design}");
+            assert!(searcher.work().candidates < n / 4, "{design}");
+            // The planner says the same.
+            let workload = |distance| Workload { distance, ..workload(n, filters != Filters::Off) };
+            assert!(predict(design, &workload(20)).unwrap().scan && !predict(design, &workload(3)).unwrap().scan);
+        }
+    }
+}

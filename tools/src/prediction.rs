@@ -1,0 +1,62 @@
+//! What the planner expects of a query, as reports show it: `fpload --plan list` and `fpdump plan`.
+
+use fpstore::plan::{Cost, Skew};
+use fpstore::{Record, Records};
+use serde::Serialize;
+
+/// Most fingerprints that the planner is given to measure. Beyond, it reckons with evenly spread ones: the copy that is
+/// measured would take more than a quarter of a gigabyte.
+pub const MOST_MEASURED: u64 = 30_000_000;
+
+/// The expected work of a query.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Expected {
+    /// Whether a query compares with all fingerprints of the first table.
+    pub scan: bool,
+    /// Prefixes asked for.
+    pub probes: f64,
+    /// Blocks read and decoded.
+    pub blocks_read: f64,
+    /// Fingerprints compared.
+    pub candidates: f64,
+    /// Time on one core with everything in memory.
+    pub microseconds: f64,
+}
+
+impl Expected {
+    /// What a prediction says.
+    #[must_use]
+    pub fn new(cost: &Cost) -> Self {
+        Self {
+            scan: cost.scan,
+            probes: cost.probes,
+            blocks_read: cost.blocks,
+            candidates: cost.candidates,
+            microseconds: cost.nanos / 1000.0,
+        }
+    }
+
+    /// Takes in what a query does in another segment.
+    pub fn add(&mut self, other: Self) {
+        self.scan |= other.scan;
+        self.probes += other.probes;
+        self.blocks_read += other.blocks_read;
+        self.candidates += other.candidates;
+        self.microseconds += other.microseconds;
+    }
+}
+
+/// The skew of records that are in memory; `None` of none or too many.
+#[must_use]
+pub fn skew_of(records: &Records) -> Option<Skew> {
+    if records.is_empty() || records.len() as u64 > MOST_MEASURED {
+        return None;
+    }
+    match records {
+        Records::WithIds(records) => {
+            Some(Skew::new(records.iter().map(|&Record { fingerprint, .. }| fingerprint).collect()))
+        }
+        Records::Numbered(fingerprints) => Some(Skew::new(fingerprints.clone())),
+        _ => None,
+    }
+}
