@@ -2,6 +2,7 @@
 //! or the right answer, nothing panics.
 
 use crate::support::*;
+use fpstore::inspect::{self, BlockKind};
 use fpstore::{Codec, Design, ErrorKind, Options, Parameters, ReadMode, Record, Store, verify};
 use proptest::prelude::*;
 use rayon::prelude::*;
@@ -10,11 +11,25 @@ use std::path::PathBuf;
 /// A store of two segments with both kinds of block and fingerprints of several records.
 fn small(codec: Codec) -> (Vec<(PathBuf, Vec<u8>)>, Vec<Record>) {
     let mut records = numbered(&uniform(150, 11));
-    records.extend(numbered(&real()[..400]));
+    records.extend(numbered(&families(40, 10, 13)));
     let fixture = Fixture::new(ReadMode::Mmap);
     let parameters = Parameters::new(3).with_design(Design::Tables { parts: 2 }).with_codec(codec).with_block_size(256);
     drop(fixture.load(&parameters, &records, 2));
+    if codec == Codec::Adaptive {
+        let kinds = kinds(&fixture);
+        let gaps = kinds.iter().filter(|kind| matches!(kind, BlockKind::Gap { .. })).count();
+        assert!(gaps > 4 && kinds.len() - gaps > 4, "{kinds:?}");
+    }
     (fixture.files(), records)
+}
+
+/// The kinds of all blocks.
+fn kinds(fixture: &Fixture) -> Vec<BlockKind> {
+    let views = inspect::open(&fixture.path, &fixture.options).unwrap();
+    let of = |view: &inspect::SegmentView, table| -> Vec<BlockKind> {
+        view.blocks(table).unwrap().map(|block| block.unwrap().kind).collect()
+    };
+    views.iter().flat_map(|view| [of(view, 0), of(view, 1)].concat()).collect()
 }
 
 /// The same files with one of them changed, in an environment of their own.

@@ -78,6 +78,7 @@ fn all() -> Vec<Golden> {
             Parameters::new(5).with_design(Design::Nested { outer: 4, inner: 4 }),
             vec![Records::Numbered(uniform(60, 79))],
         ),
+        golden("families", three, vec![Records::Numbered(families(300, 12, 80))]),
         golden("many-ids", three.with_block_size(8192), vec![Records::WithIds(many_ids)]),
         golden(
             "two-segments",

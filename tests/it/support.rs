@@ -50,6 +50,17 @@ pub(crate) fn uniform(count: usize, seed: u64) -> Vec<u64> {
     (0..count).map(|_| random.next()).collect()
 }
 
+/// Families of fingerprints: one of 56 bits, and others that differ from it in a few of the lower 40 bits.
+pub(crate) fn families(count: usize, members: usize, seed: u64) -> Vec<u64> {
+    let mut random = Random(seed);
+    let mut family = || {
+        let first = random.next() >> 8;
+        let others = (1..members).map(|_| (0..1 + random.below(5)).fold(first, |own, _| own ^ (1 << random.below(40))));
+        [first].into_iter().chain(others).collect::<Vec<u64>>()
+    };
+    (0..count).flat_map(|_| family()).collect()
+}
+
 /// Numbers the fingerprints from 0.
 pub(crate) fn numbered(fingerprints: &[u64]) -> Vec<Record> {
     fingerprints.iter().zip(0..).map(|(&fingerprint, id)| Record { fingerprint, id }).collect()
