@@ -12,8 +12,8 @@ const BUCKETS: usize = 1 << BUCKET_BITS;
 /// Fewer values than this are sorted at once.
 const SMALL: usize = 1 << 16;
 
-/// Sorts values whose order is first of all that of `key`.
-pub(crate) fn sort<T: Copy + Ord + Send + Sync>(values: &mut Vec<T>, key: impl Fn(&T) -> u64 + Sync) {
+/// Sorts values whose order is first of all that of `key`. Takes the memory of a second copy of them meanwhile.
+pub(crate) fn sort<T: Copy + Ord + Send + Sync>(values: &mut [T], key: impl Fn(&T) -> u64 + Sync) {
     let (least, greatest) = bounds(values, &key);
     if values.len() < SMALL || least >= greatest {
         values.par_sort_unstable();
@@ -23,7 +23,7 @@ pub(crate) fn sort<T: Copy + Ord + Send + Sync>(values: &mut Vec<T>, key: impl F
     let bucket = |value: &T| ((key(value) - least) >> shift) as usize;
     let share = values.len().div_ceil(rayon::current_num_threads().max(1));
     let dealt: Vec<Dealt<T>> = values.par_chunks(share).map(|share| Dealt::new(share, &bucket)).collect();
-    let mut rest = values.as_mut_slice();
+    let mut rest = values;
     let mut buckets = Vec::with_capacity(BUCKETS);
     for number in 0..BUCKETS {
         let (this, behind) = rest.split_at_mut(dealt.iter().map(|share| share.bucket(number).len()).sum());

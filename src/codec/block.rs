@@ -32,10 +32,11 @@ impl BlockKind {
 
     /// The kind with this number, if there is one.
     pub(crate) fn from_number(number: u8) -> Option<Self> {
-        match number {
+        match u32::from(number) {
+            low_width @ 0..=gap::MAX_LOW_WIDTH => Some(Self::Gap { low_width }),
             62 => Some(Self::Flips),
             63 => Some(Self::Xor),
-            _ => Some(Self::Gap { low_width: number.into() }).filter(|_| u32::from(number) <= gap::MAX_LOW_WIDTH),
+            _ => None,
         }
     }
 

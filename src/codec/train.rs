@@ -10,7 +10,7 @@ use super::flips::{FlipsCode, Profile, Training};
 use super::huffman::Code;
 use super::{Codec, Codes, XOR_SYMBOLS, gap, xor};
 
-/// Keys that are judged together; about a block of the default size.
+/// Keys that are judged together; one block or two of the default size.
 const RUN: usize = 96;
 /// Most keys that are looked at; taken in runs spread evenly over the table.
 const SAMPLE: usize = 400_000;

@@ -255,7 +255,7 @@ impl<'a> IdPage<'a> {
     /// # Errors
     /// `Damaged` if one exceeds the page's range.
     pub(crate) fn append_ids(&self, records: Range<usize>, ids: &mut Vec<u64>) -> Result<()> {
-        let joined = self.packing.joined.max(1) as usize;
+        let joined = self.packing.joined as usize;
         // A number of one id is taken as it stands, so that one beyond the span is noticed.
         let radix = if joined == 1 { 0 } else { self.span.wrapping_add(1) };
         let mut record = records.start;

@@ -55,6 +55,18 @@ impl PageLayout {
         Self { size, blocks: size / (block_size as usize).max(1) }
     }
 
+    /// The page that a block is in. A shift: pages and blocks are powers of two, and this is asked for every block.
+    #[inline]
+    pub(crate) fn page_of(self, block: usize) -> usize {
+        block >> self.blocks.trailing_zeros()
+    }
+
+    /// Whether a block is the first one of its page.
+    #[inline]
+    pub(crate) fn begins_page(self, block: usize) -> bool {
+        block & (self.blocks - 1) == 0
+    }
+
     /// Bytes of a whole page that blocks may fill.
     pub(crate) fn payload(self) -> usize {
         self.size - CHECKSUM

@@ -3,15 +3,14 @@
 //! [`predict`] knows nothing of the data and assumes evenly spread keys. Real fingerprints come in families, and then a
 //! query near a stored one meets many existing prefixes and dense blocks: [`super::Skew`] predicts from the data itself.
 
-use super::filter_shape::FilterShape;
+use super::filter_shape::{FilterShape, filters_of};
 use super::probing::{self, Shape};
 use super::{Design, TableLayout};
 use crate::error::Result;
 
 /// Share by which a table exceeds the information bound, index and checksums included.
 const TABLE_OVERHEAD: f64 = 1.01;
-/// Memory of the index for one block, in bytes: key, place, directory, and its
-/// share of its page's rank.
+/// Memory of the index for one block, in bytes: key, place, directory, and its share of its page's rank.
 const INDEX_ENTRY: f64 = 17.5;
 
 /// What a store is to hold and to answer.
@@ -156,17 +155,15 @@ pub(super) struct Step {
 /// Adds up a design's costs; where the store will scan, those of a scan.
 #[expect(clippy::cast_precision_loss, reason = "a prediction")]
 pub(super) fn cost(design: Design, workload: &Workload, size: TableSize, steps: &[Step]) -> Result<Cost> {
-    let layouts = design.tables(workload.width)?;
-    let count = layouts.len() as f64;
-    let filters = layouts.iter().zip(design.radii(workload.distance));
-    let filters =
-        filters.filter_map(|(layout, radius)| FilterShape::new(workload.fingerprints, layout.leading, radius));
-    let filter_bytes: u64 = filters.filter(|_| workload.filter).map(FilterShape::bytes).sum();
+    let tables = design.table_count();
+    let count = tables as f64;
+    let filters = filters_of(design, workload.width, workload.fingerprints, workload.distance)?;
+    let filter_bytes: u64 = filters.into_iter().filter(|_| workload.filter).map(FilterShape::bytes).sum();
     let scan_nanos = probing::scan_nanos(size.blocks, size.keys);
     let scan = steps.iter().map(|step| step.planned).sum::<f64>() >= scan_nanos;
     let sum = |part: fn(&Step) -> f64, whole: f64| if scan { whole } else { steps.iter().map(part).sum() };
     Ok(Cost {
-        tables: layouts.len(),
+        tables,
         disk_bytes: count * size.keys * size.bits / 8.0,
         resident_bytes: count * size.blocks * INDEX_ENTRY,
         filter_bytes: filter_bytes as f64,

@@ -5,6 +5,9 @@
 //! among 23 costs less than the memory that would prevent it. Within radius 3 there are thousands: there a filter of
 //! twice the bits is wrong about one in 160, which spares some two hundred blocks a query.
 
+use super::Design;
+use crate::error::Result;
+
 /// Keys of the smallest table that gets a filter: all of a smaller one is soon in the cache.
 const LEAST_KEYS: u64 = 1 << 16;
 /// From this radius on filters are [`DENSE`].
@@ -74,6 +77,24 @@ impl FilterShape {
             })
             .sum()
     }
+}
+
+/// The hash of a prefix, given as the least key that has it: the two halves of a product folded, as in wyhash, so that all
+/// its bits depend on all of the prefix's. The factor is 2^64 divided by the golden ratio.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "halves of a product")]
+pub(crate) fn hash(first: u64) -> u64 {
+    let product = u128::from(first ^ 0xa076_1d64_78bd_642f) * 0x9e37_79b9_7f4a_7c15;
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// The filters of the tables of a design for so many keys, made for a distance; tables too small for one are left out.
+///
+/// # Errors
+/// `InvalidInput` if the design does not fit the width.
+pub(crate) fn filters_of(design: Design, width: u32, keys: u64, distance: u32) -> Result<Vec<FilterShape>> {
+    let tables = design.tables(width)?.into_iter().zip(design.radii(distance));
+    Ok(tables.filter_map(|(table, radius)| FilterShape::new(keys, table.leading, radius)).collect())
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 //! What a query costs is waiting for memory: every prefix it asks for lies somewhere else. So nothing is fetched one
 //! after another. All prefixes are computed and the filter's words asked for; those that the filter lets pass are looked
 //! up in the block index, each step for all of them before the next one is taken; their blocks are asked for, of the memory
-//! and, where they have not been read before, of the disk; and only then the first block is decoded. Several queries at once fill the pipeline better than one.
+//! and, where they have not been read before, of the disk; and only then the first block is decoded. Several queries may
+//! go together.
 
 use super::segment_plan::TableProbe;
 use super::{Found, Work};

@@ -15,12 +15,10 @@ pub(crate) fn scan_segment<B>(
     work: &mut Work,
     mut visit: impl FnMut(Found) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>> {
-    /// Blocks that are brought near before they are decoded.
-    const AHEAD: usize = 8;
     let table = segment.first_table()?;
     work.scans += 1;
     for block in 0..table.index().len() {
-        table.prefetch_block(block + AHEAD);
+        table.prefetch_behind(block);
         let found = visit_block(table, block, query, k, scratch, work, &mut visit)?;
         if found.is_break() {
             return Ok(found);

@@ -1,4 +1,4 @@
-//! The block index of one table, in memory: 14 bytes a block, 2 to 4 of its directory, and 8 a page.
+//! The block index of one table, in memory: 14 bytes a block, 1 to 4 of its directory, and 8 a page.
 
 use super::directory::{Directory, Keyed};
 use crate::codec::{BlockKind, BlockShape, prefetch};
@@ -19,7 +19,7 @@ pub(crate) struct BlockIndex {
     covered: [f64; 65],
 }
 
-/// What the index knows of a block, all in one line of the cache. Packed: with padding it would take two bytes more.
+/// What the index knows of a block, most often in one line of the cache. Packed into 14 bytes, of 16.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, packed(2))]
 struct Entry {
@@ -30,7 +30,7 @@ struct Entry {
     /// Number of its keys.
     count: u16,
     /// The number of its kind.
-    kind: u16,
+    kind: u8,
 }
 
 impl Keyed for Entry {
@@ -66,7 +66,7 @@ impl BlockIndex {
 
     /// Appends the next block.
     pub(crate) fn push(&mut self, entry: BlockEntry) {
-        let start = if self.entries.len().is_multiple_of(self.layout.blocks) {
+        let start = if self.layout.begins_page(self.entries.len()) {
             self.ranks.push(self.fingerprints);
             0
         } else {
@@ -74,8 +74,7 @@ impl BlockIndex {
         };
         // Parsing has made sure that a page's blocks fit it, and a page is no longer than 65,536 bytes.
         let end = start.saturating_add(entry.length);
-        let kind = entry.kind.number().into();
-        self.entries.push(Entry { key: entry.key, end, count: entry.count, kind });
+        self.entries.push(Entry { key: entry.key, end, count: entry.count, kind: entry.kind.number() });
         self.fingerprints += u64::from(entry.count);
     }
 
@@ -130,11 +129,10 @@ impl BlockIndex {
     #[inline]
     pub(crate) fn place(&self, block: usize) -> Option<BlockPlace> {
         let place = self.entries.get(block)?;
-        let first = block & (self.layout.blocks - 1) == 0;
-        let before = if first { None } else { self.entries.get(block.wrapping_sub(1)) };
+        let before = if self.layout.begins_page(block) { None } else { self.entries.get(block.wrapping_sub(1)) };
         let offset = before.map_or(0, |before| usize::from(before.end));
         Some(BlockPlace {
-            page: (block >> self.layout.blocks.trailing_zeros()) as u64,
+            page: self.layout.page_of(block) as u64,
             offset,
             length: usize::from(place.end).saturating_sub(offset),
         })
@@ -155,13 +153,13 @@ impl BlockIndex {
             None => 0,
         };
         let entry = self.entries.get(block)?;
-        let kind = BlockKind::from_number(u8::try_from(entry.kind).ok()?)?;
+        let kind = BlockKind::from_number(entry.kind)?;
         Some(BlockShape { kind, base, last: entry.key, count: entry.count.into() })
     }
 
     /// Number of keys before a block.
     pub(crate) fn rank(&self, block: usize) -> u64 {
-        let page = block / self.layout.blocks;
+        let page = self.layout.page_of(block);
         let before: u64 = self
             .entries
             .get(page * self.layout.blocks..block)
@@ -184,7 +182,8 @@ impl BlockIndex {
         (entries + self.directory.resident_bytes()) as u64
     }
 
-    /// To be called after the last block: measures the skew, makes the directory and gives back memory that growing has left over.
+    /// To be called after the last block: measures the skew, makes the directory and gives back memory that growing has
+    /// left over.
     pub(crate) fn complete(&mut self) {
         self.covered = covered(&self.entries.iter().map(Keyed::key).collect::<Vec<_>>());
         self.entries.shrink_to_fit();

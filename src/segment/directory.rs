@@ -1,6 +1,6 @@
 //! Where in a sorted column of keys to look for a key: the leading bits of evenly spread keys say it almost exactly.
 //!
-//! The range from the first to the last key is cut into equal slots, about one for every key or two, and for each slot
+//! The range from the first to the last key is cut into equal slots, one for every one to four keys, and for each slot
 //! the directory has the number of keys before it. A search reads two neighbouring slots and then searches by halves
 //! what lies between them: one or two keys where keys are spread evenly, and never more than all, so that skewed keys
 //! cost a binary search.

@@ -13,7 +13,7 @@ use crate::codec::prefetch;
 use crate::env::Words;
 use crate::error::Result;
 use crate::fingerprint::leading_ones;
-use crate::plan::filter_shape::FilterShape;
+use crate::plan::filter_shape::{FilterShape, hash};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Prefixes that are hashed before the first of them is entered, so that their words are on the way meanwhile.
@@ -50,7 +50,7 @@ impl Filter {
             if block.is_multiple_of(1024) && stop.load(Ordering::Relaxed) {
                 return Ok(None);
             }
-            table.prefetch_block(block + 8);
+            table.prefetch_behind(block);
             for &key in table.block(block, &mut scratch)? {
                 let first = key & bits;
                 if last.replace(first) == Some(first) {
@@ -116,14 +116,6 @@ impl Filter {
         let mask = bit(0) | bit(1) | bit(2);
         if self.shape.density.ones > 3 { mask | bit(3) } else { mask }
     }
-}
-
-/// The two halves of a product folded, as in wyhash; the factor is 2^64 divided by the golden ratio.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "halves of a product")]
-fn hash(first: u64) -> u64 {
-    let product = u128::from(first ^ 0xa076_1d64_78bd_642f) * 0x9e37_79b9_7f4a_7c15;
-    product as u64 ^ (product >> 64) as u64
 }
 
 /// The word of a hash: its upper bits, as a share of all words.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub struct Searcher<'a> {
     segments: &'a [Arc<Segment>],
     /// The distance that `plans` are for, and how many filters there were.
-    planned: Option<(u32, usize)>,
+    planned_for: Option<(u32, usize)>,
     /// One a segment.
     plans: Vec<SegmentPlan>,
     prober: Prober,
@@ -24,7 +24,7 @@ impl<'a> Searcher<'a> {
     pub(super) fn new(segments: &'a [Arc<Segment>]) -> Self {
         Self {
             segments,
-            planned: None,
+            planned_for: None,
             plans: Vec::new(),
             prober: Prober::default(),
             page: Vec::new(),
@@ -44,14 +44,11 @@ impl<'a> Searcher<'a> {
     /// `InvalidInput` if `k` exceeds 64; `Damaged` or `Io` from reading.
     pub fn query(&mut self, fingerprint: u64, k: u32) -> Result<Vec<Match>> {
         self.plan(k)?;
-        let plans = std::mem::take(&mut self.plans);
-        let matches = self.all(fingerprint, k, plans.iter());
-        self.plans = plans;
-        matches
+        self.planned(&[fingerprint], k).map(only)
     }
 
-    /// The answers of [`Searcher::query`] to independent queries, in their order. Faster than asking one by one: while one
-    /// waits for memory, others go on.
+    /// The answers of [`Searcher::query`] to independent queries, in their order. While one waits for memory or disk, others go
+    /// on.
     ///
     /// ```
     /// # use fpstore::{Options, Parameters, Records, Store};
@@ -72,20 +69,7 @@ impl<'a> Searcher<'a> {
         self.plan(k)?;
         let mut answers = Vec::with_capacity(fingerprints.len());
         for lot in fingerprints.chunks(LOT) {
-            let mut matches: Vec<Vec<Match>> = vec![Vec::new(); lot.len()];
-            let mut found: Vec<Vec<Found>> = vec![Vec::new(); lot.len()];
-            for (segment, plan) in self.segments.iter().zip(&self.plans) {
-                let asked = Asked { segment, queries: lot, k };
-                let all = search_segment(&mut self.prober, asked, plan, Part::All, &mut self.work, |query, one| {
-                    found.iter_mut().skip(query).take(1).for_each(|found| found.push(one));
-                    ControlFlow::<()>::Continue(())
-                });
-                let _ = all?;
-                for ((&query, found), matches) in lot.iter().zip(&mut found).zip(&mut matches) {
-                    collect(segment, query, found, &mut self.prober.scratch, &mut self.page, matches)?;
-                }
-            }
-            answers.extend(matches.into_iter().map(in_order));
+            answers.append(&mut self.planned(lot, k)?);
         }
         Ok(answers)
     }
@@ -165,28 +149,38 @@ impl<'a> Searcher<'a> {
     /// As [`Searcher::query`].
     pub fn scan(&mut self, fingerprint: u64, k: u32) -> Result<Vec<Match>> {
         check_distance(k)?;
-        self.all(fingerprint, k, std::iter::repeat(&SegmentPlan::Scan))
+        self.all(&[fingerprint], k, std::iter::repeat(&SegmentPlan::Scan)).map(only)
     }
 
-    /// All matches, each segment searched by its plan.
+    /// All matches of each query, segments searched as planned.
+    fn planned(&mut self, queries: &[u64], k: u32) -> Result<Vec<Vec<Match>>> {
+        let plans = std::mem::take(&mut self.plans);
+        let answers = self.all(queries, k, plans.iter());
+        self.plans = plans;
+        answers
+    }
+
+    /// All matches of each query, each segment searched by its plan.
     fn all<'p>(
         &mut self,
-        fingerprint: u64,
+        queries: &[u64],
         k: u32,
         plans: impl Iterator<Item = &'p SegmentPlan>,
-    ) -> Result<Vec<Match>> {
-        let mut matches = Vec::new();
+    ) -> Result<Vec<Vec<Match>>> {
+        let mut matches: Vec<Vec<Match>> = vec![Vec::new(); queries.len()];
+        let mut found: Vec<Vec<Found>> = vec![Vec::new(); queries.len()];
         for (segment, plan) in self.segments.iter().zip(plans) {
-            let mut found = Vec::new();
-            let asked = Asked { segment, queries: &[fingerprint], k };
-            let all = search_segment(&mut self.prober, asked, plan, Part::All, &mut self.work, |_, one| {
-                found.push(one);
+            let asked = Asked { segment, queries, k };
+            let all = search_segment(&mut self.prober, asked, plan, Part::All, &mut self.work, |query, one| {
+                found.iter_mut().skip(query).take(1).for_each(|found| found.push(one));
                 ControlFlow::<()>::Continue(())
             });
             let _ = all?;
-            collect(segment, fingerprint, &mut found, &mut self.prober.scratch, &mut self.page, &mut matches)?;
+            for ((&query, found), matches) in queries.iter().zip(&mut found).zip(&mut matches) {
+                collect(segment, query, found, &mut self.prober.scratch, &mut self.page, matches)?;
+            }
         }
-        Ok(in_order(matches))
+        Ok(matches.into_iter().map(in_order).collect())
     }
 
     fn plan(&mut self, k: u32) -> Result<()> {
@@ -194,9 +188,9 @@ impl<'a> Searcher<'a> {
         // Filters are made while queries already run; with each one there is more to choose from.
         let tables = self.segments.iter().flat_map(|segment| segment.tables());
         let now = (k, tables.filter_map(Table::filter).count());
-        if self.planned != Some(now) {
+        if self.planned_for != Some(now) {
             self.plans = self.segments.iter().map(|segment| SegmentPlan::new(segment, k)).collect();
-            self.planned = Some(now);
+            self.planned_for = Some(now);
         }
         Ok(())
     }
@@ -207,6 +201,11 @@ fn check_distance(k: u32) -> Result<()> {
         return Err(Error::invalid(format!("distance {k} exceeds the width of {WIDTH} bits")));
     }
     Ok(())
+}
+
+/// The answer to the only query.
+fn only(mut answers: Vec<Vec<Match>>) -> Vec<Match> {
+    answers.pop().unwrap_or_default()
 }
 
 /// Appends the records of the fingerprints that a segment's tables have found, each fingerprint once. Empties `found`.

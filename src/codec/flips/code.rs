@@ -2,7 +2,8 @@
 
 use super::choose::Choice;
 use super::combinations::{FIRST, rank_width};
-use super::symbols::{BACKS, GROUP_BITS, LENGTHS, LOW, MAX_FLIPS, Meaning, SYMBOLS, meaning, rows};
+use super::symbols::{GROUP_BITS, LENGTHS, LOW, Meaning, SYMBOLS, meaning, rows};
+use super::training::Profile;
 use crate::bits::{BitWriter, Forward, low_mask};
 use crate::codec::huffman::Code;
 use crate::error::{Error, Result};
@@ -125,7 +126,7 @@ impl FlipsCode {
                 let place = lengths.get_mut(usize::from(symbol)).zip(words.get_mut(usize::from(symbol)));
                 place.into_iter().for_each(|place| (*place.0, *place.1) = (length, bits));
             }
-            let (backs, flips) = if self.quick { (1, QUICK_FLIPS) } else { (BACKS, MAX_FLIPS) };
+            let (backs, flips) = if self.quick { Profile::Quick } else { Profile::Dense }.reach();
             Box::new(Encoder { choice: Choice { lengths, group: self.group, backs, flips }, words })
         })
     }

@@ -48,7 +48,7 @@ pub(in crate::codec) fn decode(code: &FlipsCode, bytes: &[u8], end: usize, base:
         }
         until += 2;
     }
-    simd::flips(code, &MASKS, bytes, before, keys, &mut lanes);
+    simd::flips(code, bytes, before, keys, &mut lanes);
     if !plain(code, bytes, before, keys, &mut lanes, keys.len()) {
         return overrun;
     }

@@ -216,7 +216,7 @@ proptest! {
         let expected = plain_only(&code, &bytes, &lanes, before, &mut slow);
         let ready = code.quick || plain(&code, &bytes, before, &mut fast, &mut lanes, BACKS.min(count));
         if ready {
-            simd::flips(&code, &MASKS, &bytes, before, &mut fast, &mut lanes);
+            simd::flips(&code, &bytes, before, &mut fast, &mut lanes);
         }
         let found = ready && plain(&code, &bytes, before, &mut fast, &mut lanes, count);
         prop_assert_eq!((found, &lanes), (expected.0, &expected.1));

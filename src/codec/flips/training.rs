@@ -22,6 +22,16 @@ pub(in crate::codec) enum Profile {
     Dense,
 }
 
+impl Profile {
+    /// To how many keys a symbol may refer, and how many bits it may flip.
+    pub(super) fn reach(self) -> (usize, u32) {
+        match self {
+            Self::Quick => (1, QUICK_FLIPS),
+            Self::Dense => (BACKS, MAX_FLIPS),
+        }
+    }
+}
+
 /// Counts symbols.
 #[derive(Debug)]
 pub(in crate::codec) struct Training {
@@ -33,10 +43,7 @@ pub(in crate::codec) struct Training {
 impl Training {
     /// A first guess, with the biased bits of these runs: the key before each and the run.
     pub(in crate::codec) fn new(profile: Profile, runs: &[(u64, Vec<u64>)]) -> Self {
-        let (backs, flips) = match profile {
-            Profile::Quick => (1, QUICK_FLIPS),
-            Profile::Dense => (BACKS, MAX_FLIPS),
-        };
+        let (backs, flips) = profile.reach();
         Self::by(Choice::guess(biased(runs), backs, flips))
     }
 
@@ -65,7 +72,7 @@ impl Training {
     }
 
     /// The code for what was counted; `None` if nothing was.
-    pub(in crate::codec) fn code(mut self) -> Option<FlipsCode> {
+    pub(in crate::codec) fn code(self) -> Option<FlipsCode> {
         if self.keys == 0 {
             return None;
         }
@@ -85,16 +92,13 @@ impl Training {
         let lengths = Code::from_counts(&numbers).ok()?;
         let coded = counts.iter().zip(lengths.lengths());
         let coded = coded.map(|(&(_, symbol), &length)| (u16::try_from(symbol).unwrap_or(0), length)).collect();
-        self.counts.clear();
         FlipsCode::new(coded, self.choice.group).ok()
     }
 
     /// Another round under this code.
     pub(in crate::codec) fn again(code: &FlipsCode, profile: Profile) -> Self {
         let mut choice = code.encoder().choice.clone();
-        if profile == Profile::Dense {
-            (choice.backs, choice.flips) = (BACKS, MAX_FLIPS);
-        }
+        (choice.backs, choice.flips) = profile.reach();
         Self::by(choice)
     }
 }

@@ -200,5 +200,5 @@ pub(super) fn near(keys: &[u64], key: u64, k: u32) -> u64 {
         found |= u64::from(!beyond.cast_unsigned() & 15) << at;
         at += 4;
     }
-    found | super::plain::near(rest, key, k) << (at & 63)
+    found | super::plain_near::near(rest, key, k) << (at & 63)
 }

@@ -10,33 +10,22 @@ const WIDEST: usize = 57;
 
 /// As [`super::flips`] says.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-pub(super) fn decode(code: &FlipsCode, masks: &[u64], bytes: &[u8], before: u64, keys: &mut [u64], lanes: &mut Lanes) {
-    if masks.len() < MASKS.len() {
-        return;
-    }
+pub(super) fn decode(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mut [u64], lanes: &mut Lanes) {
     if code.quick {
-        run::<false>(code, masks, bytes, before, keys, lanes);
+        run::<false>(code, bytes, before, keys, lanes);
     } else if lanes.done >= BACKS {
-        run::<true>(code, masks, bytes, before, keys, lanes);
+        run::<true>(code, bytes, before, keys, lanes);
     }
 }
 
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn run<const DENSE: bool>(
-    code: &FlipsCode,
-    masks: &[u64],
-    bytes: &[u8],
-    before: u64,
-    keys: &mut [u64],
-    lanes: &mut Lanes,
-) {
+fn run<const DENSE: bool>(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mut [u64], lanes: &mut Lanes) {
     // The last bit from which a load stays within the bytes.
     let Some(limit) = bytes.len().checked_sub(8).map(|last| 8 * last) else { return };
     let Some(span) = limit.checked_sub(BATCH * WIDEST) else { return };
     let count = keys.len();
-    let (input, output) = (bytes.as_ptr(), keys.as_mut_ptr());
-    let (steps, masks, lookup) = (code.steps.as_ptr(), masks.as_ptr(), &*code.lookup);
+    let (steps, masks, lookup) = (code.steps.as_ptr(), MASKS.as_ptr(), &*code.lookup);
     let [mut even, mut odd] = lanes.symbols;
     let mut values = lanes.values;
     let mut done = lanes.done;
@@ -45,6 +34,8 @@ fn run<const DENSE: bool>(
         return;
     }
     let mut previous = done.checked_sub(1).and_then(|last| keys.get(last)).copied().unwrap_or(before);
+    // Only now: a pointer does not outlast another use of what it points to.
+    let (input, output) = (bytes.as_ptr(), keys.as_mut_ptr());
     let mut damaged = 0u64;
     // SAFETY: `position` is at most `limit` wherever this is called.
     let word = |position: usize| unsafe { u64::from_le(input.add(position >> 3).cast::<u64>().read_unaligned()) };
@@ -106,8 +97,8 @@ fn slow(value: u64, width: u8, step: &Step) -> u64 {
     unrank((value & ((1 << width) - 1)) as u32, step.first)
 }
 
-/// As the plain form, four keys at a time.
+/// The plain form, compiled for wide registers.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(super) fn ascending(keys: &[u64]) -> bool {
-    super::plain_ascending(keys)
+    super::plain_flips::ascending(keys)
 }

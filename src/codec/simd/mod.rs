@@ -14,9 +14,9 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod flips;
 
-use super::flips::{FlipsCode, Lanes, ascending as plain_ascending};
+use super::flips::{self as plain_flips, FlipsCode, Lanes};
 use super::gap;
-use super::near as plain;
+use super::near as plain_near;
 
 /// Whether the AVX2 forms may be used.
 #[cfg(target_arch = "x86_64")]
@@ -75,7 +75,7 @@ pub(crate) fn near(keys: &[u64], key: u64, k: u32) -> u64 {
         // SAFETY: the processor has the features.
         return unsafe { avx2::near(keys, key, k) };
     }
-    plain::near(keys, key, k)
+    plain_near::near(keys, key, k)
 }
 
 /// Asks for the memory of element `at`, if there is one, so that it is near when it is read.
@@ -94,14 +94,14 @@ pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
 /// Decodes keys of a flips block, eight at a time, as long as nothing is near its ends; leaves the rest to
 /// [`super::flips`]. Unless the code is quick, the keys that it may refer to have to be there.
 #[inline]
-pub(super) fn flips(code: &FlipsCode, masks: &[u64], bytes: &[u8], before: u64, keys: &mut [u64], lanes: &mut Lanes) {
+pub(super) fn flips(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mut [u64], lanes: &mut Lanes) {
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
         // SAFETY: the processor has the features.
-        unsafe { flips::decode(code, masks, bytes, before, keys, lanes) };
+        unsafe { flips::decode(code, bytes, before, keys, lanes) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (code, masks, bytes, before, keys, lanes);
+    let _ = (code, bytes, before, keys, lanes);
 }
 
 /// [`super::flips::ascending`].
@@ -112,7 +112,7 @@ pub(super) fn ascending(keys: &[u64]) -> bool {
         // SAFETY: the processor has the features.
         return unsafe { flips::ascending(keys) };
     }
-    plain_ascending(keys)
+    plain_flips::ascending(keys)
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]
@@ -154,7 +154,7 @@ mod tests {
             for (number, slot) in (0..).zip(keys.iter_mut()).step_by(3) {
                 *slot = key ^ crate::bits::low_mask(flips.min(k + number % 3));
             }
-            prop_assert_eq!(unsafe { avx2::near(&keys, key, k) }, plain::near(&keys, key, k));
+            prop_assert_eq!(unsafe { avx2::near(&keys, key, k) }, plain_near::near(&keys, key, k));
         }
     }
 }

@@ -11,7 +11,7 @@ use super::SegmentView;
 use crate::error::Result;
 use crate::fingerprint::WIDTH;
 use crate::format::Parameters;
-use crate::plan::filter_shape::FilterShape;
+use crate::plan::filter_shape::{FilterShape, filters_of};
 use crate::plan::{Cost, Workload, predict};
 use crate::store::{TableStatistics, empty_tables, information_bound};
 use encoded::{Encoded, Tables};
@@ -113,19 +113,12 @@ impl Alternative {
             self.resident_bytes += encoded.resident_bytes;
             self.estimated |= encoded.estimated;
         }
-        self.filter_bytes += filter_bytes(&self.parameters, fingerprints);
+        // The parameters were checked: their design fits the width.
+        let filters = filters_of(self.parameters.design(), WIDTH, fingerprints, self.parameters.max_distance());
+        self.filter_bytes += filters.into_iter().flatten().map(FilterShape::bytes).sum::<u64>();
         let blocks = tables.iter().map(|table| table.blocks).sum::<u64>() / (tables.len() as u64).max(1);
         self.shapes.push((fingerprints, blocks));
     }
-}
-
-/// Bytes of memory of the filters of a segment with so many fingerprints.
-fn filter_bytes(parameters: &Parameters, fingerprints: u64) -> u64 {
-    let layouts = parameters.design().tables(WIDTH).unwrap_or_default();
-    let radii = parameters.design().radii(parameters.max_distance());
-    let shapes =
-        layouts.iter().zip(radii).filter_map(|(table, radius)| FilterShape::new(fingerprints, table.leading, radius));
-    shapes.map(FilterShape::bytes).sum()
 }
 
 /// What the planner predicts for tables of so many blocks. Its model derives their number from the block size, taking keys

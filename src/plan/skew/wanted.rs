@@ -1,6 +1,7 @@
 //! Which of some prefixes any key has, found in one pass over keys in any order.
 
 use super::super::Permutation;
+use super::super::filter_shape::hash;
 use crate::fingerprint::leading_ones;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -85,14 +86,6 @@ impl Found {
     pub(super) fn distinct_prefixes(&self) -> f64 {
         self.distinct_prefixes
     }
-}
-
-/// Both halves of a product folded, so that all bits of the result depend on all of the prefix.
-fn hash(prefix: u64) -> u64 {
-    let product = u128::from(prefix ^ 0xa076_1d64_78bd_642f) * 0x9e37_79b9_7f4a_7c15;
-    #[expect(clippy::cast_possible_truncation, reason = "halves of a product")]
-    let folded = product as u64 ^ (product >> 64) as u64;
-    folded
 }
 
 /// Word and bit of a hash in a bitmap of a power of two of words.
