@@ -1,101 +1,97 @@
 //! Bulk load: records in any order to one new segment.
 //!
-//! Everything is sorted in memory. Records that the store has already are left out first, so that a store stays a set.
+//! Everything is sorted in memory, then encoded by all threads while one writes.
 
+mod present;
 mod sort;
+mod sorted;
+
+pub(crate) use present::remove_present;
+pub use sorted::{Records, SortedRecords};
 
 use crate::env::Env;
 use crate::error::Result;
-use crate::fingerprint::{Record, WIDTH};
+use crate::fingerprint::WIDTH;
 use crate::format::Parameters;
 use crate::format::manifest::SegmentEntry;
-use crate::segment::{Scratch, Segment, SegmentWriter, encode_table};
+use crate::plan::TableLayout;
+use crate::segment::{EncodedPart, Finished, SegmentWriter, encode_ids, encode_table};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
 
-/// Sorts records by fingerprint, then id, and keeps one of equal ones.
-pub(crate) fn sort(records: &mut Vec<Record>) {
-    sort::sort(records, |record| record.fingerprint);
-    records.dedup();
-}
-
-/// Removes the records that a segment has. `records` are sorted and distinct; only the blocks that may hold one of their
-/// fingerprints are read.
-pub(crate) fn remove_present(segment: &Segment, records: &mut Vec<Record>) -> Result<()> {
-    let index = segment.first_table()?.index();
-    let (mut scratch, mut buffer, mut ids) = (Scratch::default(), Vec::new(), Vec::new());
-    let mut kept = 0;
-    let mut start = 0;
-    let mut decoded: Option<(usize, Vec<u64>)> = None;
-    while let Some(&Record { fingerprint, .. }) = records.get(start) {
-        let rest = records.get(start..).unwrap_or_default();
-        let end = start + rest.iter().take_while(|record| record.fingerprint == fingerprint).count();
-        ids.clear();
-        let block = index.find(fingerprint);
-        if block < index.len() {
-            if decoded.as_ref().is_none_or(|&(number, _)| number != block) {
-                decoded = Some((block, segment.first_table()?.block(block, &mut scratch)?.to_vec()));
-            }
-            let position = decoded.as_ref().and_then(|(_, keys)| keys.binary_search(&fingerprint).ok());
-            if let Some(position) = position {
-                segment.ids().ids_of(index.rank(block) + position as u64, &mut buffer, &mut ids)?;
-            }
-        }
-        for at in start..end {
-            let Some(&record) = records.get(at) else { break };
-            if ids.binary_search(&record.id).is_err() {
-                if let Some(slot) = records.get_mut(kept) {
-                    *slot = record;
-                }
-                kept += 1;
-            }
-        }
-        start = end;
-    }
-    records.truncate(kept);
-    Ok(())
-}
-
-/// Writes a segment of sorted, distinct records and makes it durable.
+/// Writes a segment of these records and makes it durable.
 pub(crate) fn write_segment(
     env: &Arc<dyn Env>,
     directory: &Path,
     number: u64,
     parameters: &Parameters,
-    records: &[Record],
+    records: &SortedRecords,
 ) -> Result<(PathBuf, SegmentEntry)> {
-    let mut writer = SegmentWriter::create(env, directory, &segment_name(number), parameters)?;
-    let fingerprints: Vec<u64> = records
-        .chunk_by(|a, b| a.fingerprint == b.fingerprint)
-        .filter_map(|run| Some(run.first()?.fingerprint))
-        .collect();
+    let writer = SegmentWriter::create(env, directory, &segment_name(number), parameters)?;
     let layouts = parameters.design().tables(WIDTH)?;
-    // As many tables at a time as there are threads: more would only take memory.
-    let numbered: Vec<_> = (0..=u8::MAX).zip(&layouts).collect();
-    for together in numbered.chunks(rayon::current_num_threads().max(1)) {
-        let tables: Vec<_> = together
-            .par_iter()
-            .map(|&(number, layout)| {
-                let mut keys: Vec<u64> = fingerprints.iter().map(|&f| layout.permutation.apply(f)).collect();
-                if number > 0 {
-                    sort::sort(&mut keys, |&key| key);
-                }
-                encode_table(parameters, number, &keys)
-            })
-            .collect();
-        tables.iter().try_for_each(|table| writer.table(table))?;
-    }
-    writer.ids(records)?;
-    let finished = writer.finish()?;
+    // The tables, and behind them the ids.
+    let parts = layouts.iter().map(Some).chain([None]);
+    // A thread holds what it has encoded until it may be written, so that a slow disk does not fill the memory.
+    let (sender, receiver) = sync_channel(0);
+    let finished = std::thread::scope(|scope| {
+        let writing = scope.spawn(|| write_in_order(writer, receiver, records));
+        // In order, or nearly: nothing may be written before what comes before it.
+        (0usize..).zip(parts).par_bridge().try_for_each_with(sender, |sender, (number, layout)| {
+            // Nobody receives any more if writing has failed.
+            sender.send((number, encode(parameters, number, layout, records))).ok()
+        });
+        writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })?;
     let entry = SegmentEntry {
         number,
         file_length: finished.length,
         records: records.len() as u64,
-        fingerprints: fingerprints.len() as u64,
+        fingerprints: records.fingerprints(),
         footer_checksum: finished.footer_checksum,
     };
     Ok((finished.path, entry))
+}
+
+/// One part of a segment: a table, or, without a layout, the ids.
+fn encode(
+    parameters: &Parameters,
+    number: usize,
+    layout: Option<&TableLayout>,
+    records: &SortedRecords,
+) -> EncodedPart {
+    let Some(layout) = layout else {
+        return EncodedPart::Ids(encode_ids(records.records.iter().map(|&packed| sorted::unpack(packed))));
+    };
+    let fingerprints = &records.fingerprints[..];
+    // A design has at most 256 tables.
+    let number = u8::try_from(number).unwrap_or(u8::MAX);
+    EncodedPart::Table(if number == 0 {
+        // Its keys are the fingerprints.
+        encode_table(parameters, number, fingerprints)
+    } else {
+        let keys = sort::sorted(fingerprints, |_, &fingerprint| layout.permutation.apply(fingerprint), |&key| key);
+        encode_table(parameters, number, &keys)
+    })
+}
+
+/// Writes parts in the order of their numbers, whenever they come, and finishes the segment.
+fn write_in_order(
+    mut writer: SegmentWriter,
+    parts: Receiver<(usize, EncodedPart)>,
+    records: &SortedRecords,
+) -> Result<Finished> {
+    let (mut waiting, mut next) = (BTreeMap::new(), 0);
+    for (number, part) in parts {
+        waiting.insert(number, part);
+        while let Some(part) = waiting.remove(&next) {
+            writer.part(&part)?;
+            next += 1;
+        }
+    }
+    writer.finish(records.len() as u64, records.fingerprints())
 }
 
 /// Ending of the names of segment files.

@@ -37,6 +37,7 @@ mod search;
 mod segment;
 mod store;
 
+pub use bulk::{Records, SortedRecords};
 pub use codec::Codec;
 pub use env::ReadMode;
 pub use error::{Error, ErrorKind, Result};
@@ -47,4 +48,4 @@ pub use options::{Filters, Options};
 pub use plan::Design;
 pub use search::Work;
 pub use segment::Damage;
-pub use store::{LoadReport, RecordIter, Records, Searcher, Statistics, Store, TableStatistics, VerifyReport, verify};
+pub use store::{LoadReport, RecordIter, Searcher, Statistics, Store, TableStatistics, VerifyReport, verify};

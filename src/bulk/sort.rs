@@ -1,7 +1,7 @@
-//! Sorting by fingerprint, several times as fast as by comparing alone.
+//! Sorting by leading bits, several times as fast as by comparing alone.
 //!
 //! Values are dealt to buckets by the leading bits that tell them apart, each thread its share, and every bucket, small
-//! enough for a core's cache by now, is sorted by itself. Where the leading bits are skewed a bucket holds much; it is
+//! enough for a core's cache by now, is sorted in place. Where the leading bits are skewed a bucket holds much; it is
 //! then sorted by all threads, so skew costs what comparing costs and never more.
 
 use rayon::prelude::*;
@@ -12,74 +12,89 @@ const BUCKETS: usize = 1 << BUCKET_BITS;
 /// Fewer values than this are sorted at once.
 const SMALL: usize = 1 << 16;
 
-/// Sorts values whose order is first of all that of `key`. Takes the memory of a second copy of them meanwhile.
-pub(crate) fn sort<T: Copy + Ord + Send + Sync>(values: &mut [T], key: impl Fn(&T) -> u64 + Sync) {
-    let (least, greatest) = bounds(values, &key);
-    if values.len() < SMALL || least >= greatest {
-        values.par_sort_unstable();
-        return;
+/// What `make` makes of each element of `source` and its number, in ascending order, which is first of all that of `key`.
+///
+/// `make` is called three times for each element, so that what it makes has to be stored only once. Memory: the result.
+pub(crate) fn sorted<S: Sync, T: Copy + Ord + Default + Send + Sync>(
+    source: &[S],
+    make: impl Fn(usize, &S) -> T + Sync,
+    key: impl Fn(&T) -> u64 + Sync,
+) -> Vec<T> {
+    // Zeros that nobody has to write: each thread gets the memory that it writes to first.
+    let mut sorted = vec![T::default(); source.len()];
+    let length = source.len().div_ceil(rayon::current_num_threads().max(1)).max(1);
+    let shares: Vec<(usize, &[S])> = (0..).step_by(length).zip(source.chunks(length)).collect();
+    let bounds = shares.par_iter().map(|share| bounds(values(share, &make).map(|value| key(&value))));
+    let (least, greatest) = bounds.reduce(|| NOTHING, |a, b| (a.0.min(b.0), a.1.max(b.1)));
+    if source.len() < SMALL || least >= greatest {
+        let all = shares.iter().flat_map(|share| values(share, &make));
+        sorted.iter_mut().zip(all).for_each(|(slot, value)| *slot = value);
+        sorted.par_sort_unstable();
+        return sorted;
     }
     let shift = (64 - (greatest - least).leading_zeros()).saturating_sub(BUCKET_BITS);
     let bucket = |value: &T| ((key(value) - least) >> shift) as usize;
-    let share = values.len().div_ceil(rayon::current_num_threads().max(1));
-    let dealt: Vec<Dealt<T>> = values.par_chunks(share).map(|share| Dealt::new(share, &bucket)).collect();
-    let mut rest = values;
-    let mut buckets = Vec::with_capacity(BUCKETS);
-    for number in 0..BUCKETS {
-        let (this, behind) = rest.split_at_mut(dealt.iter().map(|share| share.bucket(number).len()).sum());
-        buckets.push((number, this));
+    let counts: Vec<Vec<usize>> = shares.par_iter().map(|share| count(values(share, &make), &bucket)).collect();
+    deal(&mut sorted, &counts)
+        .into_par_iter()
+        .zip(&shares)
+        .for_each(|(mut slots, share)| values(share, &make).for_each(|value| enter(&mut slots, bucket(&value), value)));
+    let lengths = (0..BUCKETS).map(|bucket| counts.iter().filter_map(|counts| counts.get(bucket)).sum());
+    cut(&mut sorted, lengths)
+        .into_par_iter()
+        .for_each(|bucket| if bucket.len() < SMALL { bucket.sort_unstable() } else { bucket.par_sort_unstable() });
+    sorted
+}
+
+/// What is made of a share: the number of its first element, and its elements.
+fn values<S, T>(&(first, share): &(usize, &[S]), make: &impl Fn(usize, &S) -> T) -> impl Iterator<Item = T> {
+    share.iter().zip(first..).map(|(element, number)| make(number, element))
+}
+
+/// The bounds of no keys.
+const NOTHING: (u64, u64) = (u64::MAX, 0);
+
+/// The least and the greatest key.
+fn bounds(keys: impl Iterator<Item = u64>) -> (u64, u64) {
+    keys.fold(NOTHING, |(least, greatest), key| (least.min(key), greatest.max(key)))
+}
+
+/// How many values each bucket gets.
+fn count<T>(values: impl Iterator<Item = T>, bucket: &impl Fn(&T) -> usize) -> Vec<usize> {
+    let mut counts = vec![0; BUCKETS];
+    values.for_each(|value| counts.iter_mut().skip(bucket(&value)).take(1).for_each(|count| *count += 1));
+    counts
+}
+
+/// For each share the slots of its values, bucket by bucket: those of a bucket lie together, share after share.
+fn deal<'a, T>(sorted: &'a mut [T], counts: &[Vec<usize>]) -> Vec<Vec<&'a mut [T]>> {
+    let lengths = (0..BUCKETS).flat_map(|bucket| counts.iter().filter_map(move |counts| counts.get(bucket)));
+    let mut dealt: Vec<Vec<&mut [T]>> = counts.iter().map(|_| Vec::with_capacity(BUCKETS)).collect();
+    let mut slots = cut(sorted, lengths.copied()).into_iter();
+    for _ in 0..BUCKETS {
+        dealt.iter_mut().zip(&mut slots).for_each(|(share, slots)| share.push(slots));
+    }
+    dealt
+}
+
+/// Cuts a slice into pieces of these lengths.
+fn cut<T>(mut rest: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
+    let mut pieces = Vec::with_capacity(BUCKETS);
+    for length in lengths {
+        let (piece, behind) = rest.split_at_mut(length);
+        pieces.push(piece);
         rest = behind;
     }
-    buckets.into_par_iter().for_each(|(number, bucket)| {
-        let mut rest = &mut *bucket;
-        for share in &dealt {
-            let from = share.bucket(number);
-            let (this, behind) = rest.split_at_mut(from.len());
-            this.copy_from_slice(from);
-            rest = behind;
-        }
-        if bucket.len() < SMALL { bucket.sort_unstable() } else { bucket.par_sort_unstable() }
-    });
+    pieces
 }
 
-/// The least and the greatest key; the least one greater where there is none.
-fn bounds<T: Sync>(values: &[T], key: &(impl Fn(&T) -> u64 + Sync)) -> (u64, u64) {
-    let both = values.par_chunks(SMALL).map(|chunk| {
-        chunk.iter().map(key).fold((u64::MAX, 0), |(least, greatest), key| (least.min(key), greatest.max(key)))
-    });
-    both.reduce(|| (u64::MAX, 0), |a, b| (a.0.min(b.0), a.1.max(b.1)))
-}
-
-/// One thread's share of the values, bucket by bucket.
-struct Dealt<T> {
-    values: Vec<T>,
-    /// Where each bucket ends.
-    ends: Vec<usize>,
-}
-
-impl<T: Copy> Dealt<T> {
-    fn new(share: &[T], bucket: &impl Fn(&T) -> usize) -> Self {
-        // First how many each bucket gets, then where it begins; dealing moves that to where it ends.
-        let mut ends = vec![0; BUCKETS];
-        share.iter().for_each(|value| ends.iter_mut().skip(bucket(value)).take(1).for_each(|count| *count += 1));
-        let mut sum = 0;
-        for end in &mut ends {
-            sum += std::mem::replace(end, sum);
-        }
-        let mut values = share.to_vec();
-        for &value in share {
-            if let Some(end) = ends.get_mut(bucket(&value)) {
-                values.iter_mut().skip(*end).take(1).for_each(|slot| *slot = value);
-                *end += 1;
-            }
-        }
-        Self { values, ends }
-    }
-
-    fn bucket(&self, number: usize) -> &[T] {
-        let end = |number: usize| self.ends.get(number).copied().unwrap_or(0);
-        let start = number.checked_sub(1).map_or(0, end);
-        self.values.get(start..end(number)).unwrap_or_default()
+/// Writes a value to the next slot of its bucket.
+fn enter<T>(slots: &mut [&mut [T]], bucket: usize, value: T) {
+    if let Some(slots) = slots.get_mut(bucket)
+        && let Some((slot, rest)) = std::mem::take(slots).split_first_mut()
+    {
+        *slot = value;
+        *slots = rest;
     }
 }
 
@@ -98,12 +113,12 @@ mod tests {
             |e, _| e | u64::MAX << 50,
         ];
         for shape in shapes {
-            for count in [0, 1, 1000, SMALL as u64, 3 * SMALL as u64 + 1] {
-                let values: Vec<(u64, u64)> = (0..count).map(|i| (shape(even(i), i), even(i) % 5)).collect();
-                let (mut sorted, mut compared) = (values.clone(), values);
-                sort(&mut sorted, |value| value.0);
+            for count in [0, 1, 1000, SMALL, 3 * SMALL + 1] {
+                let make = |i: usize, start: &u64| (shape(even(start + i as u64), i as u64), even(i as u64) % 5);
+                let source = vec![7; count];
+                let mut compared: Vec<(u64, u64)> = (0..).zip(&source).map(|(i, start)| make(i, start)).collect();
                 compared.sort_unstable();
-                assert_eq!(sorted, compared);
+                assert_eq!(sorted(&source, make, |value| value.0), compared);
             }
         }
     }

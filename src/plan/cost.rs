@@ -67,14 +67,30 @@ pub enum Goal {
     Disk,
 }
 
+impl Goal {
+    /// What is to be small.
+    pub(super) fn score(self, cost: &Cost) -> f64 {
+        match self {
+            Self::Balanced => cost.disk_bytes * cost.disk_bytes * cost.nanos,
+            Self::Space => cost.disk_bytes,
+            Self::Latency => cost.nanos,
+            // The reads of a query go out together, so one more counts little, and a copy of all fingerprints counts too.
+            Self::Disk => (1.0 + cost.blocks) * cost.disk_bytes.sqrt(),
+        }
+    }
+}
+
 /// The costs of a design under a workload of evenly spread fingerprints and queries.
 ///
 /// # Errors
 /// `InvalidInput` if the design does not fit the width.
 pub fn predict(design: Design, workload: &Workload) -> Result<Cost> {
-    #[expect(clippy::cast_precision_loss, reason = "a prediction")]
-    let keys = workload.fingerprints.max(1) as f64;
-    let size = TableSize::new(keys, even_bits(keys, workload.width), workload);
+    evenly(design, workload, 1.0)
+}
+
+/// The costs on evenly spread keys that take `bits_ratio` times the bits that such keys do.
+pub(super) fn evenly(design: Design, workload: &Workload, bits_ratio: f64) -> Result<Cost> {
+    let size = TableSize::of(workload, bits_ratio);
     let probed = probed(design, workload)?;
     let steps = probed.iter().map(|table| {
         let shape = table.shape(size);
@@ -110,7 +126,11 @@ pub(super) struct TableSize {
 }
 
 impl TableSize {
-    pub(super) fn new(keys: f64, bits: f64, workload: &Workload) -> Self {
+    /// The tables of a workload whose keys take `bits_ratio` times the bits of evenly spread ones.
+    #[expect(clippy::cast_precision_loss, reason = "a prediction")]
+    pub(super) fn of(workload: &Workload, bits_ratio: f64) -> Self {
+        let keys = workload.fingerprints.max(1) as f64;
+        let bits = (even_bits(keys, workload.width) * bits_ratio).max(1.0);
         let block_keys = (f64::from(workload.block_size.max(1)) * 8.0 / bits).min(keys);
         Self { keys, bits, block_keys, blocks: (keys / block_keys).ceil() }
     }
@@ -187,14 +207,7 @@ pub fn recommend(goal: Goal, workload: &Workload) -> Result<Design> {
 /// The one of some designs, with their costs, that serves the goal best: the first of equal ones, `None` of none.
 #[must_use]
 pub fn best(goal: Goal, costs: &[(Design, Cost)]) -> Option<Design> {
-    let score = |cost: &Cost| match goal {
-        Goal::Balanced => cost.disk_bytes * cost.disk_bytes * cost.nanos,
-        Goal::Space => cost.disk_bytes,
-        Goal::Latency => cost.nanos,
-        // The reads of a query go out together, so one more counts little, and a copy of all fingerprints counts too.
-        Goal::Disk => (1.0 + cost.blocks) * cost.disk_bytes.sqrt(),
-    };
-    costs.iter().min_by(|(_, a), (_, b)| score(a).total_cmp(&score(b))).map(|(design, _)| *design)
+    costs.iter().min_by(|(_, a), (_, b)| goal.score(a).total_cmp(&goal.score(b))).map(|(design, _)| *design)
 }
 
 #[cfg(test)]

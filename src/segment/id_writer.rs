@@ -6,7 +6,7 @@ use crate::format::page;
 
 /// The ids of a segment, ready to be written.
 #[derive(Debug, Default)]
-pub(super) struct EncodedIds {
+pub(crate) struct EncodedIds {
     /// Pages of ids.
     pub(super) pages: Vec<u8>,
     /// How many fingerprints begin in each page, and checksums.
@@ -16,29 +16,38 @@ pub(super) struct EncodedIds {
 /// Pages in one checksummed chunk of the index.
 pub(super) const INDEX_CHUNK: usize = 1024;
 
-/// Encodes the ids of records that are sorted by fingerprint, then id.
-pub(super) fn encode_ids(records: &[Record]) -> EncodedIds {
+/// Most records that wait for their page.
+const WAITING: usize = 4 * id_page::MAX_RECORDS;
+
+/// Encodes the ids of records that are sorted by fingerprint, then id, and distinct.
+pub(crate) fn encode_ids(records: impl Iterator<Item = Record>) -> EncodedIds {
     let mut previous = None;
-    let entries: Vec<IdEntry> = records
-        .iter()
+    let mut entries = records
         .map(|record| IdEntry {
             id: record.id,
             begins: previous.replace(record.fingerprint) != Some(record.fingerprint),
         })
-        .collect();
-    let (mut rest, mut begun) = (entries.as_slice(), Vec::new());
+        .peekable();
+    let (mut waiting, mut done, mut begun) = (Vec::new(), 0, Vec::new());
     let mut ids = EncodedIds::default();
     for number in 0.. {
+        // A page takes no more than it can count: what comes later does not matter to it.
+        if waiting.len() - done < id_page::MAX_RECORDS {
+            waiting.drain(..done);
+            done = 0;
+            waiting.extend(entries.by_ref().take(WAITING - waiting.len()));
+        }
+        let rest = waiting.get(done..).unwrap_or_default();
         if rest.is_empty() {
             break;
         }
         let (now, behind) = rest.split_at(id_page::fill(rest));
         let mut page = Vec::with_capacity(id_page::SIZE);
         id_page::write(now, &mut page);
-        id_page::close(&mut page, number, behind.is_empty());
+        id_page::close(&mut page, number, behind.is_empty() && entries.peek().is_none());
         ids.pages.append(&mut page);
         begun.push(u16::try_from(now.iter().filter(|entry| entry.begins).count()).unwrap_or(u16::MAX));
-        rest = behind;
+        done += now.len();
     }
     for (number, chunk) in (0..).zip(begun.chunks(INDEX_CHUNK)) {
         let bytes: Vec<u8> = chunk.iter().flat_map(|count| count.to_le_bytes()).collect();

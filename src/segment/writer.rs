@@ -1,10 +1,9 @@
 //! Writes a segment file in one forward pass.
 
-use super::id_writer::encode_ids;
+use super::id_writer::EncodedIds;
 use super::table_writer::EncodedTable;
 use crate::env::{Env, TempFile};
 use crate::error::Result;
-use crate::fingerprint::Record;
 use crate::format::footer::{ALIGNMENT, Footer, Span, TRAILER, TableSections};
 use crate::format::{Parameters, codes, header, index};
 use std::path::{Path, PathBuf};
@@ -20,6 +19,15 @@ pub(crate) struct SegmentWriter {
     file: TempFile,
     content: Xxh64,
     footer: Footer,
+}
+
+/// What a segment consists of.
+#[derive(Debug)]
+pub(crate) enum EncodedPart {
+    /// A table.
+    Table(EncodedTable),
+    /// The ids of the records.
+    Ids(EncodedIds),
 }
 
 /// A finished segment file.
@@ -51,8 +59,19 @@ impl SegmentWriter {
         Ok(writer)
     }
 
-    /// Appends the next table.
-    pub(crate) fn table(&mut self, table: &EncodedTable) -> Result<()> {
+    /// Appends the next table, or behind all of them the ids.
+    pub(crate) fn part(&mut self, part: &EncodedPart) -> Result<()> {
+        match part {
+            EncodedPart::Table(table) => self.table(table),
+            EncodedPart::Ids(ids) => {
+                self.footer.ids = self.section(&ids.pages, true)?;
+                self.footer.id_index = self.section(&ids.index, false)?;
+                Ok(())
+            }
+        }
+    }
+
+    fn table(&mut self, table: &EncodedTable) -> Result<()> {
         // A design has at most 256 tables.
         let number = u8::try_from(self.footer.tables.len()).unwrap_or(u8::MAX);
         let sections = TableSections {
@@ -62,16 +81,6 @@ impl SegmentWriter {
             blocks: table.index.len() as u64,
         };
         self.footer.tables.push(sections);
-        Ok(())
-    }
-
-    /// Appends the ids of the records, which are sorted by fingerprint, then id, and distinct.
-    pub(crate) fn ids(&mut self, records: &[Record]) -> Result<()> {
-        let ids = encode_ids(records);
-        self.footer.ids = self.section(&ids.pages, true)?;
-        self.footer.id_index = self.section(&ids.index, false)?;
-        self.footer.records = records.len() as u64;
-        self.footer.fingerprints = records.chunk_by(|a, b| a.fingerprint == b.fingerprint).count() as u64;
         Ok(())
     }
 
@@ -90,8 +99,9 @@ impl SegmentWriter {
         Ok(Span { offset, length: bytes.len() as u64 })
     }
 
-    /// Writes the footer and makes the file durable under its name.
-    pub(crate) fn finish(mut self) -> Result<Finished> {
+    /// Writes the footer, which counts records and distinct fingerprints, and makes the file durable under its name.
+    pub(crate) fn finish(mut self, records: u64, fingerprints: u64) -> Result<Finished> {
+        (self.footer.records, self.footer.fingerprints) = (records, fingerprints);
         self.footer.content_hash = self.content.digest();
         let footer = self.footer.write();
         self.file.write(&footer)?;

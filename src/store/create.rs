@@ -6,8 +6,9 @@
 
 use super::directory::{CREATING, create_durably, forget_lock, remove_leftovers, room_for_store, undo_creation};
 use super::filters::FilterMaker;
-use super::load::{self, LoadReport, Records};
+use super::load::{self, LoadReport};
 use super::{Store, take_lock};
+use crate::bulk::SortedRecords;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Parameters;
 use crate::format::manifest::ManifestData;
@@ -20,7 +21,7 @@ pub(super) fn create(
     path: &Path,
     parameters: &Parameters,
     options: &Options,
-    records: Option<Records>,
+    records: Option<SortedRecords>,
 ) -> Result<(Store, LoadReport)> {
     parameters.check()?;
     let env = &*options.env;
@@ -58,7 +59,7 @@ pub(super) fn create(
     }
 }
 
-fn fill(store: &mut Store, records: Option<Records>) -> Result<LoadReport> {
+fn fill(store: &mut Store, records: Option<SortedRecords>) -> Result<LoadReport> {
     let env = store.options.env.clone();
     let mark = store.path.join(CREATING);
     let fail = |error| Error::io("cannot create", &mark, error);

@@ -2,40 +2,11 @@
 
 use super::filters::FilterMaker;
 use super::{Store, open_segment};
-use crate::bulk;
+use crate::bulk::{self, SortedRecords};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::Record;
 use crate::format::manifest::{ManifestData, Numbering};
 use crate::manifest;
 use std::sync::Arc;
-
-/// What is loaded.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Records {
-    /// Fingerprints with the ids of their documents.
-    WithIds(Vec<Record>),
-    /// Fingerprints that the store numbers, in this order, from its own counter. Numbers begin at 0 and are never used
-    /// again.
-    Numbered(Vec<u64>),
-}
-
-impl Records {
-    /// Number of records.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        match self {
-            Self::WithIds(records) => records.len(),
-            Self::Numbered(fingerprints) => fingerprints.len(),
-        }
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
 
 /// What a load has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,7 +31,7 @@ impl LoadReport {
 }
 
 /// Adds records to a store that is open for writing.
-pub(super) fn bulk_load(store: &mut Store, records: Records) -> Result<LoadReport> {
+pub(super) fn bulk_load(store: &mut Store, records: impl Into<SortedRecords>) -> Result<LoadReport> {
     if store.lock.is_none() {
         return Err(Error::new(ErrorKind::ReadOnly, "the store is open for reading only")
             .at_path(&store.path)
@@ -73,7 +44,7 @@ pub(super) fn bulk_load(store: &mut Store, records: Records) -> Result<LoadRepor
     }
     let mut state = store.manifest.clone();
     let segments_before = store.segments.len();
-    let report = add_segment(store, &mut state, records)?;
+    let report = add_segment(store, &mut state, records.into())?;
     if state == store.manifest {
         return Ok(report);
     }
@@ -96,10 +67,13 @@ pub(super) fn bulk_load(store: &mut Store, records: Records) -> Result<LoadRepor
 
 /// Writes the records that are not there yet to a new segment, opens it and enters it into `state`. The manifest on disk
 /// is not touched.
-pub(super) fn add_segment(store: &mut Store, state: &mut ManifestData, records: Records) -> Result<LoadReport> {
-    let mut records = number(store, state, records)?;
-    let mut report = LoadReport { records: records.len() as u64, ..LoadReport::default() };
-    bulk::sort(&mut records);
+pub(super) fn add_segment(
+    store: &mut Store,
+    state: &mut ManifestData,
+    mut records: SortedRecords,
+) -> Result<LoadReport> {
+    number(store, state, &mut records)?;
+    let mut report = LoadReport { records: records.given(), ..LoadReport::default() };
     // A record that the store has just numbered cannot be there already.
     if state.numbering == Numbering::Given {
         store.segments.iter().try_for_each(|segment| bulk::remove_present(segment, &mut records))?;
@@ -131,14 +105,11 @@ pub(super) fn add_segment(store: &mut Store, state: &mut ManifestData, records: 
 }
 
 /// Gives every record an id and decides whose ids the store has, if nobody has decided yet.
-fn number(store: &Store, state: &mut ManifestData, records: Records) -> Result<Vec<Record>> {
-    if records.is_empty() {
-        return Ok(Vec::new());
+fn number(store: &Store, state: &mut ManifestData, records: &mut SortedRecords) -> Result<()> {
+    let wanted = records.numbering();
+    if wanted == Numbering::Undecided {
+        return Ok(());
     }
-    let wanted = match &records {
-        Records::WithIds(_) => Numbering::Given,
-        Records::Numbered(_) => Numbering::Own,
-    };
     if state.numbering == Numbering::Undecided {
         state.numbering = wanted;
     } else if state.numbering != wanted {
@@ -148,14 +119,12 @@ fn number(store: &Store, state: &mut ManifestData, records: Records) -> Result<V
         };
         return Err(Error::invalid(format!("the store {has}")).at_path(&store.path).with_remedy(remedy));
     }
-    match records {
-        Records::WithIds(records) => Ok(records),
-        Records::Numbered(fingerprints) => {
-            let first = state.next_id;
-            state.next_id = first
-                .checked_add(fingerprints.len() as u64)
-                .ok_or_else(|| Error::invalid("the store has no numbers left").at_path(&store.path))?;
-            Ok(fingerprints.into_iter().zip(first..).map(|(fingerprint, id)| Record { fingerprint, id }).collect())
-        }
+    if wanted == Numbering::Own {
+        let first = state.next_id;
+        state.next_id = first
+            .checked_add(records.given())
+            .ok_or_else(|| Error::invalid("the store has no numbers left").at_path(&store.path))?;
+        records.number_from(first);
     }
+    Ok(())
 }

@@ -15,14 +15,14 @@ mod records;
 mod statistics;
 mod verify;
 
-pub use load::{LoadReport, Records};
+pub use load::LoadReport;
 pub use query::Searcher;
 pub use records::RecordIter;
 pub use statistics::{Statistics, TableStatistics};
 pub(crate) use statistics::{empty_tables, information_bound, of_segment as statistics_of_segment};
 pub use verify::{VerifyReport, verify};
 
-use crate::bulk::segment_name;
+use crate::bulk::{SortedRecords, segment_name};
 use crate::env::Env;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Match;
@@ -95,9 +95,9 @@ impl Store {
         path: impl AsRef<Path>,
         parameters: &Parameters,
         options: &Options,
-        records: Records,
+        records: impl Into<SortedRecords>,
     ) -> Result<(Self, LoadReport)> {
-        create::create(path.as_ref(), parameters, options, Some(records))
+        create::create(path.as_ref(), parameters, options, Some(records.into()))
     }
 
     /// Opens a store for reading and writing, and removes what an interrupted load has left behind.
@@ -170,7 +170,7 @@ impl Store {
     /// `ReadOnly`; `InvalidInput` if the records have ids and the store numbers them itself, or the reverse; `Damaged` or
     /// `Io` from reading what is there; `Io` from writing, in which case the store is as before;
     /// `Poisoned` after a failed last step, see the module's text.
-    pub fn bulk_load(&mut self, records: Records) -> Result<LoadReport> {
+    pub fn bulk_load(&mut self, records: impl Into<SortedRecords>) -> Result<LoadReport> {
         load::bulk_load(self, records)
     }
 

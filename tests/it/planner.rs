@@ -1,7 +1,7 @@
 //! The planner's word: predicted work beside measured work, and scanning where that is cheaper.
 
 use crate::support::*;
-use fpstore::plan::{Cost, Design, Skew, Timings, Workload, predict};
+use fpstore::plan::{Cost, Design, Goal, Skew, Timings, Workload, best, predict};
 use fpstore::{Filters, Parameters, Records, Store, Work};
 
 /// One design of each kind: what differs among the others is the number of tables.
@@ -110,6 +110,26 @@ fn without_data_the_prediction_is_for_even_fingerprints_and_queries() {
             let store = store(&values, design, if filter { Filters::AtOpen } else { Filters::Off });
             let cost = predict(design, &workload(1_000_000, filter)).unwrap();
             agree(&cost, measure(&store, &queries, 3), 1.5, &format!("{design} {filter}"));
+        }
+    }
+}
+
+#[test]
+fn the_design_that_is_recommended_is_the_best_of_all() {
+    let skewed: Vec<u64> = uniform(200_000, 30).into_iter().map(|value| value & 0x0000_0fff_ffff_ffff).collect();
+    for (name, values) in
+        [("uniform", uniform(200_000, 31)), ("real", real()), ("like", real_like()), ("skewed", skewed)]
+    {
+        let skew = Skew::new(values);
+        for n in [skew.fingerprints(), 20_000_000] {
+            for filter in [true, false] {
+                let workload = workload(n, filter);
+                let costs = Design::LISTED.map(|design| (design, skew.predict(design, &workload).unwrap()));
+                for goal in [Goal::Balanced, Goal::Space, Goal::Latency, Goal::Disk] {
+                    let recommended = skew.recommend(goal, &workload).unwrap();
+                    assert_eq!(Some(recommended), best(goal, &costs), "{name} {n} {filter} {goal:?}");
+                }
+            }
         }
     }
 }

@@ -1,12 +1,7 @@
 //! What the planner expects of a query, as reports show it: `fpload --plan list` and `fpdump plan`.
 
-use fpstore::plan::{Cost, Skew};
-use fpstore::{Record, Records};
+use fpstore::plan::Cost;
 use serde::Serialize;
-
-/// Most fingerprints that the planner is given to measure. Beyond, it reckons with evenly spread ones: the copy that is
-/// measured would take more than a quarter of a gigabyte.
-pub const MOST_MEASURED: u64 = 30_000_000;
 
 /// The expected work of a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -43,20 +38,5 @@ impl Expected {
         self.blocks_read += other.blocks_read;
         self.candidates += other.candidates;
         self.microseconds += other.microseconds;
-    }
-}
-
-/// The skew of records that are in memory; `None` of none or too many.
-#[must_use]
-pub fn skew_of(records: &Records) -> Option<Skew> {
-    if records.is_empty() || records.len() as u64 > MOST_MEASURED {
-        return None;
-    }
-    match records {
-        Records::WithIds(records) => {
-            Some(Skew::new(records.iter().map(|&Record { fingerprint, .. }| fingerprint).collect()))
-        }
-        Records::Numbered(fingerprints) => Some(Skew::new(fingerprints.clone())),
-        _ => None,
     }
 }

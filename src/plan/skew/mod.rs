@@ -16,7 +16,7 @@ mod bits;
 mod blocks;
 mod wanted;
 
-use super::cost::{Cost, ProbedTable, Step, TableSize, Workload, cost, even_bits, probed};
+use super::cost::{Cost, Goal, ProbedTable, Step, TableSize, Workload, cost, even_bits, evenly, probed};
 use super::masks::masks;
 use super::probing::{self, Probing};
 use super::{Design, Permutation};
@@ -24,6 +24,7 @@ use crate::error::Result;
 use crate::fingerprint::{WIDTH, leading_ones};
 use blocks::{BlockKeys, Visited};
 use rayon::prelude::*;
+use std::sync::Arc;
 use wanted::Wanted;
 
 /// Most sample queries.
@@ -55,7 +56,7 @@ const MOST_FLIPS: u64 = 3;
 #[derive(Clone, Debug)]
 pub struct Skew {
     /// Sorted and distinct.
-    fingerprints: Vec<u64>,
+    fingerprints: Arc<Vec<u64>>,
     queries: Vec<u64>,
     /// What a key takes, beside what it would if keys were spread evenly.
     bits_ratio: f64,
@@ -67,6 +68,11 @@ impl Skew {
     pub fn new(mut fingerprints: Vec<u64>) -> Self {
         fingerprints.par_sort_unstable();
         fingerprints.dedup();
+        Self::of_sorted(Arc::new(fingerprints))
+    }
+
+    /// The same for sorted, distinct fingerprints.
+    pub(crate) fn of_sorted(fingerprints: Arc<Vec<u64>>) -> Self {
         let queries = queries(&fingerprints);
         let even = even_bits(number(&fingerprints), WIDTH);
         let bits_ratio = bits::of_a_key(&fingerprints).map_or(1.0, |bits| bits / even);
@@ -91,12 +97,34 @@ impl Skew {
         if self.fingerprints.is_empty() {
             return super::predict(design, workload);
         }
-        #[expect(clippy::cast_precision_loss, reason = "a prediction")]
-        let keys = workload.fingerprints.max(1) as f64;
-        let bits = (even_bits(keys, workload.width) * self.bits_ratio).max(1.0);
-        let size = TableSize::new(keys, bits, workload);
+        let size = TableSize::of(workload, self.bits_ratio);
         let steps: Vec<Step> = probed(design, workload)?.par_iter().map(|table| self.step(table, size)).collect();
         cost(design, workload, size, &steps)
+    }
+
+    /// The listed design that serves the goal best on this data.
+    ///
+    /// Skew only ever makes queries dearer than on evenly spread keys of the same size. So designs are tried in the order of
+    /// what they would cost there, and those that even then would not be better than the best so far are not tried at
+    /// all: most often two or three are, of a dozen.
+    ///
+    /// # Errors
+    /// `InvalidInput` if no listed design fits the workload's width.
+    pub fn recommend(&self, goal: Goal, workload: &Workload) -> Result<Design> {
+        let least = |design| Ok((goal.score(&evenly(design, workload, self.bits_ratio)?), design));
+        let mut designs = Design::LISTED.into_iter().map(least).collect::<Result<Vec<_>>>()?;
+        designs.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let mut best: Option<(f64, Design)> = None;
+        for (least, design) in designs {
+            if best.is_some_and(|(score, _)| score <= least) {
+                break;
+            }
+            let score = goal.score(&self.predict(design, workload)?);
+            if best.is_none_or(|(best, _)| score < best) {
+                best = Some((score, design));
+            }
+        }
+        Ok(best.map_or(Design::Tables { parts: 2 }, |(_, design)| design))
     }
 
     /// What a query does in a table.

@@ -60,12 +60,6 @@ impl Collector {
         Ok(())
     }
 
-    /// Whether the records have ids; not known before the first.
-    #[must_use]
-    pub fn with_ids(&self) -> Option<bool> {
-        self.rule.with_ids()
-    }
-
     /// What was gathered.
     #[must_use]
     pub fn finish(self) -> Records {

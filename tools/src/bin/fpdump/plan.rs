@@ -7,11 +7,14 @@ use std::path::Path;
 use fpstore::inspect::SegmentView;
 use fpstore::plan::{self, BitGroup, Skew, TableLayout, Workload};
 use fpstore_tools::exit::Outcome;
-use fpstore_tools::prediction::{Expected, MOST_MEASURED};
+use fpstore_tools::prediction::Expected;
 use fpstore_tools::report::{self, Columns};
 use serde::Serialize;
 
 use crate::opened::{Opened, Versioned, segments};
+
+/// Most fingerprints that are read to be measured: they are in memory meanwhile. Of more, evenly spread ones are assumed.
+const MOST_MEASURED: u64 = 100_000_000;
 
 #[derive(Serialize)]
 struct Plan {

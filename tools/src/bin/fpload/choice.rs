@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use fpstore::SortedRecords;
 use fpstore::plan::{self, Cost, Design, Goal, Skew, Workload};
 
 /// How a design is chosen.
@@ -31,14 +32,14 @@ impl FromStr for PlanChoice {
 }
 
 impl PlanChoice {
-    /// The design for a workload, on data of this skew if it is known.
-    pub(crate) fn design(self, skew: Option<&Skew>, workload: &Workload) -> Result<Design, fpstore::Error> {
+    /// The design for a workload, on data such as these.
+    pub(crate) fn design(self, records: &SortedRecords, workload: &Workload) -> Result<Design, fpstore::Error> {
         let goal = match self {
             Self::Named(design) => return Ok(design),
             Self::Auto(goal) => goal,
             Self::List => Goal::Balanced,
         };
-        Ok(plan::best(goal, &costs(skew, workload)?).unwrap_or(Design::Tables { parts: 2 }))
+        records.skew().recommend(goal, workload)
     }
 }
 

@@ -1,9 +1,8 @@
 //! What a new store is made of, and whether an existing one is what the options say.
 
 use anyhow::bail;
-use fpstore::plan::{Design, Goal, Skew, Workload};
-use fpstore::{Parameters, Records, WIDTH};
-use fpstore_tools::prediction::skew_of;
+use fpstore::plan::{Design, Goal, Workload};
+use fpstore::{Parameters, SortedRecords, WIDTH};
 
 use crate::args::{Args, Ids};
 use crate::choice::PlanChoice;
@@ -30,18 +29,15 @@ pub(crate) fn workload(args: &Args, fingerprints: u64) -> Workload {
     }
 }
 
-/// The parameters of a new store that begins with these records. Where the planner chooses, it measures them; they are in
-/// memory anyway.
-pub(crate) fn parameters(args: &Args, records: &Records) -> anyhow::Result<Parameters> {
+/// The parameters of a new store that begins with these records. Where the planner chooses, it measures them.
+pub(crate) fn parameters(args: &Args, records: &SortedRecords) -> anyhow::Result<Parameters> {
     let choice = args.plan.unwrap_or(PlanChoice::Auto(Goal::Balanced));
-    let skew = if matches!(choice, PlanChoice::Named(_)) { None } else { skew_of(records) };
-    let number = skew.as_ref().map_or(records.len() as u64, Skew::fingerprints);
-    let expected = match number {
+    let expected = match records.fingerprints() {
         0 => PLANNED_RECORDS,
         n => LEAST_PLANNED.max(n),
     };
     let workload = workload(args, expected);
-    let design = choice.design(skew.as_ref(), &workload)?;
+    let design = choice.design(records, &workload)?;
     let parameters = Parameters::new(workload.distance)
         .with_design(design)
         .with_codec(args.codec.unwrap_or_default())

@@ -1,23 +1,14 @@
 //! Reads all inputs to their end, in the order of the command line.
 
 use anyhow::bail;
-use fpstore::Records;
+use fpstore::SortedRecords;
 use fpstore_tools::input::{Collector, Reader, Source};
 use fpstore_tools::progress::Progress;
 
 use crate::args::Args;
 
-/// The records of all inputs.
-pub(crate) struct Gathered {
-    pub(crate) records: Records,
-    /// Number of records.
-    pub(crate) number: u64,
-    /// Whether they have ids; not known of no records.
-    pub(crate) with_ids: Option<bool>,
-}
-
-/// Reads all inputs. What can be seen to be wrong without reading (names, formats) is found first.
-pub(crate) fn gather(args: &Args) -> anyhow::Result<Gathered> {
+/// The records of all inputs. What can be seen to be wrong without reading (names, formats) is found first.
+pub(crate) fn gather(args: &Args) -> anyhow::Result<SortedRecords> {
     let sources: Vec<Source> = args.inputs.iter().map(|name| Source::new(name)).collect();
     if sources.iter().filter(|source| **source == Source::Standard).count() > 1 {
         bail!("standard input can be read only once");
@@ -35,7 +26,5 @@ pub(crate) fn gather(args: &Args) -> anyhow::Result<Gathered> {
         collector.read(&mut Reader::open(source, &args.options, &progress)?)?;
     }
     progress.finish();
-    let with_ids = collector.with_ids();
-    let records = collector.finish();
-    Ok(Gathered { number: records.len() as u64, records, with_ids })
+    Ok(collector.finish().into())
 }

@@ -9,7 +9,7 @@ use fpstore_tools::progress::Progress;
 
 use crate::args::Args;
 use crate::creation;
-use crate::gather::{Gathered, gather};
+use crate::gather::gather;
 use crate::summary::{self, Done};
 
 /// Loads, and says what was done.
@@ -23,16 +23,16 @@ fn create(args: &Args, path: &Path) -> anyhow::Result<()> {
     // Found out now rather than after an hour of reading; creation itself finds out again.
     Store::check_vacant(path, &options())?;
     let started = Instant::now();
-    let gathered = gather(args)?;
-    let parameters = creation::parameters(args, &gathered.records)?;
+    let records = gather(args)?;
+    let parameters = creation::parameters(args, &records)?;
     if args.dry_run {
-        return summary::dry_run(args, path, &gathered, &parameters);
+        return summary::dry_run(args, path, &records, &parameters);
     }
     let writing = writing(args);
     let (store, report) = if args.inputs.is_empty() {
         (Store::create(path, &parameters, &options())?, None)
     } else {
-        let (store, report) = Store::create_loaded(path, &parameters, &options(), gathered.records)?;
+        let (store, report) = Store::create_loaded(path, &parameters, &options(), records)?;
         (store, Some(report))
     };
     writing.finish();
@@ -47,24 +47,24 @@ fn add(args: &Args, path: &Path) -> anyhow::Result<()> {
     let store = Store::open_read_only(path, &options())?;
     creation::check_existing(args, store.parameters())?;
     let started = Instant::now();
-    let gathered = gather(args)?;
-    check_ids(&gathered, store.numbering())?;
+    let records = gather(args)?;
+    check_ids(records.numbering(), store.numbering())?;
     if args.dry_run {
-        return summary::dry_run(args, path, &gathered, store.parameters());
+        return summary::dry_run(args, path, &records, store.parameters());
     }
     drop(store);
     let writing = writing(args);
     let mut store = Store::open(path, &options())?;
-    let report = Some(store.bulk_load(gathered.records)?);
+    let report = Some(store.bulk_load(records)?);
     writing.finish();
     summary::done(args, &Done { path, created: false, store: &store, report, seconds: started.elapsed().as_secs_f64() })
 }
 
 /// What the load itself would refuse, too.
-fn check_ids(gathered: &Gathered, numbering: Numbering) -> anyhow::Result<()> {
-    match (numbering, gathered.with_ids) {
-        (Numbering::Own, Some(true)) => bail!("the store numbers its records itself, the input has ids"),
-        (Numbering::Given, Some(false)) => bail!("the store has ids that its user gave, the input has none"),
+fn check_ids(input: Numbering, store: Numbering) -> anyhow::Result<()> {
+    match (store, input) {
+        (Numbering::Own, Numbering::Given) => bail!("the store numbers its records itself, the input has ids"),
+        (Numbering::Given, Numbering::Own) => bail!("the store has ids that its user gave, the input has none"),
         _ => Ok(()),
     }
 }

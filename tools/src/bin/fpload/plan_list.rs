@@ -6,7 +6,7 @@ use anyhow::bail;
 use fpstore::plan::{self, Cost, Design, Goal, Skew, Workload};
 use fpstore_tools::common::SCHEMA_VERSION;
 use fpstore_tools::number::{count, float};
-use fpstore_tools::prediction::{Expected, skew_of};
+use fpstore_tools::prediction::Expected;
 use fpstore_tools::report::{self, Columns};
 use serde::Serialize;
 
@@ -92,14 +92,11 @@ fn skew(args: &Args) -> anyhow::Result<Option<Skew>> {
     let Some(first) = &args.store else { return Ok(None) };
     let mut args = args.clone();
     args.inputs.insert(0, first.clone().into_os_string());
-    let gathered = gather(&args)?;
-    if gathered.number == 0 {
+    let records = gather(&args)?;
+    if records.is_empty() {
         bail!("the input has no records; leave it out to see the designs for evenly spread fingerprints");
     }
-    match skew_of(&gathered.records) {
-        Some(skew) => Ok(Some(skew)),
-        None => bail!("too many records to measure; give a sample of them, and their number with --records"),
-    }
+    Ok(Some(records.skew()))
 }
 
 fn describe(design: Design, cost: &Cost, without: &Cost, fingerprints: u64) -> Listed {

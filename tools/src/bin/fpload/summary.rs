@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use fpstore::{LoadReport, Parameters, Store};
+use fpstore::{LoadReport, Numbering, Parameters, SortedRecords, Store};
 use fpstore_tools::common::SCHEMA_VERSION;
 use fpstore_tools::number::{bytes, count, count_of, float};
 use fpstore_tools::report;
@@ -11,7 +11,6 @@ use fpstore_tools::statistics::{StoreReport, TableReport};
 use serde::Serialize;
 
 use crate::args::Args;
-use crate::gather::Gathered;
 
 /// A load that was done.
 pub(crate) struct Done<'a> {
@@ -105,8 +104,8 @@ fn plan_and_codec(parameters: &Parameters) -> String {
 }
 
 /// Reports what a load would do.
-pub(crate) fn dry_run(args: &Args, path: &Path, gathered: &Gathered, parameters: &Parameters) -> anyhow::Result<()> {
-    let number = gathered.number;
+pub(crate) fn dry_run(args: &Args, path: &Path, input: &SortedRecords, parameters: &Parameters) -> anyhow::Result<()> {
+    let number = input.given();
     if args.common.json {
         let summary = Summary { dry_run: true, ..summary(path, args.create, parameters, number) };
         return Ok(report::json(&mut io::stdout().lock(), &summary)?);
@@ -115,10 +114,10 @@ pub(crate) fn dry_run(args: &Args, path: &Path, gathered: &Gathered, parameters:
         return Ok(());
     }
     let act = if args.create { "would be created" } else { "would be added to" };
-    let ids = if gathered.with_ids == Some(true) { "with ids" } else { "without ids" };
-    let input = format!("{} {ids}, sound", count_of(number, "record"));
+    let ids = if input.numbering() == Numbering::Given { "with ids" } else { "without ids" };
+    let records = format!("{} {ids}, sound", count_of(number, "record"));
     let store = format!("{} {act} ({})", path.display(), plan_and_codec(parameters));
-    let facts = [("input", input), ("store", store), ("written", "nothing: this is a dry run".to_owned())];
+    let facts = [("input", records), ("store", store), ("written", "nothing: this is a dry run".to_owned())];
     Ok(report::facts(&mut io::stderr().lock(), &facts)?)
 }
 
