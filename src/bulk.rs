@@ -2,6 +2,7 @@
 //!
 //! Everything is sorted in memory, then encoded by all threads while one writes.
 
+mod encode;
 mod present;
 mod sort;
 mod sorted;
@@ -14,8 +15,7 @@ use crate::error::Result;
 use crate::fingerprint::WIDTH;
 use crate::format::Parameters;
 use crate::format::manifest::SegmentEntry;
-use crate::plan::TableLayout;
-use crate::segment::{EncodedPart, Finished, SegmentWriter, encode_ids, encode_table};
+use crate::segment::{Part, SegmentWriter, Stopped};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,18 +33,20 @@ pub(crate) fn write_segment(
     let writer = SegmentWriter::create(env, directory, &segment_name(number), parameters)?;
     let layouts = parameters.design().tables(WIDTH)?;
     // The tables, and behind them the ids.
-    let parts = layouts.iter().map(Some).chain([None]);
-    // A thread holds what it has encoded until it may be written, so that a slow disk does not fill the memory.
+    let sections = layouts.iter().map(Some).chain([None]);
+    // Encoders wait until what they have is taken.
     let (sender, receiver) = sync_channel(0);
-    let finished = std::thread::scope(|scope| {
-        let writing = scope.spawn(|| write_in_order(writer, receiver, records));
-        // In order, or nearly: nothing may be written before what comes before it.
-        (0usize..).zip(parts).par_bridge().try_for_each_with(sender, |sender, (number, layout)| {
-            // Nobody receives any more if writing has failed.
-            sender.send((number, encode(parameters, number, layout, records))).ok()
+    let writer = std::thread::scope(|scope| {
+        let writing = scope.spawn(|| write_in_order(writer, receiver));
+        // In order, or nearly: nothing is written before what comes before it.
+        let _ = (0usize..).zip(sections).par_bridge().try_for_each_with(sender, |sender, (number, layout)| {
+            encode::section(parameters, number, layout, records, &mut |part| {
+                sender.send((number, part)).map_err(|_| Stopped)
+            })
         });
         writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })?;
+    let finished = writer.finish(records.len() as u64, records.fingerprints())?;
     let entry = SegmentEntry {
         number,
         file_length: finished.length,
@@ -55,43 +57,20 @@ pub(crate) fn write_segment(
     Ok((finished.path, entry))
 }
 
-/// One part of a segment: a table, or, without a layout, the ids.
-fn encode(
-    parameters: &Parameters,
-    number: usize,
-    layout: Option<&TableLayout>,
-    records: &SortedRecords,
-) -> EncodedPart {
-    let Some(layout) = layout else {
-        return EncodedPart::Ids(encode_ids(records.records.iter().map(|&packed| sorted::unpack(packed))));
-    };
-    let fingerprints = &records.fingerprints[..];
-    // A design has at most 256 tables.
-    let number = u8::try_from(number).unwrap_or(u8::MAX);
-    EncodedPart::Table(if number == 0 {
-        // Its keys are the fingerprints.
-        encode_table(parameters, number, fingerprints)
-    } else {
-        let keys = sort::sorted(fingerprints, |_, &fingerprint| layout.permutation.apply(fingerprint), |&key| key);
-        encode_table(parameters, number, &keys)
-    })
-}
-
-/// Writes parts in the order of their numbers, whenever they come, and finishes the segment.
-fn write_in_order(
-    mut writer: SegmentWriter,
-    parts: Receiver<(usize, EncodedPart)>,
-    records: &SortedRecords,
-) -> Result<Finished> {
-    let (mut waiting, mut next) = (BTreeMap::new(), 0);
-    for (number, part) in parts {
-        waiting.insert(number, part);
-        while let Some(part) = waiting.remove(&next) {
-            writer.part(&part)?;
-            next += 1;
+/// Writes sections in the order of their numbers, however their parts come.
+fn write_in_order(mut writer: SegmentWriter, parts: Receiver<(usize, Part)>) -> Result<SegmentWriter> {
+    let mut waiting: BTreeMap<usize, Vec<Part>> = BTreeMap::new();
+    let mut current = 0;
+    for (section, part) in parts {
+        waiting.entry(section).or_default().push(part);
+        while let Some(parts) = waiting.remove(&current) {
+            for part in parts {
+                writer.part(&part)?;
+                current += usize::from(!matches!(part, Part::Pages(_)));
+            }
         }
     }
-    writer.finish(records.len() as u64, records.fingerprints())
+    Ok(writer)
 }
 
 /// Ending of the names of segment files.

@@ -9,6 +9,9 @@ use rayon::prelude::*;
 /// Buckets, as a power of two.
 const BUCKET_BITS: u32 = 11;
 const BUCKETS: usize = 1 << BUCKET_BITS;
+/// Buckets of a bucket, as a power of two.
+const SMALL_BUCKET_BITS: u32 = 9;
+const SMALL_BUCKETS: usize = 1 << SMALL_BUCKET_BITS;
 /// Fewer values than this are sorted at once.
 const SMALL: usize = 1 << 16;
 
@@ -40,10 +43,34 @@ pub(crate) fn sorted<S: Sync, T: Copy + Ord + Default + Send + Sync>(
         .zip(&shares)
         .for_each(|(mut slots, share)| values(share, &make).for_each(|value| enter(&mut slots, bucket(&value), value)));
     let lengths = (0..BUCKETS).map(|bucket| counts.iter().filter_map(|counts| counts.get(bucket)).sum());
-    cut(&mut sorted, lengths)
-        .into_par_iter()
-        .for_each(|bucket| if bucket.len() < SMALL { bucket.sort_unstable() } else { bucket.par_sort_unstable() });
+    cut(&mut sorted, lengths).into_par_iter().for_each_init(Vec::new, |scratch, bucket| {
+        if bucket.len() < SMALL { sort_bucket(bucket, &key, shift, scratch) } else { bucket.par_sort_unstable() }
+    });
     sorted
+}
+
+/// Sorts values whose keys, less some number, differ in their `bits` lowest bits only: deals them once more, to buckets
+/// of a few dozen. `scratch` is for use again.
+fn sort_bucket<T: Copy + Ord>(values: &mut [T], key: &impl Fn(&T) -> u64, bits: u32, scratch: &mut Vec<T>) {
+    let (least, _) = bounds(values.iter().map(key));
+    let shift = bits.saturating_sub(SMALL_BUCKET_BITS);
+    let bucket = |value: &T| (((key(value) - least) >> shift) as usize).min(SMALL_BUCKETS - 1);
+    let mut starts = [0; SMALL_BUCKETS];
+    values.iter().for_each(|value| starts.iter_mut().skip(bucket(value)).take(1).for_each(|count| *count += 1));
+    let mut sum = 0;
+    starts.iter_mut().for_each(|start| sum += std::mem::replace(start, sum));
+    scratch.clear();
+    scratch.extend_from_slice(values);
+    for &value in &*scratch {
+        if let Some(start) = starts.get_mut(bucket(&value)) {
+            values.iter_mut().skip(*start).take(1).for_each(|slot| *slot = value);
+            *start += 1;
+        }
+    }
+    // Each start has moved to where the next bucket starts.
+    let mut from = 0;
+    let lengths = starts.iter().map(|&to| to - std::mem::replace(&mut from, to));
+    cut(values, lengths).into_iter().for_each(<[T]>::sort_unstable);
 }
 
 /// What is made of a share: the number of its first element, and its elements.

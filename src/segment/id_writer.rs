@@ -1,17 +1,9 @@
 //! Ids in the order of the first table to pages and their index.
 
+use super::pieces::{Pieces, Stopped};
 use crate::fingerprint::Record;
 use crate::format::id_page::{self, IdEntry};
 use crate::format::page;
-
-/// The ids of a segment, ready to be written.
-#[derive(Debug, Default)]
-pub(crate) struct EncodedIds {
-    /// Pages of ids.
-    pub(super) pages: Vec<u8>,
-    /// How many fingerprints begin in each page, and checksums.
-    pub(super) index: Vec<u8>,
-}
 
 /// Pages in one checksummed chunk of the index.
 pub(super) const INDEX_CHUNK: usize = 1024;
@@ -19,8 +11,12 @@ pub(super) const INDEX_CHUNK: usize = 1024;
 /// Most records that wait for their page.
 const WAITING: usize = 4 * id_page::MAX_RECORDS;
 
-/// Encodes the ids of records that are sorted by fingerprint, then id, and distinct.
-pub(crate) fn encode_ids(records: impl Iterator<Item = Record>) -> EncodedIds {
+/// Encodes the ids of records that are sorted by fingerprint, then id, and distinct. Their pages go to `pages` as they are
+/// done; returns their index: how many fingerprints begin in each page, and checksums.
+///
+/// # Errors
+/// `Stopped` if nobody takes the pages any more.
+pub(crate) fn encode_ids(records: impl Iterator<Item = Record>, mut pages: Pieces<'_>) -> Result<Vec<u8>, Stopped> {
     let mut previous = None;
     let mut entries = records
         .map(|record| IdEntry {
@@ -29,7 +25,6 @@ pub(crate) fn encode_ids(records: impl Iterator<Item = Record>) -> EncodedIds {
         })
         .peekable();
     let (mut waiting, mut done, mut begun) = (Vec::new(), 0, Vec::new());
-    let mut ids = EncodedIds::default();
     for number in 0.. {
         // A page takes no more than it can count: what comes later does not matter to it.
         if waiting.len() - done < id_page::MAX_RECORDS {
@@ -45,14 +40,16 @@ pub(crate) fn encode_ids(records: impl Iterator<Item = Record>) -> EncodedIds {
         let mut page = Vec::with_capacity(id_page::SIZE);
         id_page::write(now, &mut page);
         id_page::close(&mut page, number, behind.is_empty() && entries.peek().is_none());
-        ids.pages.append(&mut page);
+        pages.append(&mut page)?;
         begun.push(u16::try_from(now.iter().filter(|entry| entry.begins).count()).unwrap_or(u16::MAX));
         done += now.len();
     }
+    pages.finish()?;
+    let mut index = Vec::new();
     for (number, chunk) in (0..).zip(begun.chunks(INDEX_CHUNK)) {
         let bytes: Vec<u8> = chunk.iter().flat_map(|count| count.to_le_bytes()).collect();
-        ids.index.extend_from_slice(&bytes);
-        ids.index.extend_from_slice(&page::checksum(page::Stream::IdIndex, number, &bytes).to_le_bytes());
+        index.extend_from_slice(&bytes);
+        index.extend_from_slice(&page::checksum(page::Stream::IdIndex, number, &bytes).to_le_bytes());
     }
-    ids
+    Ok(index)
 }

@@ -1,26 +1,33 @@
 //! Sorted keys to the pages and the index of a table, in one forward pass.
 
+use super::pieces::{Pieces, Stopped};
 use crate::codec::{Codec, Codes, Trainer, encode_block, fill_block};
 use crate::format::Parameters;
 use crate::format::index::BlockEntry;
 use crate::format::page::{self, PageLayout, Stream};
 
-/// A table ready to be written.
+/// What stands behind the pages of a table.
 #[derive(Debug)]
 pub(crate) struct EncodedTable {
-    /// Pages of blocks.
-    pub(crate) pages: Vec<u8>,
     /// The codes that the blocks use.
     pub(crate) codes: Codes,
     /// The block index.
     pub(crate) index: Vec<BlockEntry>,
 }
 
-/// Encodes the sorted, distinct keys of table `number`.
-pub(crate) fn encode_table(parameters: &Parameters, number: u8, keys: &[u64]) -> EncodedTable {
+/// Encodes the sorted, distinct keys of table `number`. Its pages go to `pages` as they are done.
+///
+/// # Errors
+/// `Stopped` if nobody takes the pages any more.
+pub(crate) fn encode_table(
+    parameters: &Parameters,
+    number: u8,
+    keys: &[u64],
+    mut pages: Pieces<'_>,
+) -> Result<EncodedTable, Stopped> {
     let codes = train(parameters.codec(), keys);
     let layout = PageLayout::new(parameters.block_size());
-    let mut table = EncodedTable { pages: Vec::new(), codes, index: Vec::new() };
+    let mut table = EncodedTable { codes, index: Vec::new() };
     let (mut rest, mut base, mut page) = (keys, 0, Vec::with_capacity(layout.size));
     for page_number in 0.. {
         if rest.is_empty() {
@@ -44,9 +51,10 @@ pub(crate) fn encode_table(parameters: &Parameters, number: u8, keys: &[u64]) ->
         }
         let size = if rest.is_empty() { page.len() + crate::format::CHECKSUM } else { layout.size };
         page::close(&mut page, size, Stream::Data(number), page_number);
-        table.pages.append(&mut page);
+        pages.append(&mut page)?;
     }
-    table
+    pages.finish()?;
+    Ok(table)
 }
 
 fn train(codec: Codec, keys: &[u64]) -> Codes {

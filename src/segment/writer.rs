@@ -1,6 +1,6 @@
 //! Writes a segment file in one forward pass.
 
-use super::id_writer::EncodedIds;
+use super::pieces::PIECE;
 use super::table_writer::EncodedTable;
 use crate::env::{Env, TempFile};
 use crate::error::Result;
@@ -19,15 +19,19 @@ pub(crate) struct SegmentWriter {
     file: TempFile,
     content: Xxh64,
     footer: Footer,
+    /// The pages that were appended last and belong to no table yet.
+    pages: Option<Span>,
 }
 
-/// What a segment consists of.
+/// What a segment consists of, in order: pages and what describes them, table for table, and the same for the ids.
 #[derive(Debug)]
-pub(crate) enum EncodedPart {
-    /// A table.
+pub(crate) enum Part {
+    /// Some of the pages of what follows.
+    Pages(Vec<u8>),
+    /// A table whose pages came before.
     Table(EncodedTable),
-    /// The ids of the records.
-    Ids(EncodedIds),
+    /// The index of ids whose pages came before.
+    Ids(Vec<u8>),
 }
 
 /// A finished segment file.
@@ -54,18 +58,19 @@ impl SegmentWriter {
             id_index: Span::default(),
         };
         let file = TempFile::create(env, directory, name)?;
-        let mut writer = Self { file, content: Xxh64::new(0), footer };
+        let mut writer = Self { file, content: Xxh64::new(0), footer, pages: None };
         writer.write(&header::write())?;
         Ok(writer)
     }
 
-    /// Appends the next table, or behind all of them the ids.
-    pub(crate) fn part(&mut self, part: &EncodedPart) -> Result<()> {
+    /// Appends the next part.
+    pub(crate) fn part(&mut self, part: &Part) -> Result<()> {
         match part {
-            EncodedPart::Table(table) => self.table(table),
-            EncodedPart::Ids(ids) => {
-                self.footer.ids = self.section(&ids.pages, true)?;
-                self.footer.id_index = self.section(&ids.index, false)?;
+            Part::Pages(pages) => self.pages(pages),
+            Part::Table(table) => self.table(table),
+            Part::Ids(index) => {
+                self.footer.ids = self.end_of_pages();
+                self.footer.id_index = self.section(index)?;
                 Ok(())
             }
         }
@@ -75,13 +80,32 @@ impl SegmentWriter {
         // A design has at most 256 tables.
         let number = u8::try_from(self.footer.tables.len()).unwrap_or(u8::MAX);
         let sections = TableSections {
-            data: self.section(&table.pages, true)?,
-            codes: self.section(&codes::write(&table.codes, number), false)?,
-            index: self.section(&index::write(&table.index, number), false)?,
+            data: self.end_of_pages(),
+            codes: self.section(&codes::write(&table.codes, number))?,
+            index: self.section(&index::write(&table.index, number))?,
             blocks: table.index.len() as u64,
         };
         self.footer.tables.push(sections);
         Ok(())
+    }
+
+    fn pages(&mut self, pages: &[u8]) -> Result<()> {
+        // Shorter first pieces are all there is.
+        const _: () = assert!(PIECE >= ALIGNED_FROM);
+        if self.pages.is_none() && pages.len() >= ALIGNED_FROM {
+            let padding = self.file.written().next_multiple_of(ALIGNMENT) - self.file.written();
+            self.write(&vec![0; usize::try_from(padding).unwrap_or(0)])?;
+        }
+        let mut span = self.end_of_pages();
+        self.write(pages)?;
+        span.length += pages.len() as u64;
+        self.pages = Some(span);
+        Ok(())
+    }
+
+    /// The section of the pages that came last; the next ones belong to another.
+    fn end_of_pages(&mut self) -> Span {
+        self.pages.take().unwrap_or(Span { offset: self.file.written(), length: 0 })
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
@@ -89,11 +113,7 @@ impl SegmentWriter {
         self.file.write(bytes)
     }
 
-    fn section(&mut self, bytes: &[u8], pages: bool) -> Result<Span> {
-        if pages && bytes.len() >= ALIGNED_FROM {
-            let padding = self.file.written().next_multiple_of(ALIGNMENT) - self.file.written();
-            self.write(&vec![0; usize::try_from(padding).unwrap_or(0)])?;
-        }
+    fn section(&mut self, bytes: &[u8]) -> Result<Span> {
         let offset = self.file.written();
         self.write(bytes)?;
         Ok(Span { offset, length: bytes.len() as u64 })

@@ -9,7 +9,7 @@ use crate::format::footer::{Span, TableSections};
 use crate::format::{Parameters, codes, index};
 use crate::inspect::SegmentView;
 use crate::plan::TableLayout;
-use crate::segment::{SegmentFile, Table, encode_table};
+use crate::segment::{Pieces, SegmentFile, Stopped, Table, encode_table};
 use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
@@ -103,11 +103,17 @@ impl TableKind {
     /// Only checksums depend on a table's number, so 0 is as good as any.
     fn encode(self, segment: &SegmentView, layout: &TableLayout, keys: &[u64], all: u64) -> Result<Encoded> {
         let parameters = Parameters::default().with_codec(self.codec).with_block_size(self.block_size);
-        let table = encode_table(&parameters, 0, keys);
+        let mut data_bytes = 0;
+        let mut count = |pages: Vec<u8>| {
+            data_bytes += pages.len() as u64;
+            Ok(())
+        };
+        let table = encode_table(&parameters, 0, keys, Pieces::new(&mut count))
+            .map_err(|Stopped| Error::invalid("counting pages has stopped"))?;
         let (code_section, index_section) = (codes::write(&table.codes, 0), index::write(&table.index, 0));
         let codes = Span { offset: 0, length: code_section.len() as u64 };
         let index = Span { offset: codes.length, length: index_section.len() as u64 };
-        let data = Span { offset: index.end(), length: table.pages.len() as u64 };
+        let data = Span { offset: index.end(), length: data_bytes };
         let sections = TableSections { data, codes, index, blocks: table.index.len() as u64 };
         let (memory, path) = (Memory::default(), Path::new("(in memory)"));
         memory.set_bytes(path, [code_section, index_section].concat());

@@ -6,8 +6,8 @@ use crate::fingerprint::leading_ones;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Bits of the bitmap for each wanted prefix: nearly every key is known from it alone to have none.
-const BITS: usize = 16;
+/// Bits of the bitmap for each wanted prefix: all but some four in a thousand keys are known from it alone to have none.
+const BITS: usize = 32;
 /// Fingerprints that one thread looks at before it takes others.
 const TOGETHER: usize = 1 << 16;
 /// Number of keys above which the different prefixes are counted by a sample.
@@ -16,7 +16,7 @@ const COUNTED: usize = 1 << 16;
 /// Prefixes to look for, each as the least key that has it.
 pub(super) struct Wanted {
     sorted: Vec<u64>,
-    /// A bit for the hash of each of them.
+    /// Two bits for the hash of each of them.
     bitmap: Vec<u64>,
 }
 
@@ -35,8 +35,8 @@ impl Wanted {
         let words = (sorted.len() * BITS).next_power_of_two().div_ceil(64).next_power_of_two();
         let mut wanted = Self { bitmap: vec![0; words], sorted };
         for &prefix in &wanted.sorted {
-            let (word, bit) = place(hash(prefix), words);
-            wanted.bitmap.iter_mut().skip(word).take(1).for_each(|word| *word |= bit);
+            let (word, bits) = place(hash(prefix), words);
+            wanted.bitmap.iter_mut().skip(word).take(1).for_each(|word| *word |= bits);
         }
         wanted
     }
@@ -57,8 +57,8 @@ impl Wanted {
                 if hash.trailing_zeros() >= zeros {
                     counted.push(first);
                 }
-                let (word, bit) = place(hash, bitmap.len());
-                if bitmap.get(word).is_some_and(|word| word & bit != 0)
+                let (word, bits) = place(hash, bitmap.len());
+                if bitmap.get(word).is_some_and(|word| word & bits == bits)
                     && let Ok(found) = sorted.binary_search(&first)
                     && let Some(exists) = exists.get(found)
                 {
@@ -88,9 +88,9 @@ impl Found {
     }
 }
 
-/// Word and bit of a hash in a bitmap of a power of two of words.
+/// Word and bits of a hash in a bitmap of a power of two of words.
 fn place(hash: u64, words: usize) -> (usize, u64) {
-    ((hash >> 32) as usize & (words - 1), 1 << (hash >> 26 & 63))
+    ((hash >> 32) as usize & (words - 1), 1 << (hash >> 26 & 63) | 1 << (hash >> 20 & 63))
 }
 
 #[cfg(test)]

@@ -54,7 +54,11 @@ impl Collector {
             self.rule.check(entry).map_err(|message| reader.here().error(message))?;
             match entry.id {
                 Some(id) => self.with_ids.push(Record { fingerprint: entry.fingerprint, id }),
-                None => self.numbered.push(entry.fingerprint),
+                None => {
+                    self.numbered.push(entry.fingerprint);
+                    // They have no ids either.
+                    reader.take_ready(&mut self.numbered);
+                }
             }
         }
         Ok(())

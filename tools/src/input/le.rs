@@ -29,6 +29,15 @@ impl Integers {
         self.window.data().len() >= SIZE
     }
 
+    /// Appends the integers that are there without waiting for the stream.
+    pub(super) fn take_ready(&mut self, integers: &mut Vec<u64>) {
+        let (ready, _) = self.window.data().as_chunks::<SIZE>();
+        let length = size_of_val(ready);
+        self.number += ready.len() as u64;
+        integers.extend(ready.iter().map(|&bytes| u64::from_le_bytes(bytes)));
+        self.window.consume(length);
+    }
+
     /// The next integer, or `None` at the end of the stream.
     pub(super) fn next_entry(&mut self) -> io::Result<Option<Entry>> {
         self.number += 1;
@@ -60,9 +69,20 @@ mod tests {
         let mut bytes: Vec<u8> = (0..100_000_u64).flat_map(u64::to_le_bytes).collect();
         bytes.extend_from_slice(b"abc");
         let mut integers = Integers::new(Box::new(io::Cursor::new(bytes)));
-        for expected in 0..100_000 {
-            assert_eq!(integers.next_entry().unwrap(), Some(Entry { fingerprint: expected, id: None }));
+        let mut all = Vec::new();
+        while all.len() < 100_000 {
+            let next = integers.next_entry().unwrap().unwrap();
+            assert_eq!(next, Entry { fingerprint: all.len() as u64, id: None });
+            all.push(next.fingerprint);
+            if all.len() > 7 {
+                integers.take_ready(&mut all);
+                assert_eq!(integers.number(), all.len() as u64);
+            }
         }
+        assert!(all.into_iter().eq(0..100_000));
+        let mut ready = Vec::new();
+        integers.take_ready(&mut ready);
+        assert!(ready.is_empty() && integers.number() == 100_000);
         let error = integers.next_entry().unwrap_err().to_string();
         assert!(error.contains("3 of the 8 bytes"), "{error}");
         assert_eq!(integers.number(), 100_001);

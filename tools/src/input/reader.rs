@@ -57,6 +57,13 @@ impl Reader {
         result.map_err(|message| self.here().error(message))
     }
 
+    /// Appends fingerprints without ids that come next and are there already, if that is quicker than one after another.
+    pub(super) fn take_ready(&mut self, fingerprints: &mut Vec<u64>) {
+        if let Stream::Le(integers) = &mut self.stream {
+            integers.take_ready(fingerprints);
+        }
+    }
+
     /// Whether the next record (or a line that holds none) is there without waiting for the input.
     #[must_use]
     pub fn ready(&self) -> bool {
