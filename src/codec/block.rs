@@ -86,7 +86,23 @@ pub(crate) fn encode_block(codes: &Codes, kind: BlockKind, base: u64, keys: &[u6
 #[derive(Debug, Default)]
 pub(crate) struct BlockBuffer {
     keys: Vec<u64>,
-    highs: Vec<u32>,
+    places: Vec<u32>,
+}
+
+impl BlockBuffer {
+    /// Makes room for so many values. It is never made shorter, so that it is not filled anew for every block.
+    #[inline]
+    fn reserve(&mut self, count: usize) {
+        if self.keys.len() < count || self.places.len() < count {
+            self.grow(count);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, count: usize) {
+        self.keys.resize(count, 0);
+        self.places.resize(count, 0);
+    }
 }
 
 /// Decodes a block. `bytes` begins at the block and may reach beyond its `length`: what follows is not interpreted, but
@@ -94,6 +110,7 @@ pub(crate) struct BlockBuffer {
 ///
 /// # Errors
 /// `Damaged` if the bytes are none that an encoder writes for this shape.
+#[inline]
 pub(crate) fn decode_block<'a>(
     codes: &Codes,
     bytes: &[u8],
@@ -103,37 +120,48 @@ pub(crate) fn decode_block<'a>(
 ) -> Result<&'a [u64]> {
     let end = length.min(bytes.len()) * 8;
     let coded = shape.count.saturating_sub(1);
-    // Never made shorter, so that it is not filled anew for every block.
-    if buffer.keys.len() < coded + SLACK {
-        buffer.keys.resize(coded + SLACK, 0);
-        buffer.highs.resize(coded + SLACK, 0);
-    }
-    let keys = &mut buffer.keys;
+    buffer.reserve(coded + SLACK);
+    let BlockBuffer { keys, places } = buffer;
     let tail = match (codes, shape.kind) {
         (Codes::Adaptive { .. }, BlockKind::Gap { low_width }) => {
-            gap::decode(low_width, bytes, end, shape.base, coded, keys, &mut buffer.highs)
+            gap::decode(low_width, bytes, end, shape.base, coded, keys, places)
         }
-        (Codes::Adaptive { flips: Some(code) }, BlockKind::Flips) => {
-            flips::decode(code, bytes, end, shape.base, keys.get_mut(..coded).unwrap_or_default())
-        }
-        (Codes::Adaptive { flips: None }, BlockKind::Flips) => {
-            return Err(Error::damaged("a flips block in a table without a code for it"));
-        }
-        (Codes::Xor(code), BlockKind::Xor) => {
-            xor::decode(code, bytes, end, shape.base, keys.get_mut(..coded).unwrap_or_default())
-        }
-        (_, kind) => return Err(Error::damaged(format!("a {kind} block in a table of codec {}", codes.codec()))),
+        _ => other_block(codes, bytes, end, shape, keys.get_mut(..coded).unwrap_or_default())?,
     };
-    tail.check(bytes)?;
-    let least = match coded.checked_sub(1).and_then(|last| keys.get(last)) {
-        Some(&key) => key.checked_add(1),
-        None => Some(shape.base),
+    let padding = tail.to.and_then(|to| to.checked_sub(tail.from)).filter(|&unused| unused < 8);
+    let Some(padding) = padding else { return Err(damaged("the streams of a block do not fill it")) };
+    if load_bits(bytes, tail.from, padding as u32) != 0 {
+        return Err(damaged("padding of a block is not zero"));
+    }
+    let below = match coded.checked_sub(1) {
+        Some(last) => keys.get(last).is_some_and(|&key| key < shape.last),
+        None => shape.base <= shape.last,
     };
-    if least.is_none_or(|least| least > shape.last) {
-        return Err(Error::damaged("keys of a block are not in ascending order"));
+    if !(tail.in_range && below) {
+        return Err(damaged("keys of a block are not in ascending order"));
     }
     keys.get_mut(coded).into_iter().for_each(|slot| *slot = shape.last);
     Ok(keys.get(..=coded).unwrap_or_default())
+}
+
+/// Decodes a block that is none of gaps. Apart, so that it does not weigh on those.
+#[inline(never)]
+fn other_block(codes: &Codes, bytes: &[u8], end: usize, shape: BlockShape, keys: &mut [u64]) -> Result<Tail> {
+    match (codes, shape.kind) {
+        (Codes::Adaptive { flips: Some(code) }, BlockKind::Flips) => {
+            Ok(flips::decode(code, bytes, end, shape.base, keys))
+        }
+        (Codes::Adaptive { flips: None }, BlockKind::Flips) => {
+            Err(damaged("a flips block in a table without a code for it"))
+        }
+        (Codes::Xor(code), BlockKind::Xor) => Ok(xor::decode(code, bytes, end, shape.base, keys)),
+        (_, kind) => Err(Error::damaged(format!("a {kind} block in a table of codec {}", codes.codec()))),
+    }
+}
+
+#[cold]
+fn damaged(message: &'static str) -> Error {
+    Error::damaged(message)
 }
 
 /// Where a decoder stopped: the bits that no stream took, and whether all keys ascended.
@@ -144,20 +172,6 @@ pub(super) struct Tail {
     pub(super) to: Option<usize>,
     /// Whether every key was at least the lowest possible one, without overflow.
     pub(super) in_range: bool,
-}
-
-impl Tail {
-    fn check(&self, body: &[u8]) -> Result<()> {
-        if !self.in_range {
-            return Err(Error::damaged("keys of a block are not in ascending order"));
-        }
-        let unused = self.to.and_then(|to| to.checked_sub(self.from)).filter(|&unused| unused < 8);
-        let unused = unused.ok_or_else(|| Error::damaged("the streams of a block do not fill it"))?;
-        if load_bits(body, self.from, u32::try_from(unused).unwrap_or(0)) != 0 {
-            return Err(Error::damaged("padding of a block is not zero"));
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

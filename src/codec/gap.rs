@@ -6,7 +6,7 @@
 //! width is chosen per block. For gaps as chance makes them this is 0.03 to 0.12 bits a key above the least possible,
 //! and what a decoder has to do is count ones: there are no code words to wait for.
 //!
-//! [`decode`] runs in two passes, first the high parts, then the sums. Each has a plain form here and one for AVX2 in
+//! [`decode`] runs in two passes, first the high parts, then the sums; they have a plain form here and one for AVX2 in
 //! [`super::simd`].
 
 use super::block::Tail;
@@ -50,7 +50,7 @@ pub(super) fn encode(low_width: u32, next: u64, keys: &[u64], writer: &mut BitWr
 }
 
 /// Reads one key of at least `base` a slot; `end` = the block's end in bits. Both slices have room for [`SLACK`] more
-/// values than `count`, the number of keys; what is written there means nothing.
+/// values than `count`, the number of keys; what is written there means nothing. `places` is for use again.
 pub(super) fn decode(
     low_width: u32,
     bytes: &[u8],
@@ -58,32 +58,48 @@ pub(super) fn decode(
     base: u64,
     count: usize,
     keys: &mut [u64],
-    highs: &mut [u32],
+    places: &mut [u32],
 ) -> Tail {
     let start = count * low_width as usize;
     let Some(last) = count.checked_sub(1) else { return Tail { from: 0, to: Some(end), in_range: true } };
-    if !simd::unary_sums(bytes, start, end, count, highs) {
+    if !simd::gap(low_width, bytes, end, base, count, keys, places) {
         // The stream ended before its last one.
         return Tail { from: start, to: None, in_range: true };
     }
-    simd::sums(low_width, bytes, base, count, keys, highs);
-    let zeros = highs.get(last).map_or(0, |&high| high as usize);
+    let ones = places.get(last).map_or(0, |&place| place as usize + 1);
     let keys = keys.get(..count).unwrap_or_default();
     // If not even the greatest low parts could bring the sum to 2^64, then no key but one less than `base` tells of an
     // overflow.
-    let in_range = if ((zeros + count) as u64) < 1 << (64 - low_width).min(32) {
+    let in_range = if (ones as u64) < 1 << (64 - low_width).min(32) {
         keys.last().is_some_and(|&key| key >= base)
     } else {
         keys.first().is_some_and(|&key| key >= base)
             && keys.iter().zip(keys.iter().skip(1)).all(|(before, key)| before < key)
-            && zeros as u64 <= u64::MAX >> low_width
+            && (ones - count) as u64 <= u64::MAX >> low_width
     };
-    Tail { from: start + zeros + count, to: Some(end), in_range }
+    Tail { from: start + ones, to: Some(end), in_range }
 }
 
-/// The number of zeros before each of the `count` (1 or more) ones from bit `start` on: the sums of the high parts. Whether
-/// all ones come before bit `end`.
-pub(super) fn unary_sums(bytes: &[u8], start: usize, end: usize, count: usize, highs: &mut [u32]) -> bool {
+/// Both passes of [`decode`] for `count` keys, 1 or more; whether the high parts end before bit `end`.
+pub(super) fn plain(
+    low_width: u32,
+    bytes: &[u8],
+    end: usize,
+    base: u64,
+    count: usize,
+    keys: &mut [u64],
+    places: &mut [u32],
+) -> bool {
+    let whole = places_of_ones(bytes, count * low_width as usize, end, count, places);
+    if whole {
+        sums(low_width, bytes, base.wrapping_sub(1), 0, keys.get_mut(..count).unwrap_or_default(), places);
+    }
+    whole
+}
+
+/// The places of the `count` (1 or more) ones from bit `start` on, from there: what comes before each, the zeros of all high
+/// parts so far and a one for each key. Whether all ones come before bit `end`.
+pub(super) fn places_of_ones(bytes: &[u8], start: usize, end: usize, count: usize, places: &mut [u32]) -> bool {
     /// Bits of a step; a load delivers them at any bit position.
     const STEP: usize = 56;
     let (mut done, mut position) = (0, start);
@@ -92,28 +108,35 @@ pub(super) fn unary_sums(bytes: &[u8], start: usize, end: usize, count: usize, h
             return false;
         }
         let mut ones = (load(bytes, position >> 3) >> (position & 7)) & low_mask(STEP as u32);
-        for slot in highs.iter_mut().take(count).skip(done) {
+        for slot in places.iter_mut().take(count).skip(done) {
             if ones == 0 {
                 break;
             }
             // A block has less than 2^20 bits.
-            *slot = (position - start + ones.trailing_zeros() as usize - done) as u32;
+            *slot = (position - start + ones.trailing_zeros() as usize) as u32;
             done += 1;
             ones &= ones - 1;
         }
         position += STEP;
     }
     // The last one has to come before the end too.
-    highs.get(count - 1).is_some_and(|&zeros| start + zeros as usize + count <= end)
+    places.get(count - 1).is_some_and(|&place| start + (place as usize) < end)
 }
 
-/// The keys from number `first` on: sums of one more than each low part, after `before`, and of the high parts.
-pub(super) fn sums(low_width: u32, bytes: &[u8], before: u64, first: usize, keys: &mut [u64], highs: &[u32]) {
-    let mut sum = before;
-    let mut position = first * low_width as usize;
-    for (key, &high) in keys.iter_mut().zip(highs) {
-        sum = sum.wrapping_add(1).wrapping_add(load_bits(bytes, position, low_width));
-        position += low_width as usize;
-        *key = sum.wrapping_add(u64::from(high) << low_width);
+/// The keys from number `first` on, which follow the key `before` or, unless `first` is 0, the key before them.
+pub(super) fn sums(low_width: u32, bytes: &[u8], before: u64, first: usize, keys: &mut [u64], places: &[u32]) {
+    let high = |number: usize| {
+        let zeros = places.get(number).map_or(0, |&place| (place as usize).saturating_sub(number));
+        (zeros as u64) << low_width
+    };
+    // Without the high parts.
+    let mut sum = match first.checked_sub(1) {
+        Some(last) => keys.get(last).map_or(0, |key| key.wrapping_sub(high(last))),
+        None => before,
+    };
+    for (number, key) in keys.iter_mut().enumerate().skip(first) {
+        let low = load_bits(bytes, number * low_width as usize, low_width);
+        sum = sum.wrapping_add(1).wrapping_add(low);
+        *key = sum.wrapping_add(high(number));
     }
 }

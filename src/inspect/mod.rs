@@ -140,7 +140,7 @@ impl SegmentView {
         Ok((0..table.index().len()).map(move |number| view(table, number, &mut scratch)))
     }
 
-    /// Decodes every block of a table and keeps nothing but the XOR of all keys: what decoding alone costs.
+    /// Decodes every block of a table and keeps nothing but the XOR of the last keys of all: what decoding alone costs.
     ///
     /// # Errors
     /// `InvalidInput` if there is no such table; `Damaged`, `Io`.
@@ -148,7 +148,7 @@ impl SegmentView {
         let table = self.table(table)?;
         let mut scratch = Scratch::default();
         (0..table.index().len())
-            .try_fold(0, |sum, block| Ok(table.block(block, &mut scratch)?.iter().fold(sum, |sum, key| sum ^ key)))
+            .try_fold(0, |sum, block| Ok(sum ^ table.block(block, &mut scratch)?.last().copied().unwrap_or(0)))
     }
 
     /// All records by fingerprint, then id.
@@ -177,14 +177,14 @@ impl SegmentView {
 }
 
 fn view(table: &Table, number: usize, scratch: &mut Scratch) -> Result<BlockView> {
-    let (kind, keys) = table.block_with_kind(number, scratch)?;
+    let keys = table.block(number, scratch)?;
     let place = table.index().place(number);
     Ok(BlockView {
         number,
         page: place.map_or(0, |place| place.page),
         offset: table.block_offset(number).unwrap_or(0),
         length: place.map_or(0, |place| place.length),
-        kind,
+        kind: table.block_kind(number)?,
         rank: table.index().rank(number),
         keys: keys.to_vec(),
     })

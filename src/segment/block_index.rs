@@ -128,14 +128,29 @@ impl BlockIndex {
     /// Where a block lies.
     #[inline]
     pub(crate) fn place(&self, block: usize) -> Option<BlockPlace> {
-        let place = self.entries.get(block)?;
-        let before = if self.layout.begins_page(block) { None } else { self.entries.get(block.wrapping_sub(1)) };
-        let offset = before.map_or(0, |before| usize::from(before.end));
-        Some(BlockPlace {
-            page: self.layout.page_of(block) as u64,
-            offset,
-            length: usize::from(place.end).saturating_sub(offset),
-        })
+        self.block(block).map(|(place, _)| place)
+    }
+
+    /// What a block's decoder has to know.
+    #[inline]
+    pub(crate) fn shape(&self, block: usize) -> Option<BlockShape> {
+        self.block(block).map(|(_, shape)| shape)
+    }
+
+    /// Both.
+    #[inline]
+    pub(crate) fn block(&self, block: usize) -> Option<(BlockPlace, BlockShape)> {
+        let entry = *self.entries.get(block)?;
+        let (base, end) = match block.checked_sub(1) {
+            // In ascending order, so there is a key above.
+            Some(before) => self.entries.get(before).map(|before| (before.key.wrapping_add(1), before.end))?,
+            None => (0, 0),
+        };
+        let offset = usize::from(if self.layout.begins_page(block) { 0 } else { end });
+        let length = usize::from(entry.end).saturating_sub(offset);
+        let place = BlockPlace { page: self.layout.page_of(block) as u64, offset, length };
+        let kind = BlockKind::from_number(entry.kind)?;
+        Some((place, BlockShape { kind, base, last: entry.key, count: entry.count.into() }))
     }
 
     /// Number of bytes that the blocks of a page fill.
@@ -143,18 +158,6 @@ impl BlockIndex {
         let first = usize::try_from(page).unwrap_or(usize::MAX).saturating_mul(self.layout.blocks);
         let last = first.saturating_add(self.layout.blocks).min(self.len()).checked_sub(1);
         last.and_then(|last| self.place(last)).map_or(0, |place| place.offset + place.length)
-    }
-
-    /// What a block's decoder has to know.
-    #[inline]
-    pub(crate) fn shape(&self, block: usize) -> Option<BlockShape> {
-        let base = match block.checked_sub(1) {
-            Some(previous) => self.entries.get(previous)?.key.checked_add(1)?,
-            None => 0,
-        };
-        let entry = self.entries.get(block)?;
-        let kind = BlockKind::from_number(entry.kind)?;
-        Some(BlockShape { kind, base, last: entry.key, count: entry.count.into() })
     }
 
     /// Number of keys before a block.

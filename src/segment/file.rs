@@ -139,6 +139,35 @@ impl Pages {
         Ok(page)
     }
 
+    /// The bytes from `offset` in a page on, to its end or beyond it; the page's checksum holds.
+    ///
+    /// # Errors
+    /// As [`Pages::get`].
+    #[inline]
+    pub(super) fn get_from<'a>(
+        &self,
+        file: &'a SegmentFile,
+        number: u64,
+        offset: usize,
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8]> {
+        // What was checked before and is in memory needs no more than its address.
+        if self.checked.has(number)
+            && let Some(bytes) = file.bytes()
+            && let Some(bytes) = bytes.get(self.start(number).wrapping_add(offset)..)
+        {
+            return Ok(bytes);
+        }
+        Ok(self.get(file, number, buffer)?.get(offset..).unwrap_or_default())
+    }
+
+    /// Where a page begins in a file that is in memory; anything if it is not there.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "what is in memory has an address")]
+    fn start(&self, number: u64) -> usize {
+        self.span.offset.wrapping_add(number.wrapping_mul(self.size as u64)) as usize
+    }
+
     /// Says that a page will be read soon, unless it was read through the map before: then it most likely is in memory, and
     /// asking would cost more than it saves. (Where a store is larger than memory, positioned reads announce every page.)
     #[inline]
@@ -154,8 +183,7 @@ impl Pages {
     pub(super) fn prefetch(&self, file: &SegmentFile, number: u64, offset: usize, length: usize) {
         const LINE: usize = 64;
         let Some(bytes) = file.bytes() else { return };
-        let start = self.span.offset + number * self.size as u64;
-        let start = usize::try_from(start).unwrap_or(usize::MAX).saturating_add(offset);
+        let start = self.start(number).saturating_add(offset);
         // Lines begin at multiples of their length, in the file as in memory: maps begin at a page.
         for at in (start & !(LINE - 1)..start.saturating_add(length)).step_by(LINE) {
             prefetch(bytes, at);

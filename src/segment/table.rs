@@ -152,21 +152,25 @@ impl Table {
     /// `Damaged` if its page's checksum does not hold or its bytes are none that are ever written; `Io`.
     #[inline]
     pub(crate) fn block<'a>(&self, block: usize, scratch: &'a mut Scratch) -> Result<&'a [u64]> {
-        self.block_with_kind(block, scratch).map(|(_, keys)| keys)
+        let Some((place, shape)) = self.index.block(block) else { return Err(self.no_block(block)) };
+        let bytes = self.pages.get_from(&self.file, place.page, place.offset, &mut scratch.page)?;
+        decode_block(&self.codes, bytes, place.length, shape, &mut scratch.block)
+            .map_err(|error| self.block_error(block, error))
     }
 
-    /// The same with the block's kind.
-    pub(crate) fn block_with_kind<'a>(&self, block: usize, scratch: &'a mut Scratch) -> Result<(BlockKind, &'a [u64])> {
-        let (place, shape) = self
-            .index
-            .place(block)
-            .zip(self.index.shape(block))
-            .ok_or_else(|| Error::invalid(format!("there is no block {block}")).at_path(self.file.path()))?;
-        let page = self.pages.get(&self.file, place.page, &mut scratch.page)?;
-        let bytes = page.get(place.offset..).unwrap_or_default();
-        let keys = decode_block(&self.codes, bytes, place.length, shape, &mut scratch.block)
-            .map_err(|error| error.at_path(self.file.path()).at_offset(self.block_offset(block).unwrap_or_default()))?;
-        Ok((shape.kind, keys))
+    /// How a block is written.
+    pub(crate) fn block_kind(&self, block: usize) -> Result<BlockKind> {
+        self.index.shape(block).map(|shape| shape.kind).ok_or_else(|| self.no_block(block))
+    }
+
+    #[cold]
+    fn no_block(&self, block: usize) -> Error {
+        Error::invalid(format!("there is no block {block}")).at_path(self.file.path())
+    }
+
+    #[cold]
+    fn block_error(&self, block: usize, error: Error) -> Error {
+        error.at_path(self.file.path()).at_offset(self.block_offset(block).unwrap_or_default())
     }
 
     /// Checks that nothing but zeros follows the last block of a page.

@@ -2,7 +2,6 @@
 
 #![expect(clippy::indexing_slicing, reason = "tables made at compile time, and places in them that are checked before")]
 
-use crate::bits::load;
 use crate::codec::LOT;
 use crate::codec::gap::{self, MAX_LOW_WIDTH, SLACK};
 use std::arch::x86_64::{
@@ -15,17 +14,17 @@ use std::arch::x86_64::{
     _mm256_xor_si256,
 };
 
-/// For every byte, the number of zeros before each of its ones.
-static ZEROS_BEFORE: [[u8; 8]; 256] = zeros_before();
+/// For every byte, the numbers of its bits that are ones.
+static ONES: [[u8; 8]; 256] = ones();
 
-const fn zeros_before() -> [[u8; 8]; 256] {
+const fn ones() -> [[u8; 8]; 256] {
     let mut table = [[0; 8]; 256];
     let mut byte = 0;
     while byte < 256 {
         let (mut bit, mut ones) = (0, 0);
         while bit < 8 {
             if byte >> bit & 1 == 1 {
-                table[byte][ones] = (bit - ones) as u8;
+                table[byte][ones] = bit as u8;
                 ones += 1;
             }
             bit += 1;
@@ -35,39 +34,65 @@ const fn zeros_before() -> [[u8; 8]; 256] {
     table
 }
 
+/// [`gap::plain`].
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(super) fn decode(
+    low_width: u32,
+    bytes: &[u8],
+    end: usize,
+    base: u64,
+    count: usize,
+    keys: &mut [u64],
+    places: &mut [u32],
+) -> bool {
+    let start = count * low_width as usize;
+    let whole = if end / 8 + 8 <= bytes.len() {
+        places_of_ones(bytes, start, end, count, places)
+    } else {
+        gap::places_of_ones(bytes, start, end, count, places)
+    };
+    if whole {
+        sums(low_width, bytes, base.wrapping_sub(1), count, keys, places);
+    }
+    whole
+}
+
 /// Bytes of unary code that are taken at a time.
 const UNARY_STEP: usize = 4;
 const _: () = assert!(SLACK >= 8 * UNARY_STEP + 8);
 
-/// As the plain form. A byte at a time: its ones' places come from a table, eight at once.
+/// As the plain form, if eight bytes can be loaded from before `end`. A byte at a time: its ones' places come from a table,
+/// eight at once.
+#[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-pub(super) fn unary_sums(bytes: &[u8], start: usize, end: usize, count: usize, highs: &mut [u32]) -> bool {
-    assert!(highs.len() >= count + SLACK);
-    let out = highs.as_mut_ptr();
-    let (mut done, mut zeros, mut position) = (0usize, 0u32, start);
-    while done < count {
-        if position >= end {
-            return false;
-        }
-        let mut window = load(bytes, position >> 3) >> (position & 7);
+fn places_of_ones(bytes: &[u8], start: usize, end: usize, count: usize, places: &mut [u32]) -> bool {
+    assert!(places.len() >= count + SLACK && end / 8 + 8 <= bytes.len());
+    let out = places.as_mut_ptr();
+    let eight = _mm256_set1_epi32(8);
+    let (mut done, mut position, mut passed) = (0, start, _mm256_setzero_si256());
+    // Until the end, not until the last key: the end is known before anything is decoded, so that the processor need not
+    // wait to go on. What follows the last key is padding of less than a byte, or damage.
+    while position < end && done <= count {
+        // SAFETY: `position` is less than `end`.
+        let word = unsafe { u64::from_le(bytes.as_ptr().add(position >> 3).cast::<u64>().read_unaligned()) };
+        let mut window = word >> (position & 7);
         for _ in 0..UNARY_STEP {
             let byte = (window & 0xff) as usize;
-            // SAFETY: a table entry is 8 bytes. Before this loop `done` was less than `count`, and it grows by at most 8
+            // SAFETY: a table entry is 8 bytes. Before this loop `done` was at most `count`, and it grows by at most 8
             // each time, so 8 values fit before `count + SLACK`.
             unsafe {
-                let entry = _mm_loadl_epi64(ZEROS_BEFORE[byte].as_ptr().cast());
-                let sums = _mm256_add_epi32(_mm256_cvtepu8_epi32(entry), _mm256_set1_epi32(zeros.cast_signed()));
-                _mm256_storeu_si256(out.add(done).cast(), sums);
+                let entry = _mm_loadl_epi64(ONES[byte].as_ptr().cast());
+                let places = _mm256_add_epi32(_mm256_cvtepu8_epi32(entry), passed);
+                _mm256_storeu_si256(out.add(done).cast(), places);
             }
-            let ones = byte.count_ones();
-            done += ones as usize;
-            zeros += 8 - ones;
+            done += byte.count_ones() as usize;
+            passed = _mm256_add_epi32(passed, eight);
             window >>= 8;
         }
         position += 8 * UNARY_STEP;
     }
     // The last one has to come before the end too.
-    highs.get(count - 1).is_some_and(|&zeros| start + (zeros as usize) + count <= end)
+    done >= count && places.get(count - 1).is_some_and(|&place| start + (place as usize) < end)
 }
 
 /// How four packed low parts are brought to the four lanes of a register: two 16-byte loads, one for each half, a shuffle
@@ -112,39 +137,38 @@ const fn unpacking() -> [[Unpacking; 2]; MAX_LOW_WIDTH as usize + 1] {
     table
 }
 
-/// As the plain form from the first key on. Four keys at a time: low parts unpacked, summed up, high parts added.
+/// As the plain form from the first key on. Four keys at a time: low parts unpacked, summed up, high parts added. A high
+/// part is the difference of two places less one; what all these ones amount to is summed up with the low parts.
+#[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-pub(super) fn sums(low_width: u32, bytes: &[u8], before: u64, count: usize, keys: &mut [u64], highs: &[u32]) {
-    assert!(keys.len() >= count + SLACK && highs.len() >= count + SLACK && low_width <= MAX_LOW_WIDTH);
+fn sums(low_width: u32, bytes: &[u8], before: u64, count: usize, keys: &mut [u64], places: &[u32]) {
+    assert!(keys.len() >= count + SLACK && places.len() >= count + SLACK && low_width <= MAX_LOW_WIDTH);
     let width = low_width as usize;
     let unpackings = &UNPACKING[width];
-    // Eight low parts take `width` bytes; the last load begins before their end and takes 16.
-    let reach = unpackings[1].loads[1] + 16;
+    // Eight low parts take `width` bytes; loads begin before their end and take 16.
     let all = count.div_ceil(8);
-    let steps = match bytes.len().checked_sub(reach) {
-        Some(room) if all.saturating_sub(1) * width <= room => all,
-        Some(room) => room / width + 1,
-        None => 0,
-    };
+    let room = bytes.len().saturating_sub(16);
+    let steps = if all * width <= room && bytes.len() >= 16 { all } else { room.checked_div(width).unwrap_or(0) };
     let mask = _mm256_set1_epi64x(crate::bits::low_mask(low_width).cast_signed());
-    let one = _mm256_set1_epi64x(1);
+    let one = 1u64 << low_width;
+    let step = _mm256_set1_epi64x(1u64.wrapping_sub(one).cast_signed());
     let shift = _mm_cvtsi32_si128(low_width.cast_signed());
-    let mut sum = _mm256_set1_epi64x(before.cast_signed());
-    for step in 0..steps {
+    let mut sum = _mm256_set1_epi64x(before.wrapping_add(one).cast_signed());
+    for eight in 0..steps {
         for (half, unpacking) in unpackings.iter().enumerate() {
-            let at = step * 8 + half * 4;
-            // SAFETY: `step * width + reach` is at most the number of bytes. `at` is less than `count + 7`, and both slices
+            let at = eight * 8 + half * 4;
+            // SAFETY: `(eight + 1) * width + 16` is at most the number of bytes. `at` is less than `count + 7`, and both slices
             // have SLACK more than `count`.
             unsafe {
-                let from = bytes.as_ptr().add(step * width);
+                let from = bytes.as_ptr().add(eight * width);
                 let low: __m128i = _mm_loadu_si128(from.add(unpacking.loads[0]).cast());
                 let high: __m128i = _mm_loadu_si128(from.add(unpacking.loads[1]).cast());
                 let both = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high);
                 let lanes = _mm256_shuffle_epi8(both, _mm256_loadu_si256(unpacking.shuffle.as_ptr().cast()));
                 let lanes = _mm256_srlv_epi64(lanes, _mm256_loadu_si256(unpacking.shifts.as_ptr().cast()));
-                let lows = prefix_sums(_mm256_add_epi64(_mm256_and_si256(lanes, mask), one));
-                let highs = _mm256_cvtepu32_epi64(_mm_loadu_si128(highs.as_ptr().add(at).cast()));
-                let found = _mm256_add_epi64(_mm256_add_epi64(lows, sum), _mm256_sll_epi64(highs, shift));
+                let lows = prefix_sums(_mm256_add_epi64(_mm256_and_si256(lanes, mask), step));
+                let places = _mm256_cvtepu32_epi64(_mm_loadu_si128(places.as_ptr().add(at).cast()));
+                let found = _mm256_add_epi64(_mm256_add_epi64(lows, sum), _mm256_sll_epi64(places, shift));
                 _mm256_storeu_si256(keys.as_mut_ptr().add(at).cast(), found);
                 sum = _mm256_add_epi64(sum, _mm256_permute4x64_epi64::<0xff>(lows));
             }
@@ -153,13 +177,7 @@ pub(super) fn sums(low_width: u32, bytes: &[u8], before: u64, count: usize, keys
     let done = (steps * 8).min(count);
     if done < count {
         // Too near to the end of the bytes for whole loads.
-        let high = |at: usize| highs.get(at).map_or(0, |&high| u64::from(high) << low_width);
-        let before = match done.checked_sub(1) {
-            Some(last) => keys.get(last).map_or(0, |key| key.wrapping_sub(high(last))),
-            None => before,
-        };
-        let (keys, highs) = (keys.get_mut(done..count), highs.get(done..count));
-        gap::sums(low_width, bytes, before, done, keys.unwrap_or_default(), highs.unwrap_or_default());
+        gap::sums(low_width, bytes, before, done, keys.get_mut(..count).unwrap_or_default(), places);
     }
 }
 
@@ -186,11 +204,13 @@ pub(super) fn near(keys: &[u64], key: u64, k: u32) -> u64 {
     let query = _mm256_set1_epi64x(key.cast_signed());
     let limit = _mm256_set1_epi64x(i64::from(k));
     let keys = keys.get(..LOT).unwrap_or(keys);
-    let (fours, rest) = keys.as_chunks::<4>();
+    let Some(last) = keys.len().checked_sub(4) else { return super::plain_near::near(keys, key, k) };
     let (mut found, mut at) = (0, 0);
-    for four in fours {
-        // SAFETY: 32 bytes.
-        let four = unsafe { _mm256_loadu_si256(four.as_ptr().cast()) };
+    loop {
+        // The last four may have been among those before: they are found once more.
+        at = last.min(at);
+        // SAFETY: four keys from one that is at most the fourth last.
+        let four = unsafe { _mm256_loadu_si256(keys.as_ptr().add(at).cast()) };
         let bits = _mm256_xor_si256(four, query);
         let high = _mm256_and_si256(_mm256_srli_epi64::<4>(bits), low);
         let halves = _mm256_shuffle_epi8(ones, _mm256_and_si256(bits, low));
@@ -198,7 +218,9 @@ pub(super) fn near(keys: &[u64], key: u64, k: u32) -> u64 {
         let distances = _mm256_sad_epu8(bytes, _mm256_setzero_si256());
         let beyond = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(distances, limit)));
         found |= u64::from(!beyond.cast_unsigned() & 15) << at;
+        if at == last {
+            return found;
+        }
         at += 4;
     }
-    found | super::plain_near::near(rest, key, k) << (at & 63)
 }

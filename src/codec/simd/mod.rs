@@ -15,7 +15,7 @@ mod avx2;
 mod flips;
 
 use super::flips::{self as plain_flips, FlipsCode, Lanes};
-use super::gap;
+use super::gap as plain_gap;
 use super::near as plain_near;
 
 /// Whether the AVX2 forms may be used.
@@ -43,28 +43,23 @@ fn has_avx2() -> bool {
     }
 }
 
-/// [`gap::unary_sums`].
+/// [`gap::plain`].
 #[inline]
-pub(super) fn unary_sums(bytes: &[u8], start: usize, end: usize, count: usize, highs: &mut [u32]) -> bool {
+pub(super) fn gap(
+    low_width: u32,
+    bytes: &[u8],
+    end: usize,
+    base: u64,
+    count: usize,
+    keys: &mut [u64],
+    places: &mut [u32],
+) -> bool {
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
         // SAFETY: the processor has the features.
-        return unsafe { avx2::unary_sums(bytes, start, end, count, highs) };
+        return unsafe { avx2::decode(low_width, bytes, end, base, count, keys, places) };
     }
-    gap::unary_sums(bytes, start, end, count, highs)
-}
-
-/// The keys of a split gap block from its low parts and the sums of its high parts; the first one is at least `base`.
-#[inline]
-pub(super) fn sums(low_width: u32, bytes: &[u8], base: u64, count: usize, keys: &mut [u64], highs: &[u32]) {
-    let before = base.wrapping_sub(1);
-    #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
-        // SAFETY: the processor has the features.
-        unsafe { avx2::sums(low_width, bytes, before, count, keys, highs) };
-        return;
-    }
-    gap::sums(low_width, bytes, before, 0, keys.get_mut(..count).unwrap_or_default(), highs);
+    plain_gap::plain(low_width, bytes, end, base, count, keys, places)
 }
 
 /// Bit `i` is set if key `i` of the first [`super::LOT`] lies within distance `k` of `key`.
@@ -130,20 +125,16 @@ mod tests {
             if !has_avx2() {
                 return Ok(());
             }
-            let start = count * low_width as usize;
             let end = 8 * bytes.len().saturating_sub(cut);
-            let [mut plain, mut wide] = [0, 1].map(|_| vec![0u32; count + SLACK]);
-            let whole = gap::unary_sums(&bytes, start, end, count, &mut plain);
-            prop_assert_eq!(unsafe { avx2::unary_sums(&bytes, start, end, count, &mut wide) }, whole);
-            if !whole {
-                plain.fill(7);
-            } else {
-                prop_assert_eq!(&plain[..count], &wide[..count]);
+            let [mut plain_places, mut places] = [0, 1].map(|_| vec![0u32; count + SLACK]);
+            let [mut plain_keys, mut keys] = [0, 1].map(|_| vec![0u64; count + SLACK]);
+            let whole = plain_gap::plain(low_width, &bytes, end, base, count, &mut plain_keys, &mut plain_places);
+            let wide = unsafe { avx2::decode(low_width, &bytes, end, base, count, &mut keys, &mut places) };
+            prop_assert_eq!(wide, whole);
+            if whole {
+                prop_assert_eq!(&plain_places[..count], &places[..count]);
+                prop_assert_eq!(&plain_keys[..count], &keys[..count]);
             }
-            let [mut plain_keys, mut wide_keys] = [0, 1].map(|_| vec![0u64; count + SLACK]);
-            gap::sums(low_width, &bytes, base, 0, &mut plain_keys[..count], &plain);
-            unsafe { avx2::sums(low_width, &bytes, base, count, &mut wide_keys, &plain) };
-            prop_assert_eq!(&plain_keys[..count], &wide_keys[..count]);
         }
 
         #[test]
