@@ -26,7 +26,7 @@ fn run<const DENSE: bool>(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mu
     let Some(span) = limit.checked_sub(BATCH * WIDEST) else { return };
     let count = keys.len();
     let (steps, masks, lookup) = (code.steps.as_ptr(), MASKS.as_ptr(), &*code.lookup);
-    let [mut even, mut odd] = lanes.symbols;
+    let mut symbols_at = lanes.symbols;
     let mut values = lanes.values;
     let mut done = lanes.done;
     // Lanes change with every key; the first of a batch is even.
@@ -39,17 +39,34 @@ fn run<const DENSE: bool>(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mu
     let mut damaged = 0u64;
     // SAFETY: `position` is at most `limit` wherever this is called.
     let word = |position: usize| unsafe { u64::from_le(input.add(position >> 3).cast::<u64>().read_unaligned()) };
-    while count - done >= BATCH {
-        if even > limit || odd > limit || values.wrapping_sub(BATCH * WIDEST) > span {
-            break;
-        }
+    // The symbols of a batch, and the lanes behind them.
+    let symbols = |lanes: [usize; 2]| {
+        let [even, odd] = lanes;
         // The topmost bit is no part of the 48 that are looked at; its place tells later how many were taken.
-        let mut lane_even = word(even) >> (even & 7) | 1 << 63;
-        let mut lane_odd = word(odd) >> (odd & 7) | 1 << 63;
-        let mut key = |lane: &mut u64, number: usize| {
-            #[expect(clippy::indexing_slicing, reason = "masked to the array's length")]
-            let entry = lookup[*lane as usize & 0xfff];
-            *lane >>= entry & 63;
+        let mut windows = lanes.map(|lane| word(lane) >> (lane & 7) | 1 << 63);
+        let mut entries = [0; BATCH];
+        for pair in entries.as_chunks_mut::<2>().0 {
+            for (entry, window) in pair.iter_mut().zip(&mut windows) {
+                #[expect(clippy::indexing_slicing, reason = "masked to the array's length")]
+                let found = lookup[*window as usize & 0xfff];
+                *window >>= found & 63;
+                *entry = found;
+            }
+        }
+        let [in_even, in_odd] = windows.map(|window| window.leading_zeros() as usize);
+        (entries, [even + in_even, odd + in_odd])
+    };
+    let within = |lanes: [usize; 2]| lanes.iter().all(|&lane| lane <= limit);
+    if count - done < BATCH || !within(symbols_at) {
+        return;
+    }
+    let (mut entries, mut behind) = symbols(symbols_at);
+    while values.wrapping_sub(BATCH * WIDEST) <= span {
+        let more = count - done >= 2 * BATCH && within(behind);
+        // Each symbol of a lane waits for the one before. Where values take long, those of the next batch are looked up before
+        // the values of this one are taken, to have company; quick ones are over too soon for that to pay.
+        let ahead = if DENSE && more { Some(symbols(behind)) } else { None };
+        for (number, &entry) in entries.iter().enumerate() {
             // SAFETY: the lookup table leads to steps of the code only; above its length an entry is an offset in bytes.
             let step: &Step = unsafe { &*steps.byte_add((entry >> 6) as usize) };
             let width = if DENSE { step.width & (SLOW - 1) } else { step.width };
@@ -75,24 +92,20 @@ fn run<const DENSE: bool>(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mu
                 (reference & step.keep).wrapping_add(step.add.wrapping_add(_pdep_u64(value, step.spread))) ^ mask;
             // SAFETY: there are slots for a whole batch.
             unsafe { *output.add(done + number) = previous };
-        };
-        key(&mut lane_even, 0);
-        key(&mut lane_odd, 1);
-        key(&mut lane_even, 2);
-        key(&mut lane_odd, 3);
-        key(&mut lane_even, 4);
-        key(&mut lane_odd, 5);
-        key(&mut lane_even, 6);
-        key(&mut lane_odd, 7);
-        even += lane_even.leading_zeros() as usize;
-        odd += lane_odd.leading_zeros() as usize;
+        }
         done += BATCH;
+        symbols_at = behind;
+        if !more {
+            break;
+        }
+        (entries, behind) = ahead.unwrap_or_else(|| symbols(behind));
     }
-    *lanes = Lanes { symbols: [even, odd], values, done, damaged: lanes.damaged || damaged != 0 };
+    *lanes = Lanes { symbols: symbols_at, values, done, damaged: lanes.damaged || damaged != 0 };
 }
 
 /// The mask of five flips or more.
 #[inline(never)]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 fn slow(value: u64, width: u8, step: &Step) -> u64 {
     unrank((value & ((1 << width) - 1)) as u32, step.first)
 }
