@@ -17,6 +17,9 @@
     missing_docs
 )]
 
+mod common;
+
+use common::even;
 use fpstore::plan::{Design, Timings};
 use fpstore::{Filters, Options, Parameters, Records, Searcher, Store, Work};
 use std::time::Instant;
@@ -31,7 +34,7 @@ fn main() {
         (None, true) => 2_000_000,
         (None, false) => 70_000,
     };
-    let values: Vec<u64> = (1..=count).map(even).collect();
+    let values = common::uniform(count);
     println!("{count} evenly spread fingerprints, one thread, least of {ROUNDS} rounds");
     let (key, next_block) = scans(&values);
     let [filter, block, fixed] = queries(&values, key);
@@ -149,12 +152,4 @@ fn least(mut work: impl FnMut()) -> f64 {
         start.elapsed().as_nanos() as f64
     };
     (0..ROUNDS).map(time).fold(f64::INFINITY, f64::min)
-}
-
-/// Evenly spread numbers (splitmix64).
-fn even(number: u64) -> u64 {
-    let z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

@@ -5,13 +5,15 @@
 //! the latency and the blocks read a query, at k = 3, half of the queries near a stored value.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout, missing_docs)]
 
+mod common;
+
 use fpstore::plan::{self, Design, Goal, Workload};
 use fpstore::{Filters, Options, Parameters, ReadMode, Records, Store};
 use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-const QUERIES: usize = 300;
+const QUERIES: usize = 1000;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
@@ -19,7 +21,7 @@ fn main() {
     let count: u64 = arguments.first().map_or(20_000, |count| count.parse().unwrap());
     let directory = arguments.get(1).map_or_else(std::env::temp_dir, Into::into);
     let directory = tempfile::tempdir_in(directory).unwrap();
-    let values: Vec<u64> = (1..=count).map(mixed).collect();
+    let values = common::uniform(count);
     for filter in [false, true] {
         let workload =
             Workload { fingerprints: count, width: 64, distance: 3, block_size: Parameters::BLOCK_SIZE, filter };
@@ -32,6 +34,7 @@ fn main() {
     println!("\n{count} fingerprints, {QUERIES} queries");
     println!("plan          filters  bytes each   p50 us   p99 us  blocks a query");
     let plans = [
+        (Design::Tables { parts: 1 }, Filters::AtOpen),
         (Design::Tables { parts: 2 }, Filters::Off),
         (Design::Tables { parts: 2 }, Filters::AtOpen),
         (Design::Choose { chosen: 2, parts: 5 }, Filters::Off),
@@ -57,15 +60,9 @@ fn main() {
 fn measure(path: &Path, store: &Store, values: &[u64], filters: Filters) {
     let segment = File::open(path.join("00000001.segment")).unwrap();
     let mut searcher = store.searcher();
-    let mut times: Vec<Duration> = (0..QUERIES as u64)
-        .map(|number| {
-            let random = mixed(number ^ 0xc01d << 40);
-            let query = match number % 2 {
-                0 => random,
-                _ => (0..random >> 60 & 3).fold(values[random as usize % values.len()], |query, flip| {
-                    query ^ (1 << (random >> (8 * flip) & 63))
-                }),
-            };
+    let mut times: Vec<Duration> = common::queries(values, QUERIES)
+        .into_iter()
+        .map(|query| {
             drop_cache(&segment);
             let start = Instant::now();
             searcher.query(query, 3).unwrap();
@@ -95,12 +92,4 @@ fn drop_cache(file: &File) {
 #[cfg(not(target_os = "linux"))]
 fn drop_cache(_: &File) {
     panic!("how pages are dropped from the cache is known for Linux only");
-}
-
-/// splitmix64.
-fn mixed(number: u64) -> u64 {
-    let mut z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

@@ -10,6 +10,9 @@
     missing_docs
 )]
 
+mod common;
+
+use common::{read, uniform};
 use fpstore::{Codec, Filters, Options, Parameters, ReadMode, Records, Store, inspect};
 use std::time::{Duration, Instant};
 
@@ -70,7 +73,7 @@ fn sizes(values: &[u64], codec: Codec, block_size: u32) {
     let [off, on] = [Filters::Off, Filters::AtOpen].map(|filters| {
         let store = Store::open_read_only(&path, &Options::new().with_filters(filters)).unwrap();
         // The larger the block, the longer a query takes, and the fewer will do.
-        let queries = queries_for(values);
+        let queries = common::queries(values, 200_000.min(values.len() * 4));
         let queries = queries.get(..queries.len() * 256 / block_size.max(256) as usize).unwrap_or_default();
         let mut searcher = store.searcher();
         median(3, || queries.iter().for_each(|&query| _ = std::hint::black_box(searcher.query(query, 3).unwrap())))
@@ -91,7 +94,7 @@ fn sizes(values: &[u64], codec: Codec, block_size: u32) {
 }
 
 fn queries(store: &Store, values: &[u64], label: &str) {
-    let queries = queries_for(values);
+    let queries = common::queries(values, 200_000.min(values.len() * 4));
     let count = queries.len();
     let mut searcher = store.searcher();
     let mut matches = 0;
@@ -121,21 +124,6 @@ fn queries(store: &Store, values: &[u64], label: &str) {
     );
 }
 
-/// Half of the queries are uniform, half a stored value with up to three bits flipped.
-fn queries_for(values: &[u64]) -> Vec<u64> {
-    let mut random = Random(99);
-    let count = 200_000.min(values.len() * 4);
-    (0..count)
-        .map(|number| match number % 2 {
-            0 => random.next(),
-            _ => {
-                let near = values[random.next() as usize % values.len()];
-                (0..random.next() % 4).fold(near, |value, _| value ^ (1 << (random.next() % 64)))
-            }
-        })
-        .collect()
-}
-
 fn median(runs: usize, mut work: impl FnMut()) -> Duration {
     let mut times: Vec<Duration> = (0..runs)
         .map(|_| {
@@ -146,27 +134,4 @@ fn median(runs: usize, mut work: impl FnMut()) -> Duration {
         .collect();
     times.sort_unstable();
     times[runs / 2]
-}
-
-/// splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-}
-
-fn uniform(count: usize) -> Vec<u64> {
-    let mut random = Random(20_070_508);
-    (0..count).map(|_| random.next()).collect()
-}
-
-fn read(file: &str) -> Vec<u64> {
-    let bytes = std::fs::read(file).expect("a file of raw little-endian 64-bit fingerprints");
-    bytes.chunks_exact(8).map(|chunk| u64::from_le_bytes(chunk.try_into().unwrap())).collect()
 }

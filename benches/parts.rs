@@ -1,67 +1,93 @@
-//! Criterion benches of the parts: loading, decoding a table, queries. `cargo bench --bench parts`.
+//! Criterion benches of the parts: loading, making filters, decoding a table, queries. `cargo bench --bench parts`.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
+mod common;
+
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use fpstore::{Codec, Options, Parameters, Records, Store, inspect};
+use fpstore::{Codec, Filters, Options, Parameters, Records, Store, inspect};
 use std::path::Path;
 
-/// splitmix64.
-fn uniform(count: u64) -> Vec<u64> {
-    (1..=count)
-        .map(|i| {
-            let mut z = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            z ^ (z >> 31)
-        })
-        .collect()
-}
-
-fn real() -> Vec<u64> {
-    let bytes = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/real_simhash64.u64")).unwrap();
-    bytes.chunks_exact(8).map(|chunk| u64::from_le_bytes(chunk.try_into().unwrap())).collect()
-}
+const BLOCK_SIZES: [u32; 3] = [256, 512, 16_384];
 
 fn parts(criterion: &mut Criterion) {
-    for (name, values) in [("uniform", uniform(1_000_000)), ("real", real())] {
-        let directory = tempfile::tempdir().unwrap();
+    for (name, values) in [("uniform", common::uniform(1_000_000)), ("real", common::real())] {
         for codec in Codec::ALL {
-            let path = directory.path().join(codec.name());
-            let parameters = Parameters::new(3).with_codec(codec);
-            let records = Records::Numbered(values.clone());
-            let (store, report) = Store::create_loaded(&path, &parameters, &Options::new(), records).unwrap();
-
-            let mut group = criterion.benchmark_group(format!("{name}/{codec}"));
-            group.sample_size(10);
-            group.throughput(Throughput::Elements(report.fingerprints));
-            let view = inspect::open(&path, &Options::new()).unwrap().remove(0);
-            group.bench_function("decode a table", |bencher| bencher.iter(|| view.decode_all(0).unwrap()));
-
-            group.throughput(Throughput::Elements(1));
-            let mut searcher = store.searcher();
-            let mut queries = values.iter().step_by(13).map(|value| value ^ (1 << 40)).cycle();
-            group.bench_function("query", |bencher| {
-                bencher.iter(|| searcher.query(queries.next().unwrap(), 3).unwrap().len());
-            });
-            group.bench_function("contains_near", |bencher| {
-                bencher.iter(|| searcher.contains_near(queries.next().unwrap(), 3).unwrap().is_some());
-            });
+            for block_size in BLOCK_SIZES {
+                let directory = tempfile::tempdir().unwrap();
+                let path = directory.path().join("store");
+                let parameters = Parameters::new(3).with_codec(codec).with_block_size(block_size);
+                let records = Records::Numbered(values.clone());
+                let options = Options::new().with_filters(Filters::Off);
+                drop(Store::create_loaded(&path, &parameters, &options, records).unwrap());
+                let group = format!("{name}/{codec}/{block_size}");
+                decoding(criterion, &group, &path);
+                if codec == Codec::Adaptive && block_size == Parameters::BLOCK_SIZE {
+                    queries(criterion, &group, &path, &values);
+                }
+            }
         }
-        let mut group = criterion.benchmark_group(name);
-        group.sample_size(10);
-        group.throughput(Throughput::Elements(values.len() as u64));
-        group.bench_function("load", |bencher| {
-            bencher.iter_batched(
-                || (tempfile::tempdir().unwrap(), Records::Numbered(values.clone())),
-                |(directory, records)| {
-                    let path = directory.path().join("store");
-                    Store::create_loaded(path, &Parameters::new(3), &Options::new(), records).unwrap();
-                    directory
-                },
-                BatchSize::PerIteration,
-            );
+        memcpy(criterion, name, &values);
+        load(criterion, name, &values);
+    }
+}
+
+fn decoding(criterion: &mut Criterion, group: &str, path: &Path) {
+    let view = inspect::open(path, &Options::new()).unwrap().remove(0);
+    let mut group = criterion.benchmark_group(group);
+    group.sample_size(10).throughput(Throughput::Elements(view.statistics().fingerprints));
+    group.bench_function("decode a table", |bencher| bencher.iter(|| view.decode_all(0).unwrap()));
+}
+
+/// What decoding is measured by: the decoded keys copied.
+fn memcpy(criterion: &mut Criterion, name: &str, values: &[u64]) {
+    let mut group = criterion.benchmark_group(name);
+    group.throughput(Throughput::Elements(values.len() as u64));
+    let mut copy = values.to_vec();
+    group.bench_function("memcpy", |bencher| {
+        bencher.iter(|| copy.copy_from_slice(std::hint::black_box(values)));
+    });
+}
+
+fn queries(criterion: &mut Criterion, group: &str, path: &Path, values: &[u64]) {
+    let mut group = criterion.benchmark_group(group);
+    group.sample_size(10);
+    let asked = common::queries(values, 200_000);
+    for (label, filters) in [("filtered", Filters::AtOpen), ("plain", Filters::Off)] {
+        let options = Options::new().with_filters(filters);
+        group.bench_function(format!("open, {label}"), |bencher| {
+            bencher.iter(|| Store::open_read_only(path, &options).unwrap());
+        });
+        let store = Store::open_read_only(path, &options).unwrap();
+        let mut searcher = store.searcher();
+        let mut next = asked.iter().copied().cycle();
+        group.bench_function(format!("query, {label}"), |bencher| {
+            bencher.iter(|| searcher.query(next.next().unwrap(), 3).unwrap().len());
+        });
+        group.bench_function(format!("contains_near, {label}"), |bencher| {
+            bencher.iter(|| searcher.contains_near(next.next().unwrap(), 3).unwrap().is_some());
+        });
+        let mut lots = asked.chunks_exact(64).cycle();
+        group.bench_function(format!("query_many, 64 queries, {label}"), |bencher| {
+            bencher.iter(|| searcher.query_many(lots.next().unwrap(), 3).unwrap().len());
         });
     }
+}
+
+fn load(criterion: &mut Criterion, name: &str, values: &[u64]) {
+    let mut group = criterion.benchmark_group(name);
+    group.sample_size(10).throughput(Throughput::Elements(values.len() as u64));
+    group.bench_function("load", |bencher| {
+        bencher.iter_batched(
+            || (tempfile::tempdir().unwrap(), Records::Numbered(values.to_vec())),
+            |(directory, records)| {
+                let path = directory.path().join("store");
+                let options = Options::new().with_filters(Filters::Off);
+                Store::create_loaded(path, &Parameters::new(3), &options, records).unwrap();
+                directory
+            },
+            BatchSize::PerIteration,
+        );
+    });
 }
 
 criterion_group!(benches, parts);

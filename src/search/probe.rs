@@ -51,7 +51,7 @@ struct Place {
 }
 
 /// A block to be decoded for a query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Visit {
     query: u32,
     step: u32,
@@ -145,6 +145,7 @@ impl Prober {
                 .for_each(|(probe, table)| blocks_of(table, place, probe.prefix, &mut self.visits));
         }
         self.places.clear();
+        once(&mut self.visits);
         // Taken, not borrowed: an error must not leave visits to the next query.
         let mut visits = std::mem::take(&mut self.visits);
         let mut result = ControlFlow::Continue(());
@@ -206,6 +207,16 @@ fn blocks_of(table: &Table, place: &Place, prefix: u32, visits: &mut Vec<Visit>)
     }
 }
 
+/// Drops visits that occur again. Of few, the check for recent ones has found nearly all; of many, as wide radii make them,
+/// most of those that are left.
+fn once(visits: &mut Vec<Visit>) {
+    const MANY: usize = 64;
+    if visits.len() > MANY {
+        visits.sort_unstable();
+        visits.dedup();
+    }
+}
+
 /// Decodes a block and visits its keys within distance `k` of `key`.
 pub(super) fn visit_block<B>(
     table: &Table,
@@ -234,4 +245,23 @@ pub(super) fn visit_block<B>(
         }
     }
     Ok(ControlFlow::Continue(()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_visits_none_is_made_twice() {
+        let all = |count: usize| -> Vec<Visit> {
+            (0..3 * count).map(|number| Visit { query: 0, step: 0, block: number * 7 % count }).collect()
+        };
+        let mut visits = all(50);
+        once(&mut visits);
+        let blocks: Vec<usize> = visits.iter().map(|visit| visit.block).collect();
+        assert_eq!(blocks, (0..50).collect::<Vec<_>>());
+        let mut few = all(10);
+        once(&mut few);
+        assert_eq!(few, all(10));
+    }
 }

@@ -55,22 +55,21 @@ impl BlockKeys {
                 places += 1;
                 self.blocks_of(first, prefix, &mut visited);
             }
+            // A query decodes a block once, however many of its prefixes lead there.
+            visited.sort_unstable();
+            visited.dedup();
             blocks += visited.len();
         }
         let queries = number(homes);
         Visited { places: places as f64 / queries, blocks: blocks as f64 / queries }
     }
 
-    /// Appends the blocks that may hold keys with the prefix, but for those that were appended shortly before: as
-    /// `search::probe` does it.
+    /// Appends the blocks that may hold keys with the prefix.
     fn blocks_of(&self, first: u64, prefix: u32, visited: &mut Vec<usize>) {
-        const RECENT: usize = 8;
         let last = first | !leading_ones(prefix);
         let start = self.keys.partition_point(|&key| key < first);
         for (block, &key) in self.keys.iter().enumerate().skip(start) {
-            if !visited.iter().rev().take(RECENT).any(|&recent| recent == block) {
-                visited.push(block);
-            }
+            visited.push(block);
             if key >= last {
                 break;
             }

@@ -24,13 +24,13 @@ Examples:
   fpdump hex store/00000001.segment | less            every byte and its meaning";
 
 const STATS_EXAMPLES: &str = "\
-The drawings are of table 0, whose keys are the fingerprints themselves. They take one pass over it, and so does the \
-field \"distributions\" of --json, which has the same counts as pairs [value, count].
+The drawings are of table 0, whose keys are the fingerprints themselves. They take one pass over it. With --json and \
+--draw always the same counts stand in the field \"distributions\", as pairs [value, count].
 
 Examples:
   fpdump stats store                           on a terminal with drawings, in a pipe without
   fpdump stats --draw always store | less      with drawings all the same
-  fpdump stats --json --draw never store       sizes alone, without reading a block";
+  fpdump stats --json store                    sizes alone, without reading a block";
 
 const WHAT_IF_EXAMPLES: &str = "\
 Every table is encoded in memory and measured, each segment by itself as it is; ids are left out. What a query costs is \
@@ -75,7 +75,7 @@ pub(crate) enum What {
     Stats {
         /// A store or a segment file
         path: PathBuf,
-        /// Draw how blocks, codes and neighbouring fingerprints are distributed: auto = on a terminal
+        /// Draw how blocks, codes and neighbouring fingerprints are distributed: auto = on a terminal, not in JSON
         #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
         draw: Draw,
     },

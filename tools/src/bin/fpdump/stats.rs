@@ -20,7 +20,7 @@ use crate::opened::{Opened, Versioned, segments};
 struct Report {
     #[serde(flatten)]
     statistics: StoreReport,
-    /// Null if nothing is to be drawn.
+    /// Null unless drawings are asked for.
     distributions: Option<DistributionReport>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn run(path: &Path, draw: Draw, common: Common, out: &mut dyn Write) 
         distributions
     };
     if common.json {
-        let distributions = if draw == Draw::Never { None } else { Some(DistributionReport::new(&counted()?)) };
+        let distributions = if draw == Draw::Always { Some(DistributionReport::new(&counted()?)) } else { None };
         report::json(out, &Versioned::new(Report { statistics, distributions }))?;
         return Ok(Outcome::Done);
     }
