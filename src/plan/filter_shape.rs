@@ -13,6 +13,9 @@ const LEAST_KEYS: u64 = 1 << 16;
 /// From this radius on filters are [`DENSE`].
 const DENSE_FROM: u32 = 2;
 
+/// Words of a line, which is what memory is fetched in.
+pub(crate) const LINE: u64 = 8;
+
 /// How many bits a filter has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Density {
@@ -32,7 +35,7 @@ const DENSE: Density = Density { bits: 15.0, ones: 4, false_positives: 0.0061 };
 pub(crate) struct FilterShape {
     /// Number of leading key bits that it knows.
     pub(crate) prefix: u32,
-    /// Number of its 64-bit words.
+    /// Number of its 64-bit words, whole lines of them.
     pub(crate) words: u64,
     /// How many bits it has for them.
     pub(crate) density: Density,
@@ -50,7 +53,7 @@ impl FilterShape {
             return None;
         }
         let density = if radius.is_some_and(|radius| radius >= DENSE_FROM) { DENSE } else { USUAL };
-        let words = (keys as f64 * density.bits / 64.0) as u64 + 1;
+        let words = ((keys as f64 * density.bits / 64.0) as u64 + 1).next_multiple_of(LINE);
         Some(Self { prefix: leading.min(keys.ilog2() + 9), words, density })
     }
 
@@ -105,8 +108,8 @@ mod tests {
     fn dense_where_many_prefixes_are_asked_for() {
         let n = 20_000_000;
         let [usual, dense] = [Some(1), Some(2)].map(|radius| FilterShape::new(n, 64, radius).unwrap());
-        assert_eq!((usual.prefix, usual.density, usual.words), (33, USUAL, 2_343_751));
-        assert_eq!((dense.prefix, dense.density, dense.words), (33, DENSE, 4_687_501));
+        assert_eq!((usual.prefix, usual.density, usual.words), (33, USUAL, 2_343_752));
+        assert_eq!((dense.prefix, dense.density, dense.words), (33, DENSE, 4_687_504));
         assert_eq!(FilterShape::new(n, 32, None), FilterShape::new(n, 32, Some(0)));
         for shape in [usual, dense] {
             let (full, known) = (shape.false_positives(2e7), shape.density.false_positives);

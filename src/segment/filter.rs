@@ -4,8 +4,9 @@
 //! filter, one word of memory, saves finding, reading and decoding a block. It never denies a prefix that some key has.
 //!
 //! A blocked Bloom filter (Putze, Sanders, Singler, "Cache-, hash- and space-efficient Bloom filters", 2007) whose block
-//! is one 64-bit word: a prefix has a few bits in the word that its hash names. How many, and how many keys share a word,
-//! is `plan`'s to say ([`FilterShape`]), for it depends on how many prefixes are asked for: some 4% or 0.6% of the
+//! is one 64-bit word: a prefix has a few bits in the word that its hash names. Prefixes that differ in their last bits only
+//! have words in the same line of memory, so that those which a query gets by flipping them cost no second fetch. How many
+//! bits, and how many keys share a word, is `plan`'s to say ([`FilterShape`]), for it depends on how many prefixes are asked for: some 4% or 0.6% of the
 //! prefixes that do not exist pass. It is made from the table's keys when a store is opened and never written down.
 
 use super::table::{Scratch, Table};
@@ -13,7 +14,7 @@ use crate::codec::prefetch;
 use crate::env::Words;
 use crate::error::Result;
 use crate::fingerprint::leading_ones;
-use crate::plan::filter_shape::{FilterShape, hash};
+use crate::plan::filter_shape::{FilterShape, LINE, hash};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Prefixes that are hashed before the first of them is entered, so that their words are on the way meanwhile.
@@ -26,12 +27,19 @@ pub(crate) struct Filter {
     words: Words,
 }
 
+/// Prefixes that differ only in so many of their last bits share a line. Few of so many prefixes exist, so that lines fill
+/// nearly as evenly as if each prefix had a line of its own.
+const SHARING: u32 = 5;
+
 /// A prefix that a filter was asked for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FilterPrefix {
     /// The least key that has it.
     pub(crate) first: u64,
-    hash: u64,
+    /// Its word.
+    word: u32,
+    /// The numbers of its bits in the word, six bits each.
+    bits: u32,
 }
 
 impl Filter {
@@ -67,14 +75,14 @@ impl Filter {
     }
 
     fn empty(shape: FilterShape) -> Option<Self> {
-        Some(Self { shape, words: Words::new(usize::try_from(shape.words).ok()?)? })
+        // Words are numbered in 32 bits.
+        let words = u32::try_from(shape.words).ok()?;
+        Some(Self { shape, words: Words::new(words as usize)? })
     }
 
     fn enter(&mut self, prefix: FilterPrefix) {
-        let mask = self.mask(prefix.hash);
-        let words = self.words.as_mut_slice();
-        let word = word(words, prefix.hash);
-        words.iter_mut().skip(word).take(1).for_each(|word| *word |= mask);
+        let mask = self.mask(prefix);
+        self.words.as_mut_slice().iter_mut().skip(prefix.word as usize).take(1).for_each(|word| *word |= mask);
     }
 
     /// Which prefixes it knows, and how well.
@@ -85,11 +93,11 @@ impl Filter {
     /// The first step of asking for prefixes, each given as the least key that has it: their words are brought near.
     #[inline]
     pub(crate) fn ask(&self, firsts: impl Iterator<Item = u64>) -> impl Iterator<Item = FilterPrefix> {
-        let words = self.words.as_slice();
-        firsts.map(|first| {
-            let hash = hash(first);
-            prefetch(words, word(words, hash));
-            FilterPrefix { first, hash }
+        let (words, shape) = (self.words.as_slice(), self.shape);
+        firsts.map(move |first| {
+            let prefix = FilterPrefix::new(first, shape);
+            prefetch(words, prefix.word as usize);
+            prefix
         })
     }
 
@@ -97,9 +105,9 @@ impl Filter {
     #[inline]
     pub(crate) fn pass<'p>(&'p self, prefixes: &'p [FilterPrefix]) -> impl Iterator<Item = &'p FilterPrefix> {
         let words = self.words.as_slice();
-        prefixes.iter().filter(|prefix| {
-            let mask = self.mask(prefix.hash);
-            words.get(word(words, prefix.hash)).is_none_or(|word| word & mask == mask)
+        prefixes.iter().filter(|&&prefix| {
+            let mask = self.mask(prefix);
+            words.get(prefix.word as usize).is_none_or(|word| word & mask == mask)
         })
     }
 
@@ -108,21 +116,28 @@ impl Filter {
         self.words.as_slice().len() as u64 * 8
     }
 
-    /// The bits of a hash in its word: the hash's lower bits name them.
+    /// The bits of a prefix in its word.
     #[inline]
-    fn mask(&self, hash: u64) -> u64 {
+    fn mask(&self, prefix: FilterPrefix) -> u64 {
         // Three are always there, so that the loop is unrolled but for the fourth.
-        let bit = |number: u32| 1 << (hash >> (6 * number) & 63);
+        let bit = |number: u32| 1 << (prefix.bits >> (6 * number) & 63);
         let mask = bit(0) | bit(1) | bit(2);
         if self.shape.density.ones > 3 { mask | bit(3) } else { mask }
     }
 }
 
-/// The word of a hash: its upper bits, as a share of all words.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "less than the number of words")]
-fn word(words: &[u64], hash: u64) -> usize {
-    ((u128::from(hash) * words.len() as u128) >> 64) as usize
+impl FilterPrefix {
+    /// The prefix of which this is the least key.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "less than the number of words; lower bits")]
+    fn new(first: u64, shape: FilterShape) -> Self {
+        // The upper bits of the hash of what sharers have in common name the line, as a share of all lines; lower ones of the
+        // whole prefix's hash, which differs little in the upper ones, the bits and the word.
+        let common = hash(first & leading_ones(shape.prefix.saturating_sub(SHARING)));
+        let own = hash(first);
+        let line = (u128::from(common) * u128::from(shape.words / LINE)) >> 64;
+        Self { first, word: (line as u64 * LINE + (own >> 24) % LINE) as u32, bits: own as u32 }
+    }
 }
 
 #[cfg(test)]
@@ -147,7 +162,7 @@ mod tests {
                 let mut prefixes: Vec<u64> = (1..=keys).map(|number| even(number) & bits).collect();
                 prefixes.sort_unstable();
                 prefixes.dedup();
-                prefixes.iter().for_each(|&prefix| filter.enter(FilterPrefix { first: prefix, hash: hash(prefix) }));
+                prefixes.iter().for_each(|&prefix| filter.enter(FilterPrefix::new(prefix, shape)));
                 let passing = |prefixes: &[u64]| {
                     let asked: Vec<_> = filter.ask(prefixes.iter().copied()).collect();
                     filter.pass(&asked).count()
