@@ -1,13 +1,13 @@
 //! Measures the times that the planner reckons with and prints them beside those in use.
 //!
-//! `cargo bench --bench calibrate`, or `-- 5000000` for another number of fingerprints. Nothing is written down: whoever
-//! wants other times changes `fpstore::plan::Timings::IN_USE`.
+//! `cargo bench --bench calibrate`, or `-- 5000000` for another number of fingerprints. Nothing is written down:
+//! whoever wants other times changes `fpstore::plan::Timings::IN_USE`.
 //!
-//! Every figure is the least of several rounds, so that what else the machine does counts as little as possible. Scans with
-//! small and with large blocks tell key and next block apart. What a query takes beside its keys is then
+//! Every figure is the least of several rounds, so that what else the machine does counts as little as possible. Scans
+//! with small and with large blocks tell key and next block apart. What a query takes beside its keys is then
 //! `fixed + filter * probes + block * blocks` for stores and distances in which these differ much; least squares of the
-//! relative errors give the three. Nearly every prefix that is looked up leads to one block, so that finding and fetching
-//! cannot be told apart: they are one figure.
+//! relative errors give the three. Nearly every prefix that is looked up leads to one block, so that finding and
+//! fetching cannot be told apart: they are one figure.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,8 +1,8 @@
 //! Queries on a cold disk: `cargo bench --bench cold -- 100000000 [DIRECTORY]`.
 //!
-//! Stores of uniform fingerprints with several plans, read with positioned reads. Before every query the kernel drops the
-//! store's pages, so that each block comes from the disk; the block index and filters stay in memory. Prints for each plan
-//! the latency and the blocks read a query, at k = 3, half of the queries near a stored value.
+//! Stores of uniform fingerprints with several plans, read with positioned reads. Before every query the kernel drops
+//! the store's pages, so that each block comes from the disk; the block index and filters stay in memory. Prints for
+//! each plan the latency and the blocks read a query, at k = 3, half of the queries near a stored value.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout, missing_docs)]
 
 mod common;

@@ -3,8 +3,8 @@
 //! A bit string is a little-endian integer: bit `i` of the string is bit `i % 8` of byte `i / 8`. A reader takes bits
 //! from the least significant end up (format-spec/conventions.md).
 //!
-//! It never panics and never reads outside its slice: past the end it delivers zero bits, and [`Forward::position`] tells
-//! the caller afterwards that too much was asked for.
+//! It never panics and never reads outside its slice: past the end it delivers zero bits, and [`Forward::position`]
+//! tells the caller afterwards that too much was asked for.
 
 /// The `count` lowest bits set, `count` = 0 to 64.
 #[inline]

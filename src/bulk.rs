@@ -11,7 +11,7 @@ pub(crate) use present::remove_present;
 pub use sorted::{Records, SortedRecords};
 
 use crate::env::Env;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fingerprint::WIDTH;
 use crate::format::Parameters;
 use crate::format::manifest::SegmentEntry;
@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::Builder;
 
 /// Writes a segment of these records and makes it durable.
 pub(crate) fn write_segment(
@@ -34,11 +35,14 @@ pub(crate) fn write_segment(
     let layouts = parameters.design().tables(WIDTH)?;
     // The tables, and behind them the ids.
     let sections = layouts.iter().map(Some).chain([None]);
-    // Encoders wait until what they have is taken.
+    // Encoders wait until what they have is taken. What is not next to be written waits in memory: at most the sections
+    // that the other threads are at.
     let (sender, receiver) = sync_channel(0);
     let writer = std::thread::scope(|scope| {
-        let writing = scope.spawn(|| write_in_order(writer, receiver));
+        let writing = Builder::new().spawn_scoped(scope, || write_in_order(writer, receiver));
+        let writing = writing.map_err(|error| Error::io("cannot start a thread to write to", directory, error))?;
         // In order, or nearly: nothing is written before what comes before it.
+        // An encoder stops if writing has, and then the writer has the error.
         let _ = (0usize..).zip(sections).par_bridge().try_for_each_with(sender, |sender, (number, layout)| {
             encode::section(parameters, number, layout, records, &mut |part| {
                 sender.send((number, part)).map_err(|_| Stopped)

@@ -4,8 +4,8 @@
 //! Fingerprints are 64-bit numbers such as simhash makes of documents: near-duplicate documents get fingerprints that
 //! differ in few bits. A [`Store`] keeps records of fingerprint and document id in a directory, some eleven bytes a
 //! fingerprint with the default two tables, and finds near ones in microseconds. It follows Manku, Jain, Das Sarma,
-//! "Detecting Near-Duplicates for Web Crawling" (WWW 2007): sorted tables of permuted fingerprints, compressed in blocks;
-//! the last fingerprint of every block in memory; only candidate blocks are decoded.
+//! "Detecting Near-Duplicates for Web Crawling" (WWW 2007): sorted tables of permuted fingerprints, compressed in
+//! blocks; the last fingerprint of every block in memory; only candidate blocks are decoded.
 //!
 //! ```
 //! use fpstore::{Options, Parameters, Records, Store};
@@ -20,7 +20,8 @@
 //!
 //! Answers are complete and exact for every distance; [`Parameters::max_distance`] says for which ones they are fast.
 //! Damaged files give errors that name file and offset, never wrong answers. How files are read, and the one hazard of
-//! memory maps, is described in [`mod@env`]. The layout of the house is in ARCHITECTURE.md, the file formats in format-spec/.
+//! memory maps, is described in [`mod@env`]. The layout of the house is in ARCHITECTURE.md, the file formats in
+//! format-spec/.
 
 mod bits;
 mod bulk;

@@ -27,12 +27,13 @@ pub(crate) fn real() -> Vec<u64> {
     read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/real_simhash64.u64"))
 }
 
-/// So many queries, all different: half of them evenly spread, half a stored value with up to three bits flipped.
+/// So many queries: half of them evenly spread, half a stored value with up to three bits flipped.
 pub(crate) fn queries(values: &[u64], count: usize) -> Vec<u64> {
+    let all = values.len().max(1);
     (0..count as u64)
         .map(|number| {
             let random = even(number + (1 << 40));
-            let stored = values.get(even(random) as usize % values.len());
+            let stored = values.get(even(random) as usize % all);
             match stored {
                 Some(&stored) if number % 2 == 1 => {
                     (0..random >> 60 & 3).fold(stored, |query, flip| query ^ 1 << (random >> (8 * flip) & 63))

@@ -12,12 +12,18 @@ use crate::segment::{Scratch, Segment};
 pub(crate) fn remove_present(segment: &Segment, records: &mut SortedRecords) -> Result<()> {
     let mut present = Present { segment, scratch: Scratch::default(), page: Vec::new(), block: None, ids: None };
     let mut failed: Option<Error> = None;
-    records.retain(|record| match present.has(record) {
-        Ok(has) => !has,
-        Err(error) => {
-            failed.get_or_insert(error);
-            true
+    records.retain(|record| {
+        // Nothing more is read once reading has failed.
+        if failed.is_some() {
+            return true;
         }
+        present.has(record).map_or_else(
+            |error| {
+                failed = Some(error);
+                true
+            },
+            |has| !has,
+        )
     });
     failed.map_or(Ok(()), Err)
 }

@@ -1,8 +1,9 @@
 //! Sorting by leading bits, several times as fast as by comparing alone.
 //!
 //! Values are dealt to buckets by the leading bits that tell them apart, each thread its share, and every bucket, small
-//! enough for a core's cache by now, is sorted in place. Where the leading bits are skewed a bucket holds much; it is
-//! then sorted by all threads, so skew costs what comparing costs and never more.
+//! enough for a core's cache by now, is dealt once more, to buckets of a few dozen, which are sorted by comparing.
+//! Where the leading bits are skewed a bucket holds much; it is then compared by all threads, so skew costs what
+//! comparing costs and never more.
 
 use rayon::prelude::*;
 
@@ -12,12 +13,16 @@ const BUCKETS: usize = 1 << BUCKET_BITS;
 /// Buckets of a bucket, as a power of two.
 const SMALL_BUCKET_BITS: u32 = 9;
 const SMALL_BUCKETS: usize = 1 << SMALL_BUCKET_BITS;
+/// Buckets of so many values are sorted by all threads.
+const LARGE: usize = 1 << 20;
 /// Fewer values than this are sorted at once.
 const SMALL: usize = 1 << 16;
 
-/// What `make` makes of each element of `source` and its number, in ascending order, which is first of all that of `key`.
+/// What `make` makes of each element of `source` and its number, in ascending order, which is first of all that of
+/// `key`.
 ///
-/// `make` is called three times for each element, so that what it makes has to be stored only once. Memory: the result.
+/// `make` is called three times for each element, so that what it makes has to be stored only once. Memory: the result
+/// and a bucket a thread.
 pub(crate) fn sorted<S: Sync, T: Copy + Ord + Default + Send + Sync>(
     source: &[S],
     make: impl Fn(usize, &S) -> T + Sync,
@@ -44,7 +49,7 @@ pub(crate) fn sorted<S: Sync, T: Copy + Ord + Default + Send + Sync>(
         .for_each(|(mut slots, share)| values(share, &make).for_each(|value| enter(&mut slots, bucket(&value), value)));
     let lengths = (0..BUCKETS).map(|bucket| counts.iter().filter_map(|counts| counts.get(bucket)).sum());
     cut(&mut sorted, lengths).into_par_iter().for_each_init(Vec::new, |scratch, bucket| {
-        if bucket.len() < SMALL { sort_bucket(bucket, &key, shift, scratch) } else { bucket.par_sort_unstable() }
+        if bucket.len() < LARGE { sort_bucket(bucket, &key, shift, scratch) } else { bucket.par_sort_unstable() }
     });
     sorted
 }

@@ -45,9 +45,11 @@ impl Records {
 /// # let directory = tempfile::tempdir()?;
 /// # let path = directory.path().join("store");
 /// let records = SortedRecords::from(Records::Numbered((1..=1000u64).map(|i| i << 50 | i).collect()));
-/// let workload = Workload { fingerprints: records.fingerprints(), width: 64, distance: 3, block_size: 256, filter: true };
+/// let fingerprints = records.fingerprints();
+/// let workload = Workload { fingerprints, width: 64, distance: 3, block_size: 256, filter: true };
 /// let design = records.skew().recommend(Goal::Balanced, &workload)?;
-/// let (store, _) = Store::create_loaded(&path, &Parameters::new(3).with_design(design), &Options::new(), records)?;
+/// let parameters = Parameters::new(3).with_design(design);
+/// let (store, _) = Store::create_loaded(&path, &parameters, &Options::new(), records)?;
 /// assert_eq!(store.query(1 << 50, 3)?[0].id, 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -49,8 +49,8 @@ pub(crate) fn fill_block(codes: &Codes, base: u64, keys: &[u64], budget: usize) 
     }
 }
 
-/// Adds up costs of keys, each told with its number and the key before it, from `start` on until `fits` says no; returns how
-/// many fitted and the totals then.
+/// Adds up costs of keys, each told with its number and the key before it, from `start` on until `fits` says no;
+/// returns how many fitted and the totals then.
 fn fitting<const N: usize>(
     base: u64,
     keys: &[u64],

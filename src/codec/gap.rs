@@ -68,8 +68,8 @@ pub(super) fn decode(
     }
     let ones = places.get(last).map_or(0, |&place| place as usize + 1);
     let keys = keys.get(..count).unwrap_or_default();
-    // If not even the greatest low parts could bring the sum to 2^64, then no key but one less than `base` tells of an
-    // overflow.
+    // All gaps together are less than `ones << low_width`. Where that is less than 2^64 keys ascend, unless they
+    // overflow once: then the last one is less than `base`.
     let in_range = if (ones as u64) < 1 << (64 - low_width).min(32) {
         keys.last().is_some_and(|&key| key >= base)
     } else {
@@ -97,8 +97,8 @@ pub(super) fn plain(
     whole
 }
 
-/// The places of the `count` (1 or more) ones from bit `start` on, from there: what comes before each, the zeros of all high
-/// parts so far and a one for each key. Whether all ones come before bit `end`.
+/// The places of the `count` (1 or more) ones from bit `start` on, from there: what comes before each, the zeros of all
+/// high parts so far and a one for each key. Whether all ones come before bit `end`.
 pub(super) fn places_of_ones(bytes: &[u8], start: usize, end: usize, count: usize, places: &mut [u32]) -> bool {
     /// Bits of a step; a load delivers them at any bit position.
     const STEP: usize = 56;

@@ -9,8 +9,8 @@
 //! * [`flips`]: for families of near values: which few bits differ from a key not far before, or else the gap.
 //!
 //! A table written with [`Codec::Xor`] has blocks of the first kind only; with [`Codec::Adaptive`] each block takes the
-//! smaller of the two others. The Huffman codes are trained once a table ([`Trainer`]) and shared by its blocks. Which kind
-//! a block is stands in the block index.
+//! smaller of the two others. The Huffman codes are trained once a table ([`Trainer`]) and shared by its blocks. Which
+//! kind a block is stands in the block index.
 //!
 //! Everything here is pure, bytes in and numbers out. Bytes are hostile: decoding never panics, and reports as damaged
 //! whatever the encoder would not have written.

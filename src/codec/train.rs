@@ -1,9 +1,9 @@
 //! Trains the Huffman codes of a table on a sample of its keys.
 //!
 //! Which kind of block a stretch of keys takes depends on the codes, and the codes on the stretches of their kind. So
-//! the sample is cut into short runs, each run takes the kind that is cheapest under the codes so far, and the codes are
-//! made anew from what they would have written; a few rounds of this settle. What a flips code cannot write because the
-//! sample did not show it, gap blocks can, so a sample is enough.
+//! the sample is cut into short runs, each run takes the kind that is cheapest under the codes so far, and the codes
+//! are made anew from what they would have written; a few rounds of this settle. What a flips code cannot write because
+//! the sample did not show it, gap blocks can, so a sample is enough.
 
 use super::fill::low_widths;
 use super::flips::{FlipsCode, Profile, Training};

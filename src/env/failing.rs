@@ -17,8 +17,8 @@ pub struct Failing {
 }
 
 impl Failing {
-    /// Makes the operations whose numbers (from 0) are in `fails` fail: one of them, or all from one on as when a disk is
-    /// full or gone.
+    /// Makes the operations whose numbers (from 0) are in `fails` fail: one of them, or all from one on as when a disk
+    /// is full or gone.
     #[must_use]
     pub fn new(inner: Arc<dyn Env>, fails: Range<u64>) -> Self {
         Self { inner, operations: Arc::default(), fails }

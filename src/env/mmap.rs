@@ -1,9 +1,9 @@
 //! Memory from the system's hands: a file mapped into memory, and large arrays in huge pages.
 //!
-//! This module and `codec::simd` are the only ones with `unsafe`. Mapping is unsafe because the borrow checker cannot see
-//! other processes: see [`crate::env`] for what happens if one cuts or overwrites the file, and for the mode that is
-//! immune to it. Within this process nothing ever writes to a file that is mapped: segment files are mapped after their
-//! final rename.
+//! This module and `codec::simd` are the only ones with `unsafe`. Mapping is unsafe because the borrow checker cannot
+//! see other processes: see [`crate::env`] for what happens if one cuts or overwrites the file, and for the mode that
+//! is immune to it. Within this process nothing ever writes to a file that is mapped: segment files are mapped after
+//! their final rename.
 #![expect(unsafe_code, reason = "memory maps")]
 
 use super::ReadFile;
@@ -59,8 +59,8 @@ impl ReadFile for Mapped {
     }
 }
 
-/// Words of memory, zeros at first, in huge pages where the system has them: random reads of a large array otherwise wait
-/// for the page table too.
+/// Words of memory, zeros at first, in huge pages where the system has them: random reads of a large array otherwise
+/// wait for the page table too.
 #[derive(Debug)]
 pub(crate) struct Words {
     memory: Memory,

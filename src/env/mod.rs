@@ -7,10 +7,11 @@
 //! (`TempFile`): after a crash it is there whole, or not at all.
 //!
 //! # Reading by memory map
-//! [`ReadMode::Mmap`] is the fastest way to read, with one hazard: if another process cuts a mapped file short, touching
-//! the missing part kills this process (SIGBUS on Unix), and if it overwrites the file, pages that were checked before
-//! change unnoticed. Segment files are never changed once they are written, so this takes a stranger's hand.
-//! [`ReadMode::Pread`] reads every page anew and checks it every time; a file that is cut or changed then gives an error.
+//! [`ReadMode::Mmap`] is the fastest way to read, with one hazard: if another process cuts a mapped file short,
+//! touching the missing part kills this process (SIGBUS on Unix), and if it overwrites the file, pages that were
+//! checked before change unnoticed. Segment files are never changed once they are written, so this takes a stranger's
+//! hand. [`ReadMode::Pread`] reads every page anew and checks it every time; a file that is cut or changed then gives
+//! an error.
 
 mod failing;
 mod filesystem;

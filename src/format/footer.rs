@@ -53,8 +53,8 @@ pub(crate) struct Footer {
     pub(crate) records: u64,
     /// Number of distinct fingerprints, which every table holds once.
     pub(crate) fingerprints: u64,
-    /// XXH64 (seed 0) of all bytes of the file before the footer. It tells segments apart, which a CRC-32 cannot do: over
-    /// bytes that are followed by their own CRC-32 it comes out the same whatever they are.
+    /// XXH64 (seed 0) of all bytes of the file before the footer. It tells segments apart, which a CRC-32 cannot do:
+    /// over bytes that are followed by their own CRC-32 it comes out the same whatever they are.
     pub(crate) content_hash: u64,
     /// One entry a table, in the order of the design.
     pub(crate) tables: Vec<TableSections>,
@@ -147,8 +147,8 @@ impl Footer {
         Ok(footer)
     }
 
-    /// Sections have to follow one another without overlap. Only one that consists of pages may begin behind padding, and
-    /// then at the next multiple of a page's size.
+    /// Sections have to follow one another without overlap. Only one that consists of pages may begin behind padding,
+    /// and then at the next multiple of a page's size.
     fn check(&self, spans: &[Span], footer_offset: u64) -> Result<()> {
         let mut end = header::SIZE as u64;
         for span in spans {

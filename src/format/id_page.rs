@@ -1,9 +1,9 @@
 //! A page of document ids (format-spec/ids.md).
 //!
-//! Ids follow the fingerprints of the first table: all ids of the first fingerprint in ascending order, then those of the
-//! second. A page stores its least id and every id's excess over it. Several excesses are joined into one number of a
-//! mixed radix, so that a range that is no power of two wastes only a fraction of a bit an id. Where a fingerprint has
-//! more ids than one, a bitmap says which records begin a new fingerprint.
+//! Ids follow the fingerprints of the first table: all ids of the first fingerprint in ascending order, then those of
+//! the second. A page stores its least id and every id's excess over it. Several excesses are joined into one number of
+//! a mixed radix, so that a range that is no power of two wastes only a fraction of a bit an id. Where a fingerprint
+//! has more ids than one, a bitmap says which records begin a new fingerprint.
 
 use super::fields::Fields;
 use super::page;
@@ -152,8 +152,8 @@ impl<'a> IdPage<'a> {
         Ok(page)
     }
 
-    /// The same for a payload that [`IdPage::parse`] has accepted before. Nothing is checked but what the other methods rely
-    /// on: somebody may have changed a mapped file.
+    /// The same for a payload that [`IdPage::parse`] has accepted before. Nothing is checked but what the other methods
+    /// rely on: somebody may have changed a mapped file.
     #[inline]
     pub(crate) fn parsed(payload: &'a [u8]) -> Option<Self> {
         let (header, rest) = payload.split_first_chunk::<HEADER>()?;

@@ -1,4 +1,5 @@
-//! The manifest: one small file that says what the store is and which segments it consists of (format-spec/manifest.md).
+//! The manifest: one small file that says what the store is and which segments it consists of
+//! (format-spec/manifest.md).
 
 use super::fields::{Fields, seal};
 use super::parameters::Parameters;

@@ -1,8 +1,9 @@
 //! Pages: what is read and checksummed (format-spec/segment.md).
 //!
 //! A page is 4 KiB, or one block where blocks are larger. Blocks fill it one after another, each up to its share of the
-//! page, so that a whole number of them always fits; a CRC-32 closes it. The last page of a section ends behind its last
-//! block. The checksum covers the page's place too ([`Stream`] and number): a page that was written elsewhere does not pass.
+//! page, so that a whole number of them always fits; a CRC-32 closes it. The last page of a section ends behind its
+//! last block. The checksum covers the page's place too ([`Stream`] and number): a page that was written elsewhere does
+//! not pass.
 
 use super::CHECKSUM;
 use crate::error::{Error, Result};

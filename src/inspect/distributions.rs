@@ -21,8 +21,8 @@ pub struct Distributions {
     pub fingerprints: Vec<u64>,
     /// Blocks by kind.
     pub kinds: BTreeMap<String, u64>,
-    /// For every Huffman code its name and its symbols by the length of their code words in bits; symbols without a code
-    /// word are left out.
+    /// For every Huffman code its name and its symbols by the length of their code words in bits; symbols without a
+    /// code word are left out.
     pub code_lengths: BTreeMap<String, Vec<u64>>,
     /// Fingerprints by the bit length of their difference from the next smaller one, 1 to 64.
     pub gaps: Vec<u64>,

@@ -14,8 +14,8 @@ use crate::segment::{SegmentFile, parse_id_index, read_footer};
 use crate::{bulk, manifest};
 use std::path::Path;
 
-/// Calls `visit` with every field of a segment file, a manifest, or of all files of a store, in file order. Large runs of
-/// packed bits are one field each.
+/// Calls `visit` with every field of a segment file, a manifest, or of all files of a store, in file order. Large runs
+/// of packed bits are one field each.
 ///
 /// # Errors
 /// `NotFound`, `Io`, or the first damage after all fields before it were visited, or what `visit` returns.

@@ -1,5 +1,5 @@
-//! The raw view of a store's files that `fpdump` shows: sections, blocks, keys, and every byte explained; how what is in
-//! them is distributed, and what it would weigh under other parameters.
+//! The raw view of a store's files that `fpdump` shows: sections, blocks, keys, and every byte explained; how what is
+//! in them is distributed, and what it would weigh under other parameters.
 //!
 //! Nothing here changes anything, and nothing here is needed to use a store. Words are those of format-spec/.
 

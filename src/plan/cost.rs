@@ -1,7 +1,8 @@
 //! What a design costs, predicted, and which one to take.
 //!
 //! [`predict`] knows nothing of the data and assumes evenly spread keys. Real fingerprints come in families, and then a
-//! query near a stored one meets many existing prefixes and dense blocks: [`super::Skew`] predicts from the data itself.
+//! query near a stored one meets many existing prefixes and dense blocks: [`super::Skew`] predicts from the data
+//! itself.
 
 use super::filter_shape::{FilterShape, filters_of};
 use super::probing::{self, Shape};
@@ -74,7 +75,8 @@ impl Goal {
             Self::Balanced => cost.disk_bytes * cost.disk_bytes * cost.nanos,
             Self::Space => cost.disk_bytes,
             Self::Latency => cost.nanos,
-            // The reads of a query go out together, so one more counts little, and a copy of all fingerprints counts too.
+            // The reads of a query go out together, so one more counts little, and a copy of all fingerprints counts
+            // too.
             Self::Disk => (1.0 + cost.blocks) * cost.disk_bytes.sqrt(),
         }
     }

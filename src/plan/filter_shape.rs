@@ -16,6 +16,9 @@ const DENSE_FROM: u32 = 2;
 /// Words of a line, which is what memory is fetched in.
 pub(crate) const LINE: u64 = 8;
 
+/// Most bits by which prefixes of one line differ: with more, the line fills less evenly than is gained.
+const MOST_SHARING: u32 = 5;
+
 /// How many bits a filter has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Density {
@@ -35,6 +38,8 @@ const DENSE: Density = Density { bits: 15.0, ones: 4, false_positives: 0.0061 };
 pub(crate) struct FilterShape {
     /// Number of leading key bits that it knows.
     pub(crate) prefix: u32,
+    /// Prefixes that differ in no more than so many of their last bits share a line.
+    pub(crate) sharing: u32,
     /// Number of its 64-bit words, whole lines of them.
     pub(crate) words: u64,
     /// How many bits it has for them.
@@ -54,7 +59,11 @@ impl FilterShape {
         }
         let density = if radius.is_some_and(|radius| radius >= DENSE_FROM) { DENSE } else { USUAL };
         let words = ((keys as f64 * density.bits / 64.0) as u64 + 1).next_multiple_of(LINE);
-        Some(Self { prefix: leading.min(keys.ilog2() + 9), words, density })
+        let prefix = leading.min(keys.ilog2() + 9);
+        // Only so many that hardly more than one of those which share a line exists on average: others would fill lines
+        // unevenly.
+        let sharing = prefix.saturating_sub(keys.ilog2() + 3).min(MOST_SHARING);
+        Some(Self { prefix, sharing, words, density })
     }
 
     /// Bytes of memory.
@@ -82,8 +91,8 @@ impl FilterShape {
     }
 }
 
-/// The hash of a prefix, given as the least key that has it: the two halves of a product folded, as in wyhash, so that all
-/// its bits depend on all of the prefix's. The factor is 2^64 divided by the golden ratio.
+/// The hash of a prefix, given as the least key that has it: the two halves of a product folded, as in wyhash, so that
+/// all its bits depend on all of the prefix's. The factor is 2^64 divided by the golden ratio.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "halves of a product")]
 pub(crate) fn hash(first: u64) -> u64 {

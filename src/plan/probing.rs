@@ -1,8 +1,8 @@
 //! Which prefix length a query uses in a table, and what that costs.
 //!
 //! Short prefixes mean few probes that each cover many blocks, long ones many probes that each touch one block or two.
-//! How many blocks a prefix covers depends on the data: bits that hardly vary tell nothing apart. With a filter the long
-//! prefixes for which it was made are the cheapest by far: hardly any of them exists.
+//! How many blocks a prefix covers depends on the data: bits that hardly vary tell nothing apart. With a filter the
+//! long prefixes for which it was made are the cheapest by far: hardly any of them exists.
 //!
 //! Times are those of [`Timings::IN_USE`].
 
@@ -37,8 +37,8 @@ pub(crate) struct Probing {
     pub(crate) nanos: f64,
 }
 
-/// The fastest way to probe a table within `radius`. `covered` says how many blocks the keys with one prefix of a length
-/// extend over.
+/// The fastest way to probe a table within `radius`. `covered` says how many blocks the keys with one prefix of a
+/// length extend over.
 pub(crate) fn choose(shape: Shape, radius: u32, covered: impl Fn(u32) -> f64) -> Probing {
     let probing = |prefix: u32, filter: Option<FilterShape>| {
         let probes = masks(prefix, radius);

@@ -7,7 +7,8 @@
 pub struct Timings {
     /// To ask a filter for a prefix.
     pub filter: f64,
-    /// To find a prefix in the block index. Of the time to find and to fetch, which is what can be measured, about a fifth.
+    /// To find a prefix in the block index. Of the time to find and to fetch, which is what can be measured, about a
+    /// fifth.
     pub place: f64,
     /// To fetch a block and begin with it.
     pub block: f64,

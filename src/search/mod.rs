@@ -3,8 +3,8 @@
 //! For every segment and distance a [`SegmentPlan`] says which tables are probed with which prefix lengths, or that
 //! reading the whole first table is cheaper. [`probe`] finds the blocks that a table's probes touch and decodes each of
 //! them; a decoded key is compared by counting differing bits, never by its prefix, so whatever a block holds within
-//! k counts. What several tables see is reported once by whoever asks. [`scan`] is brute force over the first table: the
-//! reference that the index is checked against, and the way to answer where probing would read everything anyway.
+//! k counts. What several tables see is reported once by whoever asks. [`scan`] is brute force over the first table:
+//! the reference that the index is checked against, and the way to answer where probing would read everything anyway.
 
 mod probe;
 mod scan;
@@ -19,8 +19,8 @@ pub use work::Work;
 use crate::error::Result;
 use std::ops::ControlFlow;
 
-/// Calls `visit` with the number of a query and each fingerprint of a segment within the distance, perhaps several times,
-/// until it breaks. Of a plan that probes only that part is carried out; a scan belongs to the last part.
+/// Calls `visit` with the number of a query and each fingerprint of a segment within the distance, perhaps several
+/// times, until it breaks. Of a plan that probes only that part is carried out; a scan belongs to the last part.
 ///
 /// # Errors
 /// `Damaged` or `Io` from reading blocks.

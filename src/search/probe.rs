@@ -1,10 +1,10 @@
 //! Probing the tables of a segment, in stages.
 //!
 //! What a query costs is waiting for memory: every prefix it asks for lies somewhere else. So nothing is fetched one
-//! after another. All prefixes are computed and the filter's words asked for; those that the filter lets pass are looked
-//! up in the block index, each step for all of them before the next one is taken; their blocks are asked for, of the memory
-//! and, where they have not been read before, of the disk; and only then the first block is decoded. Several queries may
-//! go together.
+//! after another. All prefixes are computed and the filter's words asked for; those that the filter lets pass are
+//! looked up in the block index, each step for all of them before the next one is taken; their blocks are asked for, of
+//! the memory and, where they have not been read before, of the disk; and only then the first block is decoded. Several
+//! queries may go together.
 
 use super::segment_plan::TableProbe;
 use super::{Found, Work};
@@ -70,8 +70,8 @@ pub(crate) struct Prober {
 }
 
 impl Prober {
-    /// Calls `visit` with the number of a query and each fingerprint within the distance, once or more for each table that
-    /// sees it, until it breaks. Of every table's masks only those in `part` are tried.
+    /// Calls `visit` with the number of a query and each fingerprint within the distance, once or more for each table
+    /// that sees it, until it breaks. Of every table's masks only those in `part` are tried.
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading blocks.
@@ -207,8 +207,8 @@ fn blocks_of(table: &Table, place: &Place, prefix: u32, visits: &mut Vec<Visit>)
     }
 }
 
-/// Drops visits that occur again. Of few, the check for recent ones has found nearly all; of many, as wide radii make them,
-/// most of those that are left.
+/// Drops visits that occur again among those that are on the way together. Of few, the check for recent ones has found
+/// nearly all; of many, as wide radii make them, this finds the rest.
 fn once(visits: &mut Vec<Visit>) {
     const MANY: usize = 64;
     if visits.len() > MANY {

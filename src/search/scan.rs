@@ -18,7 +18,7 @@ pub(crate) fn scan_segment<B>(
     let table = segment.first_table()?;
     work.scans += 1;
     for block in 0..table.index().len() {
-        table.prefetch_behind(block);
+        table.prefetch_ahead(block);
         let found = visit_block(table, block, query, k, scratch, work, &mut visit)?;
         if found.is_break() {
             return Ok(found);

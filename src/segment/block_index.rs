@@ -78,7 +78,8 @@ impl BlockIndex {
         self.fingerprints += u64::from(entry.count);
     }
 
-    /// Blocks that the keys with one prefix of this length extend over, on average over the prefixes that block keys have.
+    /// Blocks that the keys with one prefix of this length extend over, on average over the prefixes that block keys
+    /// have.
     pub(crate) fn blocks_covered(&self, prefix: u32) -> f64 {
         self.covered.get(prefix as usize).copied().unwrap_or(0.0)
     }

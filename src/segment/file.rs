@@ -168,8 +168,9 @@ impl Pages {
         self.span.offset.wrapping_add(number.wrapping_mul(self.size as u64)) as usize
     }
 
-    /// Says that a page will be read soon, unless it was read through the map before: then it most likely is in memory, and
-    /// asking would cost more than it saves. (Where a store is larger than memory, positioned reads announce every page.)
+    /// Says that a page will be read soon, unless it was read through the map before: then it most likely is in memory,
+    /// and asking would cost more than it saves. (Where a store is larger than memory, positioned reads announce every
+    /// page.)
     #[inline]
     pub(super) fn will_read(&self, file: &SegmentFile, number: u64) {
         if !self.checked.has(number) {

@@ -11,8 +11,8 @@ pub(super) const INDEX_CHUNK: usize = 1024;
 /// Most records that wait for their page.
 const WAITING: usize = 4 * id_page::MAX_RECORDS;
 
-/// Encodes the ids of records that are sorted by fingerprint, then id, and distinct. Their pages go to `pages` as they are
-/// done; returns their index: how many fingerprints begin in each page, and checksums.
+/// Encodes the ids of records that are sorted by fingerprint, then id, and distinct. Their pages go to `pages` as they
+/// are done; returns their index: how many fingerprints begin in each page, and checksums.
 ///
 /// # Errors
 /// `Stopped` if nobody takes the pages any more.

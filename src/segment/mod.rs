@@ -1,8 +1,8 @@
 //! Segments: one immutable file with all tables of one sorted run, the ids once, index and code tables.
 //!
-//! [`SegmentWriter`] makes the file in one forward pass under a temporary name. [`Segment`] opens it: index, code tables
-//! and the directory of ids are read into memory and checked whole, pages of blocks and ids are checked when they are
-//! read. The file is specified in format-spec/segment.md.
+//! [`SegmentWriter`] makes the file in one forward pass under a temporary name. [`Segment`] opens it: index, code
+//! tables and the directory of ids are read into memory and checked whole, pages of blocks and ids are checked when
+//! they are read. The file is specified in format-spec/segment.md.
 
 mod block_index;
 mod directory;

@@ -1,5 +1,5 @@
-//! Pages on their way from an encoder to who writes them, some megabytes at a time: so that writing begins before encoding
-//! ends, and never much waits in memory.
+//! Pages on their way from an encoder to who writes them, some megabytes at a time, so that writing begins before
+//! encoding ends.
 
 /// Pieces are at least this long, but for the last one of a section.
 pub(crate) const PIECE: usize = 4 << 20;

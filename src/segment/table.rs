@@ -127,7 +127,7 @@ impl Table {
 
     /// In a pass over all blocks: brings a later one near while this one is decoded.
     #[inline]
-    pub(crate) fn prefetch_behind(&self, block: usize) {
+    pub(crate) fn prefetch_ahead(&self, block: usize) {
         const AHEAD: usize = 8;
         self.prefetch_block(block + AHEAD);
     }

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use xxhash_rust::xxh64::Xxh64;
 
-/// Sections of pages from this size on begin at a multiple of the smallest page, so that a page read from a cold disk is
-/// one of the device's. In smaller ones the padding would weigh more than it helps.
+/// Sections of pages from this size on begin at a multiple of the smallest page, so that a page read from a cold disk
+/// is one of the device's. In smaller ones the padding would weigh more than it helps.
 const ALIGNED_FROM: usize = 1 << 20;
 
 /// A segment that is being written. Dropped without [`SegmentWriter::finish`], nothing remains of it.

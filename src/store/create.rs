@@ -21,7 +21,7 @@ pub(super) fn create(
     path: &Path,
     parameters: &Parameters,
     options: &Options,
-    records: Option<SortedRecords>,
+    records: Option<impl Into<SortedRecords>>,
 ) -> Result<(Store, LoadReport)> {
     parameters.check()?;
     let env = &*options.env;
@@ -59,7 +59,7 @@ pub(super) fn create(
     }
 }
 
-fn fill(store: &mut Store, records: Option<SortedRecords>) -> Result<LoadReport> {
+fn fill(store: &mut Store, records: Option<impl Into<SortedRecords>>) -> Result<LoadReport> {
     let env = store.options.env.clone();
     let mark = store.path.join(CREATING);
     let fail = |error| Error::io("cannot create", &mark, error);
@@ -69,7 +69,7 @@ fn fill(store: &mut Store, records: Option<SortedRecords>) -> Result<LoadReport>
     let mut report = LoadReport::default();
     let mut state = store.manifest.clone();
     if let Some(records) = records {
-        report = load::add_segment(store, &mut state, records)?;
+        report = load::add_segment(store, &mut state, records.into())?;
     }
     if let Err(error) = manifest::replace(&env, &store.path, &state) {
         let found = manifest::read_bytes(&*env, &store.path);

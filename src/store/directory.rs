@@ -89,8 +89,8 @@ pub(super) fn create_durably(env: &dyn Env, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes unfinished files but the one to keep, and segments that the manifest does not name; nothing that is not ours.
-/// The caller holds the lock.
+/// Removes unfinished files but the one to keep, and segments that the manifest does not name; nothing that is not
+/// ours. The caller holds the lock.
 pub(super) fn remove_leftovers(env: &dyn Env, path: &Path, state: &ManifestData, keep: Option<&str>) -> Result<()> {
     let known: Vec<String> = state.segments.iter().map(|segment| segment_name(segment.number)).collect();
     for name in env.list(path).map_err(|error| Error::io("cannot list", path, error))? {

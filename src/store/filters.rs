@@ -66,8 +66,8 @@ impl Drop for FilterMaker {
     }
 }
 
-/// One table a thread. The threads are its own: those of a pool may be the ones that wait for it. A table that cannot be
-/// read has no filter; whoever asks it is told what is wrong with it.
+/// One table a thread. The threads are its own: those of a pool may be the ones that wait for it. A table that cannot
+/// be read has no filter; whoever asks it is told what is wrong with it.
 fn make(segments: &[Arc<Segment>], stop: &AtomicBool) {
     let tables: Vec<&Table> = segments.iter().flat_map(|segment| segment.tables()).collect();
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(tables.len());

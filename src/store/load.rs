@@ -65,8 +65,8 @@ pub(super) fn bulk_load(store: &mut Store, records: impl Into<SortedRecords>) ->
     Ok(report)
 }
 
-/// Writes the records that are not there yet to a new segment, opens it and enters it into `state`. The manifest on disk
-/// is not touched.
+/// Writes the records that are not there yet to a new segment, opens it and enters it into `state`. The manifest on
+/// disk is not touched.
 pub(super) fn add_segment(
     store: &mut Store,
     state: &mut ManifestData,

@@ -75,7 +75,7 @@ impl Store {
     /// `AlreadyExists` if there is a store, or a directory with other files; `InvalidInput` if the parameters are not
     /// possible; `Locked`; `Io`.
     pub fn create(path: impl AsRef<Path>, parameters: &Parameters, options: &Options) -> Result<Self> {
-        create::create(path.as_ref(), parameters, options, None).map(|(store, _)| store)
+        create::create(path.as_ref(), parameters, options, None::<SortedRecords>).map(|(store, _)| store)
     }
 
     /// Whether a store may be created at the path: nothing is there, or nothing but what an interrupted creation left.
@@ -97,7 +97,7 @@ impl Store {
         options: &Options,
         records: impl Into<SortedRecords>,
     ) -> Result<(Self, LoadReport)> {
-        create::create(path.as_ref(), parameters, options, Some(records.into()))
+        create::create(path.as_ref(), parameters, options, Some(records))
     }
 
     /// Opens a store for reading and writing, and removes what an interrupted load has left behind.
@@ -167,8 +167,8 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// `ReadOnly`; `InvalidInput` if the records have ids and the store numbers them itself, or the reverse; `Damaged` or
-    /// `Io` from reading what is there; `Io` from writing, in which case the store is as before;
+    /// `ReadOnly`; `InvalidInput` if the records have ids and the store numbers them itself, or the reverse; `Damaged`
+    /// or `Io` from reading what is there; `Io` from writing, in which case the store is as before;
     /// `Poisoned` after a failed last step, see the module's text.
     pub fn bulk_load(&mut self, records: impl Into<SortedRecords>) -> Result<LoadReport> {
         load::bulk_load(self, records)

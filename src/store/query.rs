@@ -47,8 +47,8 @@ impl<'a> Searcher<'a> {
         self.planned(&[fingerprint], k).map(only)
     }
 
-    /// The answers of [`Searcher::query`] to independent queries, in their order. While one waits for memory or disk, others go
-    /// on.
+    /// The answers of [`Searcher::query`] to independent queries, in their order. While one waits for memory or disk,
+    /// others go on.
     ///
     /// ```
     /// # use fpstore::{Options, Parameters, Records, Store};

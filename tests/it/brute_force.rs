@@ -1,4 +1,5 @@
-//! Answers equal brute force: on real and on uniform data, for every design, codec, reading mode and number of segments.
+//! Answers equal brute force: on real and on uniform data, for every design, codec, reading mode and number of
+//! segments.
 
 use crate::support::*;
 use fpstore::{Parameters, ReadMode, Record};

@@ -1,5 +1,5 @@
-//! Every byte flipped, every file cut at every length, random bytes as files: `verify` reports it, queries give an error
-//! or the right answer, nothing panics.
+//! Every byte flipped, every file cut at every length, random bytes as files: `verify` reports it, queries give an
+//! error or the right answer, nothing panics.
 
 use crate::support::*;
 use fpstore::inspect::{self, BlockKind};

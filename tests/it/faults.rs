@@ -151,8 +151,8 @@ fn a_store_whose_load_failed_answers_as_before_and_takes_the_next_load_or_says_w
 
 #[test]
 fn opening_for_writing_makes_a_manifest_durable_whose_writer_could_not() {
-    // The writer's last sync fails, so its load fails although the new manifest is there; the next writer, who finds the
-    // records and reports them as present, must have made them durable.
+    // The writer's last sync fails, so its load fails although the new manifest is there; the next writer, who finds
+    // the records and reports them as present, must have made them durable.
     let new = numbered(&real()[..500]);
     let parameters = Parameters::new(3);
     for operation in 0..200 {
@@ -184,4 +184,24 @@ fn a_query_over_a_failing_disk_is_an_error_or_right() {
         },
         |_, _, _| {},
     );
+}
+
+#[test]
+fn a_load_reads_no_more_of_the_store_once_reading_has_failed() {
+    let fixture = Fixture::new(ReadMode::Pread);
+    let records = numbered(&uniform(3000, 91));
+    drop(fixture.load(&Parameters::new(3), &records, 1));
+    let failing = Failing::new(Arc::new(fixture.env.clone()), 0..0);
+    let options = Options::new().with_read_mode(ReadMode::Pread).with_env(Arc::new(failing.clone()));
+    let mut store = Store::open(&fixture.path, &options).unwrap();
+    let opened = failing.operations();
+    store.bulk_load(Records::WithIds(records.clone())).unwrap();
+    // That took many reads; of a disk that is gone from the third on, no more than the one that fails.
+    assert!(failing.operations() - opened > 20);
+    drop(store);
+    let failing = Failing::new(Arc::new(fixture.env.clone()), opened + 2..u64::MAX);
+    let options = options.with_env(Arc::new(failing.clone()));
+    let mut store = Store::open(&fixture.path, &options).unwrap();
+    assert_eq!(store.bulk_load(Records::WithIds(records)).unwrap_err().kind(), ErrorKind::Io);
+    assert_eq!(failing.operations(), opened + 3);
 }

@@ -29,8 +29,8 @@ const SOCIABLE: usize = 5;
 /// Neighbours on a lower floor of which the first may use the second.
 const NEIGHBOURS: &[(&str, &str)] = &[("codec", "bits"), ("plan", "bits")];
 
-/// The only modules with `unsafe` in them, folders with all that they hold. Each says in its text why it needs it, and at
-/// every place why that is sound.
+/// The only modules with `unsafe` in them, folders with all that they hold. Each says in its text why it needs it, and
+/// at every place why that is sound.
 const UNSAFE: &[&[&str]] = &[&["env", "mmap"], &["codec", "simd"]];
 
 /// The most lines a source file may have.
@@ -141,9 +141,9 @@ fn may_be_unsafe(file: &str) -> bool {
     file.starts_with("src/") && UNSAFE.iter().any(|allowed| module.starts_with(allowed))
 }
 
-/// What a module that may be `unsafe` leaves unsaid: in its text what it needs that for (a module within a folder of the
-/// list relies on the folder's own text), and above every place a comment that begins with `SAFETY:`. Test modules, which
-/// stand at the end, need not explain.
+/// What a module that may be `unsafe` leaves unsaid: in its text what it needs that for (a module within a folder of
+/// the list relies on the folder's own text), and above every place a comment that begins with `SAFETY:`. Test modules,
+/// which stand at the end, need not explain.
 fn unexplained_unsafe(file: &str, source: &str) -> Vec<String> {
     if !may_be_unsafe(file) {
         return Vec::new();

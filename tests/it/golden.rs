@@ -2,8 +2,8 @@
 //!
 //! They are made by these tests when `tests/golden/good` is missing, and compared ever after. After raising the format
 //! version move `good` to a folder of the old version's own, add it to [`OLD`], and remove `bad`; CI never makes them.
-//! `format-spec/decode.py`, a decoder that shares no code with the library, has to read the good ones to the same records
-//! and refuse the bad ones and those of other versions.
+//! `format-spec/decode.py`, a decoder that shares no code with the library, has to read the good ones to the same
+//! records and refuse the bad ones and those of other versions.
 
 use crate::strict::Parts;
 use crate::support::*;

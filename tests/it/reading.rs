@@ -65,8 +65,8 @@ fn positioned_reads_check_every_page_every_time() {
 /// The pages, of more than 140, that are damaged.
 const DAMAGED: [usize; 4] = [64, 65, 70, 130];
 
-/// Damages pages of a section and asks for every record by itself, those outside of these pages first. `counts` says how
-/// many of the sorted records each page of the section holds.
+/// Damages pages of a section and asks for every record by itself, those outside of these pages first. `counts` says
+/// how many of the sorted records each page of the section holds.
 fn damaged_pages_are_noticed(name: &str, counts: fn(&Path) -> Vec<usize>) {
     let directory = tempfile::tempdir().unwrap();
     let records = sample(100_000);

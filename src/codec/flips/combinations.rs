@@ -63,8 +63,8 @@ pub(in crate::codec) fn unrank(rank: u32, k: u32) -> u64 {
     let (mut rank, mut mask) = (rank, 0);
     for k in (4..=k).rev() {
         let row = BINOMIALS.get(k as usize).unwrap_or(&[0; 64]);
-        // The greatest bit number whose sets begin at or below the rank. Counted, not searched for: no branch that cannot be
-        // foreseen, and many at once in wide registers.
+        // The greatest bit number whose sets begin at or below the rank. Counted, not searched for: no branch that
+        // cannot be foreseen, and many at once in wide registers.
         let bit = row.iter().map(|&first| u32::from(first <= rank)).sum::<u32>().saturating_sub(1);
         rank -= row.get(bit as usize).copied().unwrap_or(0);
         mask |= 1u64.checked_shl(bit).unwrap_or(0);

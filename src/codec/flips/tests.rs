@@ -56,8 +56,8 @@ fn read(code: &FlipsCode, bytes: &[u8], base: u64, count: usize) -> Option<Vec<u
 fn written_by_hand() {
     let code = by_hand(true);
     assert!(!code.quick);
-    // A gap of upper halves of two bits, 2 + 1, and a lower half of 5; from there one flip, bit 3; then the bits 3 and 1;
-    // from the key before that one bit 4; then the bits 10, 3, 2, 1, 0.
+    // A gap of upper halves of two bits, 2 + 1, and a lower half of 5; from there one flip, bit 3; then the bits 3 and
+    // 1; from the key before that one bit 4; then the bits 10, 3, 2, 1, 0.
     let first = (2, 1 << 32 | 5, 33);
     let keys = [first, (flips(0, 1, 3), 0, 0), (flips(1, 1, 4), 0, 0), (flips(0, 5, 10), 0, 8)];
     let expected = [3 << 32 | 5, 3 << 32 | 13, 3 << 32 | 21, 3 << 32 | ((21 ^ 15) + 1024)];

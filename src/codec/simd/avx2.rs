@@ -61,8 +61,8 @@ pub(super) fn decode(
 const UNARY_STEP: usize = 4;
 const _: () = assert!(SLACK >= 8 * UNARY_STEP + 8);
 
-/// As the plain form, if eight bytes can be loaded from before `end`. A byte at a time: its ones' places come from a table,
-/// eight at once.
+/// As the plain form, if eight bytes can be loaded from before `end`. A byte at a time: its ones' places come from a
+/// table, eight at once.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 fn places_of_ones(bytes: &[u8], start: usize, end: usize, count: usize, places: &mut [u32]) -> bool {
@@ -70,8 +70,8 @@ fn places_of_ones(bytes: &[u8], start: usize, end: usize, count: usize, places: 
     let out = places.as_mut_ptr();
     let eight = _mm256_set1_epi32(8);
     let (mut done, mut position, mut passed) = (0, start, _mm256_setzero_si256());
-    // Until the end, not until the last key: the end is known before anything is decoded, so that the processor need not
-    // wait to go on. What follows the last key is padding of less than a byte, or damage.
+    // Until the end, not until the last key: the end is known before anything is decoded, so that the processor need
+    // not wait to go on. What follows the last key is padding of less than a byte, or damage.
     while position < end && done <= count {
         // SAFETY: `position` is less than `end`.
         let word = unsafe { u64::from_le(bytes.as_ptr().add(position >> 3).cast::<u64>().read_unaligned()) };
@@ -95,8 +95,8 @@ fn places_of_ones(bytes: &[u8], start: usize, end: usize, count: usize, places: 
     done >= count && places.get(count - 1).is_some_and(|&place| start + (place as usize) < end)
 }
 
-/// How four packed low parts are brought to the four lanes of a register: two 16-byte loads, one for each half, a shuffle
-/// of their bytes, and a shift of every lane.
+/// How four packed low parts are brought to the four lanes of a register: two 16-byte loads, one for each half, a
+/// shuffle of their bytes, and a shift of every lane.
 #[derive(Clone, Copy)]
 #[repr(C, align(32))]
 struct Unpacking {
@@ -106,8 +106,8 @@ struct Unpacking {
     loads: [usize; 2],
 }
 
-/// For every width, how the first and the second four of eight low parts are unpacked. Eight of them end with a byte, so
-/// there are no other cases.
+/// For every width, how the first and the second four of eight low parts are unpacked. Eight of them end with a byte,
+/// so there are no other cases.
 static UNPACKING: [[Unpacking; 2]; MAX_LOW_WIDTH as usize + 1] = unpacking();
 
 const fn unpacking() -> [[Unpacking; 2]; MAX_LOW_WIDTH as usize + 1] {
@@ -137,8 +137,8 @@ const fn unpacking() -> [[Unpacking; 2]; MAX_LOW_WIDTH as usize + 1] {
     table
 }
 
-/// As the plain form from the first key on. Four keys at a time: low parts unpacked, summed up, high parts added. A high
-/// part is the difference of two places less one; what all these ones amount to is summed up with the low parts.
+/// As the plain form from the first key on. Four keys at a time: low parts unpacked, summed up, high parts added. A
+/// high part is the difference of two places less one; what all these ones amount to is summed up with the low parts.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 fn sums(low_width: u32, bytes: &[u8], before: u64, count: usize, keys: &mut [u64], places: &[u32]) {
@@ -157,8 +157,8 @@ fn sums(low_width: u32, bytes: &[u8], before: u64, count: usize, keys: &mut [u64
     for eight in 0..steps {
         for (half, unpacking) in unpackings.iter().enumerate() {
             let at = eight * 8 + half * 4;
-            // SAFETY: `(eight + 1) * width + 16` is at most the number of bytes. `at` is less than `count + 7`, and both slices
-            // have SLACK more than `count`.
+            // SAFETY: `(eight + 1) * width + 16` is at most the number of bytes. `at` is less than `count + 7`, and
+            // both slices have SLACK more than `count`.
             unsafe {
                 let from = bytes.as_ptr().add(eight * width);
                 let low: __m128i = _mm_loadu_si128(from.add(unpacking.loads[0]).cast());

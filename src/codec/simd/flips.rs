@@ -57,17 +57,18 @@ fn run<const DENSE: bool>(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mu
         (entries, [even + in_even, odd + in_odd])
     };
     let within = |lanes: [usize; 2]| lanes.iter().all(|&lane| lane <= limit);
-    if count - done < BATCH || !within(symbols_at) {
+    if count < done + BATCH || !within(symbols_at) {
         return;
     }
     let (mut entries, mut behind) = symbols(symbols_at);
     while values.wrapping_sub(BATCH * WIDEST) <= span {
         let more = count - done >= 2 * BATCH && within(behind);
-        // Each symbol of a lane waits for the one before. Where values take long, those of the next batch are looked up before
-        // the values of this one are taken, to have company; quick ones are over too soon for that to pay.
+        // Each symbol of a lane waits for the one before. Where values take long, those of the next batch are looked up
+        // before the values of this one are taken, to have company; quick ones are over too soon for that to pay.
         let ahead = if DENSE && more { Some(symbols(behind)) } else { None };
         for (number, &entry) in entries.iter().enumerate() {
-            // SAFETY: the lookup table leads to steps of the code only; above its length an entry is an offset in bytes.
+            // SAFETY: the lookup table leads to steps of the code only; above its length an entry is an offset in
+            // bytes.
             let step: &Step = unsafe { &*steps.byte_add((entry >> 6) as usize) };
             let width = if DENSE { step.width & (SLOW - 1) } else { step.width };
             values -= usize::from(width);

@@ -14,7 +14,8 @@ use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Keys of the tables that are encoded at the same time; with the bytes that they become, each takes some fourteen bytes.
+/// Keys of the tables that are encoded at the same time; with the bytes that they become, each takes some fourteen
+/// bytes.
 const KEYS_AT_ONCE: usize = 1 << 26;
 
 /// The tables of several stores. Designs have tables in common, all of them the first one; none is encoded twice.
@@ -59,7 +60,8 @@ impl Tables {
         Ok(Self { layouts, distinct, of_stores })
     }
 
-    /// Encodes all tables of a segment, as many at a time as memory is meant for; returns the sizes of each store's tables.
+    /// Encodes all tables of a segment, as many at a time as memory is meant for; returns the sizes of each store's
+    /// tables.
     pub(super) fn encode(&self, segment: &SegmentView, keys: &Keys<'_>) -> Result<Vec<Vec<Encoded>>> {
         let lanes = rayon::current_num_threads().min(KEYS_AT_ONCE / keys.encoded().max(1)).max(1);
         let mut encoded: Vec<(TableKind, Encoded)> = Vec::new();
@@ -99,8 +101,8 @@ pub(super) struct Encoded {
 }
 
 impl TableKind {
-    /// Encodes keys of a table of `all` keys and opens it as a reader does, but for the pages, which opening does not touch.
-    /// Only checksums depend on a table's number, so 0 is as good as any.
+    /// Encodes keys of a table of `all` keys and opens it as a reader does, but for the pages, which opening does not
+    /// touch. Only checksums depend on a table's number, so 0 is as good as any.
     fn encode(self, segment: &SegmentView, layout: &TableLayout, keys: &[u64], all: u64) -> Result<Encoded> {
         let parameters = Parameters::default().with_codec(self.codec).with_block_size(self.block_size);
         let mut data_bytes = 0;

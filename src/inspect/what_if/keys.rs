@@ -1,13 +1,13 @@
 //! The keys of a segment's tables, of tables that it has and of others: all of them, or an honest sample.
 //!
-//! A sample has to be as dense as the whole, or its gaps would be wider and it would take more bits a key. So it consists
-//! of *runs*, ranges of the sorted keys with every key in them, spread evenly over the table. Where a table's runs begin
-//! and end is read off its *splitters*: fingerprints picked at equal distances from the sorted ones, as keys of that table,
-//! sorted. Two of them enclose about as many keys as any other two, however unevenly the keys lie.
+//! A sample has to be as dense as the whole, or its gaps would be wider and it would take more bits a key. So it
+//! consists of *runs*, ranges of the sorted keys with every key in them, spread evenly over the table. Where a table's
+//! runs begin and end is read off its *splitters*: fingerprints picked at equal distances from the sorted ones, as keys
+//! of that table, sorted. Two of them enclose about as many keys as any other two, however unevenly the keys lie.
 //!
-//! Runs are then moved together, or each would begin with a gap that no table has: a codec is trained on what it sees, and
-//! one odd gap makes a chunk of the index wider. A run is moved by a multiple of a large power of two, so that neighbours
-//! in it still differ in the same bits.
+//! Runs are then moved together, or each would begin with a gap that no table has: a codec is trained on what it sees,
+//! and one odd gap makes a chunk of the index wider. A run is moved by a multiple of a large power of two, so that
+//! neighbours in it still differ in the same bits.
 
 use crate::bits::bit_length;
 use crate::error::Result;

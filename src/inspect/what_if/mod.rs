@@ -1,8 +1,8 @@
 //! What a store would weigh under other parameters: its fingerprints are encoded anew, in memory, and measured.
 //!
-//! Sizes are those of the encoder itself, codes and index included, and memory is that of the tables opened for reading:
-//! a store that is loaded with these parameters has exactly these numbers. What a query costs is predicted by the
-//! planner's model, which is told how many keys a block really holds.
+//! Sizes are those of the encoder itself, codes and index included, and memory is that of the tables opened for
+//! reading: a store that is loaded with these parameters has exactly these numbers. What a query costs is predicted by
+//! the planner's model, which is told how many keys a block really holds.
 
 mod encoded;
 mod keys;
@@ -47,11 +47,12 @@ pub struct QueryCost {
     pub candidates: f64,
 }
 
-/// Encodes the fingerprints of the segments, each segment by itself as it is, with each of the `parameters`, in parallel.
+/// Encodes the fingerprints of the segments, each segment by itself as it is, with each of the `parameters`, in
+/// parallel.
 ///
-/// Of a segment with more than `sample` distinct fingerprints about so many are encoded for each table, and its sizes are
-/// scaled up: they are estimates then. Eight bytes of memory are taken for each fingerprint that is encoded, and up to a
-/// gibibyte for the tables that are encoded at the same time.
+/// Of a segment with more than `sample` distinct fingerprints about so many are encoded for each table, and its sizes
+/// are scaled up: they are estimates then. Eight bytes of memory are taken for each fingerprint that is encoded, and up
+/// to a gibibyte for the tables that are encoded at the same time.
 ///
 /// # Errors
 /// `InvalidInput` if no store can have some of the parameters; `Damaged`, `Io`.
@@ -73,7 +74,8 @@ pub fn what_if(segments: &[SegmentView], parameters: &[Parameters], sample: usiz
 }
 
 impl Alternative {
-    /// What a query within a distance is predicted to cost, with prefix filters where the store makes them, or without any.
+    /// What a query within a distance is predicted to cost, with prefix filters where the store makes them, or without
+    /// any.
     ///
     /// # Errors
     /// None that the parameters have not given before.
@@ -121,8 +123,9 @@ impl Alternative {
     }
 }
 
-/// What the planner predicts for tables of so many blocks. Its model derives their number from the block size, taking keys
-/// to lie evenly; so it is asked for the block size at which evenly lying keys fill as many blocks as these keys do.
+/// What the planner predicts for tables of so many blocks. Its model derives their number from the block size, taking
+/// keys to lie evenly; so it is asked for the block size at which evenly lying keys fill as many blocks as these keys
+/// do.
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "predicted")]
 fn predicted(parameters: &Parameters, workload: Workload, blocks: u64) -> Result<Cost> {
     let fingerprints = workload.fingerprints as f64;

@@ -44,7 +44,8 @@ impl BlockKeys {
         covered(&self.keys).map(|covered| covered * blocks / number(&self.keys))
     }
 
-    /// What queries meet whose prefixes are `homes` and these with each of the masks, as far as `passes` lets them pass.
+    /// What queries meet whose prefixes are `homes` and these with each of the masks, as far as `passes` lets them
+    /// pass.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub(super) fn visit(&self, homes: &[u64], masks: &[u64], prefix: u32, passes: impl Fn(u64) -> bool) -> Visited {
         let (mut places, mut blocks) = (0, 0);
@@ -55,7 +56,8 @@ impl BlockKeys {
                 places += 1;
                 self.blocks_of(first, prefix, &mut visited);
             }
-            // A query decodes a block once, however many of its prefixes lead there.
+            // A query decodes a block once, however many of its prefixes lead there (but for those of wide radii, which
+            // it asks for in several lots).
             visited.sort_unstable();
             visited.dedup();
             blocks += visited.len();

@@ -10,7 +10,8 @@
 //!   others pass with the filter's rate of false answers;
 //! * the bits of a key, and so the keys of a block, are estimated from runs of neighbours (`bits`).
 //!
-//! The time is bounded: at most [`MOST_WANTED`] prefixes a table, and one pass. All listed designs together are 56 tables.
+//! The time is bounded: at most [`MOST_WANTED`] prefixes a table, and one pass. All listed designs together are 56
+//! tables.
 
 mod bits;
 mod blocks;
@@ -40,9 +41,9 @@ const MOST_FLIPS: u64 = 3;
 
 /// The skew of given fingerprints, as far as it decides what queries cost.
 ///
-/// Predictions are for queries *near stored fingerprints*: the sample is stored values, drawn evenly, with none to three
-/// random bits flipped, from a fixed seed. A query that is near nothing meets less: where half of the queries are such,
-/// expect between half the predicted blocks and all of them.
+/// Predictions are for queries *near stored fingerprints*: the sample is stored values, drawn evenly, with none to
+/// three random bits flipped, from a fixed seed. A query that is near nothing meets less: where half of the queries are
+/// such, expect between half the predicted blocks and all of them.
 ///
 /// ```
 /// use fpstore::plan::{Design, Skew, Workload};
@@ -87,9 +88,9 @@ impl Skew {
 
     /// The costs of a design on this data.
     ///
-    /// A workload of more fingerprints than these is taken for a store that has grown: its families are as large as these,
-    /// and there are more of them. Queries meet what they meet here, at the greater store's prefix lengths, and chance
-    /// adds what it adds among evenly spread keys. Without data the answer is that of [`super::predict`].
+    /// A workload of more fingerprints than these is taken for a store that has grown: its families are as large as
+    /// these, and there are more of them. Queries meet what they meet here, at the greater store's prefix lengths, and
+    /// chance adds what it adds among evenly spread keys. Without data the answer is that of [`super::predict`].
     ///
     /// # Errors
     /// `InvalidInput` if the design does not fit the width.
@@ -104,27 +105,31 @@ impl Skew {
 
     /// The listed design that serves the goal best on this data.
     ///
-    /// Skew only ever makes queries dearer than on evenly spread keys of the same size. So designs are tried in the order of
-    /// what they would cost there, and those that even then would not be better than the best so far are not tried at
-    /// all: most often two or three are, of a dozen.
+    /// Skew makes queries dearer than on evenly spread keys of the same size, if anything. So designs are tried in the
+    /// order of what they would cost there, and those that would be clearly worse than the best so far even then are
+    /// not tried at all.
     ///
     /// # Errors
     /// `InvalidInput` if no listed design fits the workload's width.
     pub fn recommend(&self, goal: Goal, workload: &Workload) -> Result<Design> {
-        let least = |design| Ok((goal.score(&evenly(design, workload, self.bits_ratio)?), design));
-        let mut designs = Design::LISTED.into_iter().map(least).collect::<Result<Vec<_>>>()?;
-        designs.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        let mut best: Option<(f64, Design)> = None;
-        for (least, design) in designs {
-            if best.is_some_and(|(score, _)| score <= least) {
+        /// Where many keys share a prefix, filters are wrong less often than on evenly spread keys, and queries then
+        /// cost less: hardly less than this part.
+        const LEAST: f64 = 0.5;
+        let evenly = |(listed, design)| Ok((goal.score(&evenly(design, workload, self.bits_ratio)?), listed, design));
+        let mut designs = Design::LISTED.into_iter().enumerate().map(evenly).collect::<Result<Vec<_>>>()?;
+        designs.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
+        let mut best: Option<(f64, usize, Design)> = None;
+        for (evenly, listed, design) in designs {
+            if best.is_some_and(|(score, ..)| score < LEAST * evenly) {
                 break;
             }
+            // Of equal ones the first in the list, as in `best`.
             let score = goal.score(&self.predict(design, workload)?);
-            if best.is_none_or(|(best, _)| score < best) {
-                best = Some((score, design));
+            if best.is_none_or(|(least, first, _)| score < least || score <= least && listed < first) {
+                best = Some((score, listed, design));
             }
         }
-        Ok(best.map_or(Design::Tables { parts: 2 }, |(_, design)| design))
+        Ok(best.map_or(Design::Tables { parts: 2 }, |(.., design)| design))
     }
 
     /// What a query does in a table.

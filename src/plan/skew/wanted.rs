@@ -6,7 +6,8 @@ use crate::fingerprint::leading_ones;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Bits of the bitmap for each wanted prefix: all but some four in a thousand keys are known from it alone to have none.
+/// Bits of the bitmap for each wanted prefix: all but some four in a thousand keys are known from it alone to have
+/// none.
 const BITS: usize = 32;
 /// Fingerprints that one thread looks at before it takes others.
 const TOGETHER: usize = 1 << 16;

@@ -100,8 +100,8 @@ pub(super) fn bad(label: &str, kind: u8, block: Vec<u8>, last: u64, message: &st
     refused(label, &segment(codec, &[(kind, 3, last, block)]), Read, message);
 }
 
-/// What every kind of block refuses; `block` is that of two keys, 5 and 9, `padding` the numbers of its padding bits. If
-/// the end of the block is cut off, it is refused with one of the messages `cut`.
+/// What every kind of block refuses; `block` is that of two keys, 5 and 9, `padding` the numbers of its padding bits.
+/// If the end of the block is cut off, it is refused with one of the messages `cut`.
 pub(super) fn frames(codec: Codec, kind: u8, block: Vec<u8>, padding: &[usize], cut: &[&str]) {
     good(codec, kind, block.clone(), &[5, 9, 20]);
     bad("the last key again", kind, block.clone(), 9, ORDER);

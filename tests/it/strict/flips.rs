@@ -12,7 +12,8 @@ const LENGTHS: u64 = 27;
 const GROUPS: u64 = 32;
 const FIRST_FLIPS: u64 = LENGTHS + LENGTHS * GROUPS;
 
-/// The symbol of `flips` flips, the topmost of which is bit `top`, from the key that stands `back` keys before the last.
+/// The symbol of `flips` flips, the topmost of which is bit `top`, from the key that stands `back` keys before the
+/// last.
 pub(super) fn symbol(back: u64, flips: u64, top: u64) -> u64 {
     FIRST_FLIPS + 64 * (8 * back + flips - 1) + top
 }

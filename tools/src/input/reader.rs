@@ -57,7 +57,8 @@ impl Reader {
         result.map_err(|message| self.here().error(message))
     }
 
-    /// Appends fingerprints without ids that come next and are there already, if that is quicker than one after another.
+    /// Appends fingerprints without ids that come next and are there already, if that is quicker than one after
+    /// another.
     pub(super) fn take_ready(&mut self, fingerprints: &mut Vec<u64>) {
         if let Stream::Le(integers) = &mut self.stream {
             integers.take_ready(fingerprints);

@@ -10,8 +10,8 @@ use crate::support::{Pair, Place, Random, fails, fpdump, fpload, json_lines, jso
 /// Pairs of value and count.
 type Counts = BTreeMap<u64, u64>;
 
-/// Records with 30,000 real fingerprints (see tests/data/README.md) and 10,000 that lie evenly and close together, which
-/// blocks of another kind hold.
+/// Records with 30,000 real fingerprints (see tests/data/README.md) and 10,000 that lie evenly and close together,
+/// which blocks of another kind hold.
 fn records() -> Vec<Pair> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/real_simhash64.u64");
     let bytes = std::fs::read(path).unwrap();

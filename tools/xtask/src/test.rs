@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything that can fail, in one command, with one closing line.
 //!
-//! Plain `cargo test` runs the unit and integration tests, compiles the examples and runs each bench once, but leaves out
-//! the documentation tests and never starts an example; those are steps of their own here. A failed step does not
+//! Plain `cargo test` runs the unit and integration tests, compiles the examples and runs each bench once, but leaves
+//! out the documentation tests and never starts an example; those are steps of their own here. A failed step does not
 //! stop the later ones: all that is wrong is shown in one run.
 
 use std::env;

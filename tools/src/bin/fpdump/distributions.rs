@@ -1,4 +1,5 @@
-//! How blocks, codes and neighbouring fingerprints of table 0 are distributed: drawn for people, as counts for programs.
+//! How blocks, codes and neighbouring fingerprints of table 0 are distributed: drawn for people, as counts for
+//! programs.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

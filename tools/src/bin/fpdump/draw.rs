@@ -77,8 +77,8 @@ impl Pen {
     }
 }
 
-/// Bars of counts by value: one for each value, or for ranges of values if there are many. What lies far out on either side
-/// is drawn as one bar.
+/// Bars of counts by value: one for each value, or for ranges of values if there are many. What lies far out on either
+/// side is drawn as one bar.
 pub(crate) fn bars(counts: &[u64]) -> Vec<Bar> {
     let (Some(first), Some(last)) = (at_share(counts, 0.0), at_share(counts, 1.0)) else { return Vec::new() };
     if last - first < BARS {

@@ -1,5 +1,5 @@
-//! `fpdump plan`: how the tables are ordered, the radius in which a query probes each of them, and what that is expected
-//! to cost on the fingerprints that are stored.
+//! `fpdump plan`: how the tables are ordered, the radius in which a query probes each of them, and what that is
+//! expected to cost on the fingerprints that are stored.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,7 +13,8 @@ use serde::Serialize;
 
 use crate::opened::{Opened, Versioned, segments};
 
-/// Most fingerprints that are read to be measured: they are in memory meanwhile. Of more, evenly spread ones are assumed.
+/// Most fingerprints that are read to be measured: they are in memory meanwhile. Of more, evenly spread ones are
+/// assumed.
 const MOST_MEASURED: u64 = 100_000_000;
 
 #[derive(Serialize)]
@@ -112,7 +113,7 @@ fn predicted(segments: &[SegmentView]) -> fpstore::Result<Option<Predicted>> {
 
 /// The keys of the first table, which are the fingerprints.
 fn fingerprints(segment: &SegmentView) -> fpstore::Result<Vec<u64>> {
-    let mut all = Vec::new();
+    let mut all = Vec::with_capacity(usize::try_from(segment.statistics().fingerprints).unwrap_or(0));
     for block in segment.blocks(0)? {
         all.extend(block?.keys);
     }

@@ -1,5 +1,5 @@
-//! `fpdump verify`: checks every byte and names every damaged place. Damage is exit code 1, also where it is so bad that
-//! nothing can be opened.
+//! `fpdump verify`: checks every byte and names every damaged place. Damage is exit code 1, also where it is so bad
+//! that nothing can be opened.
 
 use std::io::Write;
 use std::path::Path;

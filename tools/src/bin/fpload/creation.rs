@@ -10,9 +10,9 @@ use crate::choice::PlanChoice;
 /// Number of fingerprints that is planned for where none is told.
 pub(crate) const PLANNED_RECORDS: u64 = 100_000_000;
 
-/// Stores grow, and their plan stays: a small beginning is planned for as if it held so many already, with families such
-/// as it has now ([`fpstore::plan::Skew::predict`]). Below that some design of more tables is always faster, and costs
-/// bytes that a grown store would regret.
+/// Stores grow, and their plan stays: a small beginning is planned for as if it held so many already, with families
+/// such as it has now ([`fpstore::plan::Skew::predict`]). Below that some design of more tables is always faster, and
+/// costs bytes that a grown store would regret.
 const LEAST_PLANNED: u64 = 20_000_000;
 
 /// Distance that a store is made for where none is told.

@@ -25,6 +25,8 @@ pub(crate) fn gather(args: &Args) -> anyhow::Result<SortedRecords> {
         progress.message(format!("reading {}", source.name()));
         collector.read(&mut Reader::open(source, &args.options, &progress)?)?;
     }
+    progress.message("sorting".to_owned());
+    let records = collector.finish().into();
     progress.finish();
-    Ok(collector.finish().into())
+    Ok(records)
 }
