@@ -1,7 +1,7 @@
 //! Combinations of bit numbers and their ranks.
 //!
-//! Sets of k bit numbers are ranked as they are ordered by their greatest element, then the next, and so on: the rank of
-//! `c1 < c2 < ... < ck` is `C(c1, 1) + C(c2, 2) + ... + C(ck, k)` (the combinatorial number system). So the ranks of
+//! Sets of k bit numbers are ranked as they are ordered by their greatest element, then the next, and so on: the rank
+//! of `c1 < c2 < ... < ck` is `C(c1, 1) + C(c2, 2) + ... + C(ck, k)` (the combinatorial number system). So the ranks of
 //! all sets below a bit number t are 0 to `C(t, k) - 1`, for every t.
 
 use super::symbols::MAX_FLIPS;
