@@ -31,6 +31,8 @@ pub(crate) struct Probing {
     pub(crate) filtered: bool,
     /// Number of prefixes within the radius.
     pub(crate) probes: f64,
+    /// Number of those that are looked up: all, or what the filter lets pass.
+    pub(crate) places: f64,
     /// Blocks that these prefixes are expected to touch, never more than there are.
     pub(crate) blocks: f64,
     /// Time in nanoseconds.
@@ -53,7 +55,7 @@ pub(crate) fn choose(shape: Shape, radius: u32, covered: impl Fn(u32) -> f64) ->
         let blocks = (places * (1.0 + covered(prefix))).min(shape.blocks);
         let filtered = filter.is_some();
         let nanos = nanos(filtered, probes, places, blocks, blocks * shape.keys / shape.blocks.max(1.0));
-        Probing { prefix, filtered, probes, blocks, nanos }
+        Probing { prefix, filtered, probes, places, blocks, nanos }
     };
     let filtered = shape.filter.map(|filter| probing(filter.prefix, Some(filter)));
     let plain = (0..=shape.leading).map(|prefix| probing(prefix, None));
@@ -126,6 +128,7 @@ mod tests {
             choose(Shape { filter, ..shape(4e5, 32) }, radius, evenly(4e5))
         };
         assert!(filtered(1).filtered && filtered(1).blocks < 4.0, "{:?}", filtered(1));
+        assert!(filtered(1).places < 0.1 * filtered(1).probes, "{:?}", filtered(1));
         assert!(filtered(3).nanos <= choose(shape(4e5, 32), 3, evenly(4e5)).nanos);
     }
 }

@@ -147,7 +147,7 @@ impl Skew {
             Step { planned: chosen.nanos, probes: chosen.probes, blocks: read, candidates, nanos }
         };
         if chosen.probes > MOST_MASKS || filter.is_none() && growth > 1.0 {
-            return done(chosen.probes, chosen.blocks);
+            return done(chosen.places, chosen.blocks);
         }
         let masks = masks(chosen.prefix, table.radius);
         let queries = self.queries.iter().take((MOST_WANTED / masks.len()).max(LEAST_QUERIES));
