@@ -15,13 +15,19 @@ use crate::error::{Error, Result};
 use crate::fingerprint::WIDTH;
 use crate::format::Parameters;
 use crate::format::manifest::SegmentEntry;
-use crate::segment::{Part, SegmentWriter, Stopped};
+use crate::plan::Permutation;
+use crate::segment::{Part, SegmentWriter};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Builder;
+
+/// The keys of fingerprints in a table with this permutation, in ascending order.
+pub(crate) fn keys_of(fingerprints: &[u64], permutation: &Permutation) -> Vec<u64> {
+    sort::sorted(fingerprints, |_, &fingerprint| permutation.apply(fingerprint), |&key| key)
+}
 
 /// Writes a segment of these records and makes it durable.
 pub(crate) fn write_segment(
@@ -44,9 +50,7 @@ pub(crate) fn write_segment(
         // In order, or nearly: nothing is written before what comes before it.
         // An encoder stops if writing has, and then the writer has the error.
         let _ = (0usize..).zip(sections).par_bridge().try_for_each_with(sender, |sender, (number, layout)| {
-            encode::section(parameters, number, layout, records, &mut |part| {
-                sender.send((number, part)).map_err(|_| Stopped)
-            })
+            encode::section(parameters, number, layout, records, &mut |part| sender.send((number, part)).map_err(drop))
         });
         writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })?;

@@ -1,18 +1,21 @@
 //! Sorted records to the sections of a segment.
 
-use super::{SortedRecords, sort, sorted};
+use super::{SortedRecords, keys_of, sorted};
 use crate::format::Parameters;
 use crate::plan::TableLayout;
-use crate::segment::{Part, Pieces, Stopped, encode_ids, encode_table};
+use crate::segment::{Part, Pieces, encode_ids, encode_table};
 
 /// Encodes a table, or, without a layout, the ids.
-pub(super) fn section(
+///
+/// # Errors
+/// That of `send`.
+pub(super) fn section<E>(
     parameters: &Parameters,
     number: usize,
     layout: Option<&TableLayout>,
     records: &SortedRecords,
-    send: &mut impl FnMut(Part) -> Result<(), Stopped>,
-) -> Result<(), Stopped> {
+    send: &mut impl FnMut(Part) -> Result<(), E>,
+) -> Result<(), E> {
     let mut pages = |pages| send(Part::Pages(pages));
     let pages = Pieces::new(&mut pages);
     let Some(layout) = layout else {
@@ -26,8 +29,7 @@ pub(super) fn section(
         // Its keys are the fingerprints.
         encode_table(parameters, number, fingerprints, pages)?
     } else {
-        let keys = sort::sorted(fingerprints, |_, &fingerprint| layout.permutation.apply(fingerprint), |&key| key);
-        encode_table(parameters, number, &keys, pages)?
+        encode_table(parameters, number, &keys_of(fingerprints, &layout.permutation), pages)?
     };
     send(Part::Table(table))
 }

@@ -1,6 +1,6 @@
 //! One block: the differences of all keys but the last. Its kind stands in the block index.
 
-use super::gap::SLACK;
+use super::gap::{SLACK, Split};
 use super::{Codec, Codes, flips, gap, xor};
 use crate::bits::{BitWriter, load_bits};
 use crate::error::{Error, Result};
@@ -124,7 +124,7 @@ pub(crate) fn decode_block<'a>(
     let BlockBuffer { keys, places } = buffer;
     let tail = match (codes, shape.kind) {
         (Codes::Adaptive { .. }, BlockKind::Gap { low_width }) => {
-            gap::decode(low_width, bytes, end, shape.base, coded, keys, places)
+            gap::decode(Split { low_width, bytes, end, base: shape.base, count: coded }, keys, places)
         }
         _ => other_block(codes, bytes, end, shape, keys.get_mut(..coded).unwrap_or_default())?,
     };

@@ -49,20 +49,36 @@ pub(super) fn encode(low_width: u32, next: u64, keys: &[u64], writer: &mut BitWr
     }
 }
 
-/// Reads one key of at least `base` a slot; `end` = the block's end in bits. Both slices have room for [`SLACK`] more
-/// values than `count`, the number of keys; what is written there means nothing. `places` is for use again.
-pub(super) fn decode(
-    low_width: u32,
-    bytes: &[u8],
-    end: usize,
-    base: u64,
-    count: usize,
-    keys: &mut [u64],
-    places: &mut [u32],
-) -> Tail {
-    let start = count * low_width as usize;
+/// What a block's decoder has to know.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Split<'a> {
+    /// Bits of a low part, at most [`MAX_LOW_WIDTH`].
+    pub(super) low_width: u32,
+    /// The block, and maybe more behind it.
+    pub(super) bytes: &'a [u8],
+    /// The block's end in bits.
+    pub(super) end: usize,
+    /// The lowest key that it may hold.
+    pub(super) base: u64,
+    /// Number of keys in it.
+    pub(super) count: usize,
+}
+
+impl Split<'_> {
+    /// The bit behind the low parts, where the high parts begin.
+    #[inline]
+    pub(super) fn start(self) -> usize {
+        self.count * self.low_width as usize
+    }
+}
+
+/// Reads a key a slot. Both slices have room for [`SLACK`] more values than there are keys; what is written there means
+/// nothing. `places` is for use again.
+pub(super) fn decode(split: Split<'_>, keys: &mut [u64], places: &mut [u32]) -> Tail {
+    let Split { low_width, end, base, count, .. } = split;
+    let start = split.start();
     let Some(last) = count.checked_sub(1) else { return Tail { from: 0, to: Some(end), in_range: true } };
-    if !simd::gap(low_width, bytes, end, base, count, keys, places) {
+    if !simd::gap(split, keys, places) {
         // The stream ended before its last one.
         return Tail { from: start, to: None, in_range: true };
     }
@@ -80,28 +96,22 @@ pub(super) fn decode(
     Tail { from: start + ones, to: Some(end), in_range }
 }
 
-/// Both passes of [`decode`] for `count` keys, 1 or more; whether the high parts end before bit `end`.
-pub(super) fn plain(
-    low_width: u32,
-    bytes: &[u8],
-    end: usize,
-    base: u64,
-    count: usize,
-    keys: &mut [u64],
-    places: &mut [u32],
-) -> bool {
-    let whole = places_of_ones(bytes, count * low_width as usize, end, count, places);
+/// Both passes of [`decode`] for one key or more; whether the high parts end before the block does.
+pub(super) fn plain(split: Split<'_>, keys: &mut [u64], places: &mut [u32]) -> bool {
+    let whole = places_of_ones(split, places);
     if whole {
-        sums(low_width, bytes, base.wrapping_sub(1), 0, keys.get_mut(..count).unwrap_or_default(), places);
+        sums(split, 0, keys, places);
     }
     whole
 }
 
-/// The places of the `count` (1 or more) ones from bit `start` on, from there: what comes before each, the zeros of all
-/// high parts so far and a one for each key. Whether all ones come before bit `end`.
-pub(super) fn places_of_ones(bytes: &[u8], start: usize, end: usize, count: usize, places: &mut [u32]) -> bool {
+/// The places of the ones, one a key (there is one or more), from the start of the high parts: what comes before each,
+/// the zeros of all high parts so far and a one for each key. Whether all come before the block's end.
+pub(super) fn places_of_ones(split: Split<'_>, places: &mut [u32]) -> bool {
     /// Bits of a step; a load delivers them at any bit position.
     const STEP: usize = 56;
+    let Split { bytes, end, count, .. } = split;
+    let start = split.start();
     let (mut done, mut position) = (0, start);
     while done < count {
         if position >= end {
@@ -123,8 +133,9 @@ pub(super) fn places_of_ones(bytes: &[u8], start: usize, end: usize, count: usiz
     places.get(count - 1).is_some_and(|&place| start + (place as usize) < end)
 }
 
-/// The keys from number `first` on, which follow the key `before` or, unless `first` is 0, the key before them.
-pub(super) fn sums(low_width: u32, bytes: &[u8], before: u64, first: usize, keys: &mut [u64], places: &[u32]) {
+/// The keys from number `first` on; those before them are there.
+pub(super) fn sums(split: Split<'_>, first: usize, keys: &mut [u64], places: &[u32]) {
+    let Split { low_width, bytes, base, count, .. } = split;
     let high = |number: usize| {
         let zeros = places.get(number).map_or(0, |&place| (place as usize).saturating_sub(number));
         (zeros as u64) << low_width
@@ -132,9 +143,9 @@ pub(super) fn sums(low_width: u32, bytes: &[u8], before: u64, first: usize, keys
     // Without the high parts.
     let mut sum = match first.checked_sub(1) {
         Some(last) => keys.get(last).map_or(0, |key| key.wrapping_sub(high(last))),
-        None => before,
+        None => base.wrapping_sub(1),
     };
-    for (number, key) in keys.iter_mut().enumerate().skip(first) {
+    for (number, key) in keys.iter_mut().enumerate().take(count).skip(first) {
         let low = load_bits(bytes, number * low_width as usize, low_width);
         sum = sum.wrapping_add(1).wrapping_add(low);
         *key = sum.wrapping_add(high(number));

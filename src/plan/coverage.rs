@@ -6,11 +6,11 @@
 /// apart. Ranges shorter than a few blocks are below the sample's resolution; there every further bit is taken to halve
 /// them, unless block keys that still share the prefix say otherwise.
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-pub(crate) fn covered(keys: &[u64]) -> [f64; 65] {
+pub(crate) fn covered(keys: impl ExactSizeIterator<Item = u64> + Clone) -> [f64; 65] {
     const RESOLUTION: f64 = 4.0;
     let blocks = keys.len() as f64;
     let mut common = [0usize; 65];
-    for (a, b) in keys.iter().zip(keys.iter().skip(1)) {
+    for (a, b) in keys.clone().zip(keys.skip(1)) {
         common.iter_mut().skip((a ^ b).leading_zeros() as usize).take(1).for_each(|neighbours| *neighbours += 1);
     }
     let mut covered = [blocks; 65];
@@ -34,12 +34,13 @@ mod tests {
         let behind_zeros: Vec<u64> = even.iter().map(|key| key >> 20).collect();
         for prefix in 0..=24 {
             let expected = 1000.0 / 2f64.powi(prefix);
-            let found = covered(&even)[prefix as usize];
+            let found = covered(even.iter().copied())[prefix as usize];
             assert!((expected / 2.0..=expected * 2.0).contains(&found), "{prefix}: {found} for {expected}");
-            let found = covered(&behind_zeros)[20 + prefix as usize];
+            let found = covered(behind_zeros.iter().copied())[20 + prefix as usize];
             assert!((expected / 2.0..=expected * 2.0).contains(&found), "{prefix}: {found} for {expected}");
         }
-        assert_eq!(covered(&behind_zeros)[20], 1000.0);
-        assert!(covered(&[]).iter().chain(&covered(&[7])).all(|blocks| blocks.is_finite()));
+        assert_eq!(covered(behind_zeros.iter().copied())[20], 1000.0);
+        let few = [covered([].into_iter()), covered([7].into_iter())];
+        assert!(few.iter().flatten().all(|blocks| blocks.is_finite()));
     }
 }

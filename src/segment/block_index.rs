@@ -189,7 +189,7 @@ impl BlockIndex {
     /// To be called after the last block: measures the skew, makes the directory and gives back memory that growing has
     /// left over.
     pub(crate) fn complete(&mut self) {
-        self.covered = covered(&self.entries.iter().map(Keyed::key).collect::<Vec<_>>());
+        self.covered = covered(self.entries.iter().map(Keyed::key));
         self.entries.shrink_to_fit();
         self.ranks.shrink_to_fit();
         self.directory = Directory::new(&self.entries);

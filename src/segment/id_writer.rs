@@ -1,6 +1,6 @@
 //! Ids in the order of the first table to pages and their index.
 
-use super::pieces::{Pieces, Stopped};
+use super::pieces::Pieces;
 use crate::fingerprint::Record;
 use crate::format::id_page::{self, IdEntry};
 use crate::format::page;
@@ -15,8 +15,8 @@ const WAITING: usize = 4 * id_page::MAX_RECORDS;
 /// are done; returns their index: how many fingerprints begin in each page, and checksums.
 ///
 /// # Errors
-/// `Stopped` if nobody takes the pages any more.
-pub(crate) fn encode_ids(records: impl Iterator<Item = Record>, mut pages: Pieces<'_>) -> Result<Vec<u8>, Stopped> {
+/// That of `pages`, if they are not taken any more.
+pub(crate) fn encode_ids<E>(records: impl Iterator<Item = Record>, mut pages: Pieces<'_, E>) -> Result<Vec<u8>, E> {
     let mut previous = None;
     let mut entries = records
         .map(|record| IdEntry {

@@ -22,7 +22,7 @@ pub(crate) use file::SegmentFile;
 pub(crate) use filter::{Filter, FilterPrefix};
 pub(crate) use id_reader::parse_index as parse_id_index;
 pub(crate) use id_writer::encode_ids;
-pub(crate) use pieces::{Pieces, Stopped};
+pub(crate) use pieces::Pieces;
 pub(crate) use reader::{Segment, read_footer};
 pub(crate) use records::SegmentRecords;
 pub(crate) use table::{Scratch, Table};

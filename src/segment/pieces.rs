@@ -4,24 +4,20 @@
 /// Pieces are at least this long, but for the last one of a section.
 pub(crate) const PIECE: usize = 4 << 20;
 
-/// Nobody takes pieces any more, because writing has failed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Stopped;
-
-/// Gathers pages to pieces.
-pub(crate) struct Pieces<'a> {
+/// Gathers pages to pieces; `E` is why they are not taken any more.
+pub(crate) struct Pieces<'a, E> {
     piece: Vec<u8>,
-    take: &'a mut dyn FnMut(Vec<u8>) -> Result<(), Stopped>,
+    take: &'a mut dyn FnMut(Vec<u8>) -> Result<(), E>,
 }
 
-impl<'a> Pieces<'a> {
+impl<'a, E> Pieces<'a, E> {
     /// Pieces that `take` takes.
-    pub(crate) fn new(take: &'a mut dyn FnMut(Vec<u8>) -> Result<(), Stopped>) -> Self {
+    pub(crate) fn new(take: &'a mut dyn FnMut(Vec<u8>) -> Result<(), E>) -> Self {
         Self { piece: Vec::new(), take }
     }
 
     /// Adds a page, and empties it.
-    pub(super) fn append(&mut self, page: &mut Vec<u8>) -> Result<(), Stopped> {
+    pub(super) fn append(&mut self, page: &mut Vec<u8>) -> Result<(), E> {
         if self.piece.is_empty() {
             self.piece.reserve(page.len().max(PIECE + PIECE / 16));
         }
@@ -30,11 +26,11 @@ impl<'a> Pieces<'a> {
     }
 
     /// Sends what is left.
-    pub(super) fn finish(mut self) -> Result<(), Stopped> {
+    pub(super) fn finish(mut self) -> Result<(), E> {
         if self.piece.is_empty() { Ok(()) } else { self.send() }
     }
 
-    fn send(&mut self) -> Result<(), Stopped> {
+    fn send(&mut self) -> Result<(), E> {
         (self.take)(std::mem::take(&mut self.piece))
     }
 }

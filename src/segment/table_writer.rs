@@ -1,6 +1,6 @@
 //! Sorted keys to the pages and the index of a table, in one forward pass.
 
-use super::pieces::{Pieces, Stopped};
+use super::pieces::Pieces;
 use crate::codec::{Codec, Codes, Trainer, encode_block, fill_block};
 use crate::format::Parameters;
 use crate::format::index::BlockEntry;
@@ -18,13 +18,13 @@ pub(crate) struct EncodedTable {
 /// Encodes the sorted, distinct keys of table `number`. Its pages go to `pages` as they are done.
 ///
 /// # Errors
-/// `Stopped` if nobody takes the pages any more.
-pub(crate) fn encode_table(
+/// That of `pages`, if they are not taken any more.
+pub(crate) fn encode_table<E>(
     parameters: &Parameters,
     number: u8,
     keys: &[u64],
-    mut pages: Pieces<'_>,
-) -> Result<EncodedTable, Stopped> {
+    mut pages: Pieces<'_, E>,
+) -> Result<EncodedTable, E> {
     let codes = train(parameters.codec(), keys);
     let layout = PageLayout::new(parameters.block_size());
     let mut table = EncodedTable { codes, index: Vec::new() };

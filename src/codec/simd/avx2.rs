@@ -3,7 +3,7 @@
 #![expect(clippy::indexing_slicing, reason = "tables made at compile time, and places in them that are checked before")]
 
 use crate::codec::LOT;
-use crate::codec::gap::{self, MAX_LOW_WIDTH, SLACK};
+use crate::codec::gap::{self, MAX_LOW_WIDTH, SLACK, Split};
 use std::arch::x86_64::{
     __m128i, __m256i, _mm_cvtsi32_si128, _mm_loadl_epi64, _mm_loadu_si128, _mm256_add_epi8, _mm256_add_epi32,
     _mm256_add_epi64, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_castsi128_si256, _mm256_castsi256_pd,
@@ -36,23 +36,14 @@ const fn ones() -> [[u8; 8]; 256] {
 
 /// [`gap::plain`].
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-pub(super) fn decode(
-    low_width: u32,
-    bytes: &[u8],
-    end: usize,
-    base: u64,
-    count: usize,
-    keys: &mut [u64],
-    places: &mut [u32],
-) -> bool {
-    let start = count * low_width as usize;
-    let whole = if end / 8 + 8 <= bytes.len() {
-        places_of_ones(bytes, start, end, count, places)
+pub(super) fn decode(split: Split<'_>, keys: &mut [u64], places: &mut [u32]) -> bool {
+    let whole = if split.end / 8 + 8 <= split.bytes.len() {
+        places_of_ones(split, places)
     } else {
-        gap::places_of_ones(bytes, start, end, count, places)
+        gap::places_of_ones(split, places)
     };
     if whole {
-        sums(low_width, bytes, base.wrapping_sub(1), count, keys, places);
+        sums(split, keys, places);
     }
     whole
 }
@@ -61,11 +52,13 @@ pub(super) fn decode(
 const UNARY_STEP: usize = 4;
 const _: () = assert!(SLACK >= 8 * UNARY_STEP + 8);
 
-/// As the plain form, if eight bytes can be loaded from before `end`. A byte at a time: its ones' places come from a
+/// As the plain form, if eight bytes can be loaded from before the block's end. A byte at a time: its ones' places come from a
 /// table, eight at once.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn places_of_ones(bytes: &[u8], start: usize, end: usize, count: usize, places: &mut [u32]) -> bool {
+fn places_of_ones(split: Split<'_>, places: &mut [u32]) -> bool {
+    let Split { bytes, end, count, .. } = split;
+    let start = split.start();
     assert!(places.len() >= count + SLACK && end / 8 + 8 <= bytes.len());
     let out = places.as_mut_ptr();
     let eight = _mm256_set1_epi32(8);
@@ -141,7 +134,8 @@ const fn unpacking() -> [[Unpacking; 2]; MAX_LOW_WIDTH as usize + 1] {
 /// high part is the difference of two places less one; what all these ones amount to is summed up with the low parts.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn sums(low_width: u32, bytes: &[u8], before: u64, count: usize, keys: &mut [u64], places: &[u32]) {
+fn sums(split: Split<'_>, keys: &mut [u64], places: &[u32]) {
+    let Split { low_width, bytes, base, count, .. } = split;
     assert!(keys.len() >= count + SLACK && places.len() >= count + SLACK && low_width <= MAX_LOW_WIDTH);
     let width = low_width as usize;
     let unpackings = &UNPACKING[width];
@@ -153,7 +147,7 @@ fn sums(low_width: u32, bytes: &[u8], before: u64, count: usize, keys: &mut [u64
     let one = 1u64 << low_width;
     let step = _mm256_set1_epi64x(1u64.wrapping_sub(one).cast_signed());
     let shift = _mm_cvtsi32_si128(low_width.cast_signed());
-    let mut sum = _mm256_set1_epi64x(before.wrapping_add(one).cast_signed());
+    let mut sum = _mm256_set1_epi64x(base.wrapping_sub(1).wrapping_add(one).cast_signed());
     for eight in 0..steps {
         for (half, unpacking) in unpackings.iter().enumerate() {
             let at = eight * 8 + half * 4;
@@ -177,7 +171,7 @@ fn sums(low_width: u32, bytes: &[u8], before: u64, count: usize, keys: &mut [u64
     let done = (steps * 8).min(count);
     if done < count {
         // Too near to the end of the bytes for whole loads.
-        gap::sums(low_width, bytes, before, done, keys.get_mut(..count).unwrap_or_default(), places);
+        gap::sums(split, done, keys, places);
     }
 }
 

@@ -43,23 +43,15 @@ fn has_avx2() -> bool {
     }
 }
 
-/// [`gap::plain`].
+/// [`plain_gap::plain`].
 #[inline]
-pub(super) fn gap(
-    low_width: u32,
-    bytes: &[u8],
-    end: usize,
-    base: u64,
-    count: usize,
-    keys: &mut [u64],
-    places: &mut [u32],
-) -> bool {
+pub(super) fn gap(split: plain_gap::Split<'_>, keys: &mut [u64], places: &mut [u32]) -> bool {
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
         // SAFETY: the processor has the features.
-        return unsafe { avx2::decode(low_width, bytes, end, base, count, keys, places) };
+        return unsafe { avx2::decode(split, keys, places) };
     }
-    plain_gap::plain(low_width, bytes, end, base, count, keys, places)
+    plain_gap::plain(split, keys, places)
 }
 
 /// Bit `i` is set if key `i` of the first [`super::LOT`] lies within distance `k` of `key`.
@@ -113,7 +105,7 @@ pub(super) fn ascending(keys: &[u64]) -> bool {
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
-    use crate::codec::gap::{MAX_LOW_WIDTH, SLACK};
+    use crate::codec::gap::{MAX_LOW_WIDTH, SLACK, Split};
     use proptest::prelude::*;
 
     proptest! {
@@ -130,8 +122,9 @@ mod tests {
             let count = 1 + end * share / 1000 / (low_width as usize + 2);
             let [mut plain_places, mut places] = [0, 1].map(|_| vec![0u32; count + SLACK]);
             let [mut plain_keys, mut keys] = [0, 1].map(|_| vec![0u64; count + SLACK]);
-            let whole = plain_gap::plain(low_width, &bytes, end, base, count, &mut plain_keys, &mut plain_places);
-            let wide = unsafe { avx2::decode(low_width, &bytes, end, base, count, &mut keys, &mut places) };
+            let split = Split { low_width, bytes: &bytes, end, base, count };
+            let whole = plain_gap::plain(split, &mut plain_keys, &mut plain_places);
+            let wide = unsafe { avx2::decode(split, &mut keys, &mut places) };
             prop_assert_eq!(wide, whole);
             if whole {
                 prop_assert_eq!(&plain_places[..count], &places[..count]);

@@ -9,8 +9,9 @@ use crate::format::footer::{Span, TableSections};
 use crate::format::{Parameters, codes, index};
 use crate::inspect::SegmentView;
 use crate::plan::TableLayout;
-use crate::segment::{Pieces, SegmentFile, Stopped, Table, encode_table};
+use crate::segment::{Pieces, SegmentFile, Table, encode_table};
 use rayon::prelude::*;
+use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -110,8 +111,7 @@ impl TableKind {
             data_bytes += pages.len() as u64;
             Ok(())
         };
-        let table = encode_table(&parameters, 0, keys, Pieces::new(&mut count))
-            .map_err(|Stopped| Error::invalid("counting pages has stopped"))?;
+        let Ok(table) = encode_table::<Infallible>(&parameters, 0, keys, Pieces::new(&mut count));
         let (code_section, index_section) = (codes::write(&table.codes, 0), index::write(&table.index, 0));
         let codes = Span { offset: 0, length: code_section.len() as u64 };
         let index = Span { offset: codes.length, length: index_section.len() as u64 };

@@ -10,6 +10,7 @@
 //! neighbours in it still differ in the same bits.
 
 use crate::bits::bit_length;
+use crate::bulk::keys_of;
 use crate::error::Result;
 use crate::inspect::SegmentView;
 use crate::plan::Permutation;
@@ -58,8 +59,7 @@ impl<'a> Keys<'a> {
 
     /// The sorted keys of the table with this permutation.
     pub(super) fn of_table(&self, permutation: &Permutation) -> Result<Vec<u64>> {
-        let mut keys: Vec<u64> = self.kept.par_iter().map(|&fingerprint| permutation.apply(fingerprint)).collect();
-        keys.par_sort_unstable();
+        let mut keys = keys_of(&self.kept, permutation);
         let Some(sample) = self.sample else { return Ok(keys) };
         let runs = runs(&keys, self.fingerprints, sample);
         keys.clear();

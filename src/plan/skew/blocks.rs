@@ -41,7 +41,7 @@ impl BlockKeys {
 
     /// How many of a table's `blocks` blocks the keys with one prefix extend over, for every prefix length.
     pub(super) fn covered(&self, blocks: f64) -> [f64; 65] {
-        covered(&self.keys).map(|covered| covered * blocks / number(&self.keys))
+        covered(self.keys.iter().copied()).map(|covered| covered * blocks / number(&self.keys))
     }
 
     /// What queries meet whose prefixes are `homes` and these with each of the masks, as far as `passes` lets them
