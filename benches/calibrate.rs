@@ -138,8 +138,8 @@ impl Opened {
         let path = directory.path().join("store");
         let parameters = Parameters::new(3).with_design(design).with_block_size(block_size);
         let records = Records::Numbered(values.to_vec());
-        drop(Store::create_loaded(&path, &parameters, &Options::new().with_filters(Filters::Off), records).unwrap());
-        let store = Store::open_read_only(&path, &Options::new().with_filters(filters)).unwrap();
+        drop(<Store>::create_loaded(&path, &parameters, &Options::new().with_filters(Filters::Off), records).unwrap());
+        let store = <Store>::open_read_only(&path, &Options::new().with_filters(filters)).unwrap();
         Self { store, _directory: directory }
     }
 }

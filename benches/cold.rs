@@ -46,11 +46,11 @@ fn main() {
         if made != Some(design) {
             let parameters = Parameters::new(3).with_design(design);
             let options = Options::new().with_filters(Filters::Off);
-            drop(Store::create_loaded(&path, &parameters, &options, Records::Numbered(values.clone())).unwrap());
+            drop(<Store>::create_loaded(&path, &parameters, &options, Records::Numbered(values.clone())).unwrap());
             made = Some(design);
         }
         let options = Options::new().with_filters(filters).with_read_mode(ReadMode::Pread);
-        measure(&path, &Store::open_read_only(&path, &options).unwrap(), &values, filters);
+        measure(&path, &<Store>::open_read_only(&path, &options).unwrap(), &values, filters);
         if filters == Filters::AtOpen || !matches!(design, Design::Tables { .. }) {
             std::fs::remove_dir_all(&path).unwrap();
         }

@@ -42,12 +42,12 @@ fn main() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store");
     let parameters = Parameters::new(3);
-    drop(Store::create_loaded(&path, &parameters, &Options::new(), Records::Numbered(values.clone())).unwrap());
+    drop(<Store>::create_loaded(&path, &parameters, &Options::new(), Records::Numbered(values.clone())).unwrap());
     for mode in [ReadMode::Mmap, ReadMode::Pread] {
         for filters in [Filters::Off, Filters::AtOpen] {
             let options = Options::new().with_read_mode(mode).with_filters(filters);
             let start = Instant::now();
-            let store = Store::open_read_only(&path, &options).unwrap();
+            let store = <Store>::open_read_only(&path, &options).unwrap();
             let label = format!("{mode:?} {filters:?}").to_lowercase();
             println!("{label}: opened in {:.0} ms", start.elapsed().as_secs_f64() * 1000.0);
             queries(&store, &values, &label);
@@ -62,7 +62,7 @@ fn sizes(values: &[u64], codec: Codec, block_size: u32) {
     let parameters = Parameters::new(3).with_codec(codec).with_block_size(block_size);
     let records = Records::Numbered(values.to_vec());
     let start = Instant::now();
-    let (store, _) = Store::create_loaded(&path, &parameters, &Options::new(), records).unwrap();
+    let (store, _) = <Store>::create_loaded(&path, &parameters, &Options::new(), records).unwrap();
     let load = start.elapsed();
     let statistics = store.statistics();
     drop(store);
@@ -71,7 +71,7 @@ fn sizes(values: &[u64], codec: Codec, block_size: u32) {
     let [first, second] = &statistics.tables[..] else { panic!("two tables") };
     let per = |bytes: u64, count: u64| bytes as f64 / count as f64;
     let [off, on] = [Filters::Off, Filters::AtOpen].map(|filters| {
-        let store = Store::open_read_only(&path, &Options::new().with_filters(filters)).unwrap();
+        let store = <Store>::open_read_only(&path, &Options::new().with_filters(filters)).unwrap();
         // The larger the block, the longer a query takes, and the fewer will do.
         let queries = common::queries(values, 200_000.min(values.len() * 4));
         let queries = queries.get(..queries.len() * 256 / block_size.max(256) as usize).unwrap_or_default();

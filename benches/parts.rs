@@ -18,7 +18,7 @@ fn parts(criterion: &mut Criterion) {
                 let parameters = Parameters::new(3).with_codec(codec).with_block_size(block_size);
                 let records = Records::Numbered(values.clone());
                 let options = Options::new().with_filters(Filters::Off);
-                drop(Store::create_loaded(&path, &parameters, &options, records).unwrap());
+                drop(<Store>::create_loaded(&path, &parameters, &options, records).unwrap());
                 let group = format!("{name}/{codec}/{block_size}");
                 decoding(criterion, &group, &path);
                 if codec == Codec::Adaptive && block_size == Parameters::BLOCK_SIZE {
@@ -55,9 +55,9 @@ fn queries(criterion: &mut Criterion, group: &str, path: &Path, values: &[u64]) 
     for (label, filters) in [("filtered", Filters::AtOpen), ("plain", Filters::Off)] {
         let options = Options::new().with_filters(filters);
         group.bench_function(format!("open, {label}"), |bencher| {
-            bencher.iter(|| Store::open_read_only(path, &options).unwrap());
+            bencher.iter(|| <Store>::open_read_only(path, &options).unwrap());
         });
-        let store = Store::open_read_only(path, &options).unwrap();
+        let store = <Store>::open_read_only(path, &options).unwrap();
         let mut searcher = store.searcher();
         let mut next = asked.iter().copied().cycle();
         group.bench_function(format!("query, {label}"), |bencher| {
@@ -82,7 +82,7 @@ fn load(criterion: &mut Criterion, name: &str, values: &[u64]) {
             |(directory, records)| {
                 let path = directory.path().join("store");
                 let options = Options::new().with_filters(Filters::Off);
-                Store::create_loaded(path, &Parameters::new(3), &options, records).unwrap();
+                <Store>::create_loaded(path, &Parameters::new(3), &options, records).unwrap();
                 directory
             },
             BatchSize::PerIteration,

@@ -25,12 +25,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn batch(file: &Path, directory: &Path) -> Result<(), Box<dyn Error>> {
     let bytes = std::fs::read(file)?;
     let values = bytes.chunks_exact(8).filter_map(|chunk| Some(u64::from_le_bytes(*chunk.first_chunk()?)));
-    let records: Vec<Record> = values.zip(0..).map(|(fingerprint, id)| Record { fingerprint, id }).collect();
+    let records: Vec<Record> = values.zip(0..).map(|(fingerprint, id)| Record::new(fingerprint, id)).collect();
     let (past, tonight) = records.split_at(records.len() / 10 * 9);
 
     let start = Instant::now();
     let loaded = Records::WithIds(past.to_vec());
-    let (mut store, report) = Store::create_loaded(directory, &Parameters::new(DISTANCE), &Options::new(), loaded)?;
+    let (mut store, report) = <Store>::create_loaded(directory, &Parameters::new(DISTANCE), &Options::new(), loaded)?;
     println!("{} records loaded in {:.2} s", report.added(), start.elapsed().as_secs_f64());
 
     let start = Instant::now();

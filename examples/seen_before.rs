@@ -19,13 +19,13 @@ fn main() -> Result<()> {
 
 fn crawl(directory: &std::path::Path) -> Result<()> {
     let yesterday = [
-        Record { fingerprint: 0x832f_e9f6_aa2f_461a, id: 1001 },
-        Record { fingerprint: 0x4a1d_7c02_93be_55f0, id: 1002 },
-        Record { fingerprint: 0x0004_67d9_a21f_c669, id: 1003 },
+        Record::new(0x832f_e9f6_aa2f_461a, 1001u64),
+        Record::new(0x4a1d_7c02_93be_55f0, 1002u64),
+        Record::new(0x0004_67d9_a21f_c669, 1003u64),
     ];
     let options = Options::new();
     let (store, report) =
-        Store::create_loaded(directory, &Parameters::new(DISTANCE), &options, Records::WithIds(yesterday.to_vec()))?;
+        <Store>::create_loaded(directory, &Parameters::new(DISTANCE), &options, Records::WithIds(yesterday.to_vec()))?;
     println!("{} pages of yesterday are stored", report.added());
 
     let today = [

@@ -76,7 +76,7 @@ def make_code(lengths, offset):
 # ---- blocks.md -------------------------------------------------------------------------------------------------------
 
 # The kinds 0 to 56 are gap with that low width.
-WIDEST_GAP, FLIPS_KIND, XOR_KIND = 56, 62, 63
+WIDEST_GAP, ROWS_KIND, FLIPS_KIND, XOR_KIND = 56, 61, 62, 63
 KINDS = {XOR: [XOR_KIND], ADAPTIVE: [*range(WIDEST_GAP + 1), FLIPS_KIND]}
 
 def read_block(data, offset, code, entry):

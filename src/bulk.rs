@@ -1,84 +1,33 @@
 //! Bulk load: records in any order to one new segment.
 //!
-//! Everything is sorted in memory, then encoded by all threads while one writes.
+//! Records are sorted ([`RecordSorter`]), in memory or, where they are more than it may hold, in unnamed temporary
+//! files. They come to the segment in batches, in order: the first table and the ids are encoded from them as they come,
+//! the keys of the other tables are gathered and sorted in turn. All threads encode while one more writes.
 
-mod encode;
+mod batch;
+mod build;
+mod entry;
+mod external;
+mod first_table;
+mod id_section;
+mod other_tables;
 mod present;
+mod records;
 mod sort;
-mod sorted;
+mod spool;
+mod workspace;
 
-pub(crate) use present::remove_present;
-pub use sorted::{Records, SortedRecords};
+pub(crate) use batch::{Batch, batches};
+pub(crate) use build::{Building, write_segment};
+pub(crate) use present::Present;
+pub use records::{IntoSorted, RecordIds, RecordSorter, Records, SortedRecords};
+pub(crate) use workspace::Workspace;
 
-use crate::env::Env;
-use crate::error::{Error, Result};
-use crate::fingerprint::WIDTH;
-use crate::format::Parameters;
-use crate::format::manifest::SegmentEntry;
 use crate::plan::Permutation;
-use crate::segment::{Part, SegmentWriter};
-use rayon::prelude::*;
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::thread::Builder;
 
-/// The keys of fingerprints in a table with this permutation, in ascending order.
+/// The keys of 64-bit fingerprints in a table with this permutation, in ascending order.
 pub(crate) fn keys_of(fingerprints: &[u64], permutation: &Permutation) -> Vec<u64> {
     sort::sorted(fingerprints, |_, &fingerprint| permutation.apply(fingerprint), |&key| key)
-}
-
-/// Writes a segment of these records and makes it durable.
-pub(crate) fn write_segment(
-    env: &Arc<dyn Env>,
-    directory: &Path,
-    number: u64,
-    parameters: &Parameters,
-    records: &SortedRecords,
-) -> Result<(PathBuf, SegmentEntry)> {
-    let writer = SegmentWriter::create(env, directory, &segment_name(number), parameters)?;
-    let layouts = parameters.design().tables(WIDTH)?;
-    // The tables, and behind them the ids.
-    let sections = layouts.iter().map(Some).chain([None]);
-    // Encoders wait until what they have is taken. What is not next to be written waits in memory: at most the sections
-    // that the other threads are at.
-    let (sender, receiver) = sync_channel(0);
-    let writer = std::thread::scope(|scope| {
-        let writing = Builder::new().spawn_scoped(scope, || write_in_order(writer, receiver));
-        let writing = writing.map_err(|error| Error::io("cannot start a thread to write to", directory, error))?;
-        // In order, or nearly: nothing is written before what comes before it.
-        // An encoder stops if writing has, and then the writer has the error.
-        let _ = (0usize..).zip(sections).par_bridge().try_for_each_with(sender, |sender, (number, layout)| {
-            encode::section(parameters, number, layout, records, &mut |part| sender.send((number, part)).map_err(drop))
-        });
-        writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })?;
-    let finished = writer.finish(records.len() as u64, records.fingerprints())?;
-    let entry = SegmentEntry {
-        number,
-        file_length: finished.length,
-        records: records.len() as u64,
-        fingerprints: records.fingerprints(),
-        footer_checksum: finished.footer_checksum,
-    };
-    Ok((finished.path, entry))
-}
-
-/// Writes sections in the order of their numbers, however their parts come.
-fn write_in_order(mut writer: SegmentWriter, parts: Receiver<(usize, Part)>) -> Result<SegmentWriter> {
-    let mut waiting: BTreeMap<usize, Vec<Part>> = BTreeMap::new();
-    let mut current = 0;
-    for (section, part) in parts {
-        waiting.entry(section).or_default().push(part);
-        while let Some(parts) = waiting.remove(&current) {
-            for part in parts {
-                writer.part(&part)?;
-                current += usize::from(!matches!(part, Part::Pages(_)));
-            }
-        }
-    }
-    Ok(writer)
 }
 
 /// Ending of the names of segment files.

@@ -89,6 +89,13 @@ impl Error {
         error
     }
 
+    /// What the operating system said of a temporary file in `directory`.
+    #[must_use]
+    pub(crate) fn temporary(directory: &Path, source: io::Error) -> Self {
+        Self::io("cannot keep temporary data in", directory, source)
+            .with_remedy("free some space there, or name a directory on a larger device with --tmp-dir")
+    }
+
     /// Names the file, unless a deeper layer has named one already.
     #[must_use]
     pub fn at_path(mut self, path: &Path) -> Self {

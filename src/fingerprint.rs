@@ -1,45 +1,211 @@
-//! Fingerprints and records: the numbers that a store keeps.
+//! Fingerprints and records: what a store keeps.
 //!
-//! A fingerprint is a 64-bit number; bit 63 is the first, most significant one. Two fingerprints are near when few of
-//! their bits differ (Hamming distance).
+//! A fingerprint is an unsigned number of 64, 128 or 256 bits ([`Fingerprint`]); its most significant bit is the first
+//! one. Two fingerprints are near when few of their bits differ (Hamming distance).
 
-/// Width of a fingerprint in bits.
-pub const WIDTH: u32 = 64;
+mod id;
+mod u256;
+
+pub use id::{Id, IdKind, IdRef, MAX_TEXT, check_text};
+pub use u256::U256;
+
+use std::fmt::Debug;
+use std::hash::Hash;
+
+/// An unsigned number of 64, 128 or 256 bits: `u64`, `u128` or [`U256`]. All that a store does is written once, for all
+/// of them.
+pub trait Fingerprint: Copy + Ord + Default + Hash + Debug + Send + Sync + sealed::Sealed + 'static {
+    /// Number of bits, a multiple of 64.
+    const WIDTH: u32;
+
+    /// The number made of 64-bit words, most significant first, as `word` gives them.
+    #[must_use]
+    fn from_words(word: impl FnMut(usize) -> u64) -> Self;
+
+    /// A 64-bit word, 0 = the most significant one; 0 where there is none.
+    #[must_use]
+    fn word(self, number: usize) -> u64;
+
+    /// Number of bits in which two fingerprints differ.
+    #[inline]
+    #[must_use]
+    fn distance(self, other: Self) -> u32 {
+        (0..Self::WORDS).map(|number| (self.word(number) ^ other.word(number)).count_ones()).sum()
+    }
+
+    /// Number of 64-bit words.
+    const WORDS: usize = (Self::WIDTH / 64) as usize;
+    /// Number of bytes.
+    const BYTES: usize = (Self::WIDTH / 8) as usize;
+
+    /// The number written as little-endian bytes, if there are [`Fingerprint::BYTES`] of them.
+    #[inline]
+    #[must_use]
+    fn from_le_bytes(bytes: &[u8]) -> Option<Self> {
+        let (words, rest) = bytes.as_chunks::<8>();
+        if words.len() != Self::WORDS || !rest.is_empty() {
+            return None;
+        }
+        let word = |number: usize| words.get(Self::WORDS - 1 - number).map_or(0, |&word| u64::from_le_bytes(word));
+        Some(Self::from_words(word))
+    }
+
+    /// Appends the number as little-endian bytes.
+    #[inline]
+    fn write_le(self, out: &mut Vec<u8>) {
+        (0..Self::WORDS).rev().for_each(|number| out.extend_from_slice(&self.word(number).to_le_bytes()));
+    }
+
+    /// `length` (0 to 64) bits from bit `first` on, as a number; bits behind the last one are 0.
+    #[inline]
+    #[must_use]
+    fn bits(self, first: u32, length: u32) -> u64 {
+        if length == 0 {
+            return 0;
+        }
+        let (number, offset) = ((first / 64) as usize, first % 64);
+        let pair = u128::from(self.word(number)) << 64 | u128::from(self.word(number + 1));
+        let bits = ((pair << offset) >> 64) as u64;
+        bits >> (64 - length.min(64))
+    }
+
+    /// The number with one bit flipped; bit 0 is the most significant one.
+    #[must_use]
+    fn flipped(self, bit: u32) -> Self {
+        let flip = |number: usize| if number as u32 == bit / 64 { 1 << (63 - bit % 64) } else { 0 };
+        Self::from_words(|number| self.word(number) ^ flip(number))
+    }
+}
+
+impl Fingerprint for u64 {
+    const WIDTH: u32 = 64;
+
+    #[inline]
+    fn from_words(mut word: impl FnMut(usize) -> u64) -> Self {
+        word(0)
+    }
+
+    #[inline]
+    fn word(self, number: usize) -> u64 {
+        if number == 0 { self } else { 0 }
+    }
+}
+
+impl Fingerprint for u128 {
+    const WIDTH: u32 = 128;
+
+    #[inline]
+    fn from_words(mut word: impl FnMut(usize) -> u64) -> Self {
+        Self::from(word(0)) << 64 | Self::from(word(1))
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the upper and the lower half")]
+    fn word(self, number: usize) -> u64 {
+        match number {
+            0 => (self >> 64) as u64,
+            1 => self as u64,
+            _ => 0,
+        }
+    }
+}
+
+mod sealed {
+    /// Keeps [`super::Fingerprint`] to the widths that the file format knows.
+    pub trait Sealed {}
+    impl Sealed for u64 {}
+    impl Sealed for u128 {}
+    impl Sealed for super::U256 {}
+}
+
+/// The widths of fingerprints, in bits.
+pub const WIDTHS: [u32; 3] = [64, 128, 256];
 
 /// A fingerprint and the document that has it.
 ///
 /// A store is a *set* of records: one fingerprint may have many ids, one id may stand on several fingerprints, and the
 /// same pair is kept once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Record {
-    /// The 64-bit fingerprint.
-    pub fingerprint: u64,
-    /// The document's number.
-    pub id: u64,
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Record<F = u64> {
+    /// The fingerprint.
+    pub fingerprint: F,
+    /// The document.
+    pub id: Id,
+}
+
+impl<F> Record<F> {
+    /// A record of a document with a number or a text.
+    pub fn new(fingerprint: F, id: impl Into<Id>) -> Self {
+        Self { fingerprint, id: id.into() }
+    }
 }
 
 /// A stored record that answers a query.
 ///
 /// Ordered as answers are: by distance, then fingerprint, then id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Match {
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Match<F = u64> {
     /// Number of bits in which the fingerprint differs from the query's.
     pub distance: u32,
     /// The stored fingerprint.
-    pub fingerprint: u64,
-    /// The document's number.
-    pub id: u64,
+    pub fingerprint: F,
+    /// The document.
+    pub id: Id,
 }
 
-/// Number of bits in which two fingerprints differ, 0 to 64.
+/// Number of bits in which two fingerprints differ.
 #[inline]
 #[must_use]
-pub fn distance(a: u64, b: u64) -> u32 {
-    (a ^ b).count_ones()
+pub fn distance<F: Fingerprint>(a: F, b: F) -> u32 {
+    a.distance(b)
 }
 
 /// The `length` leading bits of a word set, `length` = 0 to 64.
 #[inline]
 pub(crate) fn leading_ones(length: u32) -> u64 {
-    u64::MAX.checked_shl(WIDTH - length.min(WIDTH)).unwrap_or(0)
+    u64::MAX.checked_shl(64 - length.min(64)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn agrees<F: Fingerprint>(words: [u64; 4], others: [u64; 4], first: u32, length: u32) {
+        let bits = |words: &[u64; 4]| -> Vec<bool> {
+            (0..F::WIDTH).map(|bit| words[(bit / 64) as usize] >> (63 - bit % 64) & 1 == 1).collect()
+        };
+        let (a, b) = (F::from_words(|number| words[number]), F::from_words(|number| others[number]));
+        let (a_bits, b_bits) = (bits(&words), bits(&others));
+        let differing = a_bits.iter().zip(&b_bits).filter(|(a, b)| a != b).count();
+        assert_eq!(a.distance(b) as usize, differing);
+        assert_eq!(a.cmp(&b), a_bits.cmp(&b_bits));
+        let first = first % F::WIDTH;
+        let expected = (first..first + length)
+            .fold(0u64, |value, bit| value << 1 | u64::from(a_bits.get(bit as usize).copied().unwrap_or(false)));
+        assert_eq!(a.bits(first, length), expected);
+        let mut bytes = Vec::new();
+        a.write_le(&mut bytes);
+        assert_eq!(bytes.len(), F::BYTES);
+        assert_eq!(F::from_le_bytes(&bytes), Some(a));
+        assert_eq!(F::from_le_bytes(&bytes[1..]), None);
+        assert_eq!(a.flipped(first).distance(a), 1);
+        assert_ne!(a.flipped(first).bits(first, 1), a.bits(first, 1));
+    }
+
+    proptest! {
+        #[test]
+        fn every_width_counts_orders_and_cuts_bits(words: [u64; 4], others: [u64; 4], first in 0u32..256, length in 0u32..=64) {
+            agrees::<u64>(words, others, first, length);
+            agrees::<u128>(words, others, first, length);
+            agrees::<U256>(words, others, first, length);
+        }
+    }
+
+    #[test]
+    fn bytes_are_those_of_the_language() {
+        let mut bytes = Vec::new();
+        0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10_u128.write_le(&mut bytes);
+        assert_eq!(bytes, 0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10_u128.to_le_bytes());
+    }
 }

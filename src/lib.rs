@@ -11,7 +11,7 @@
 //! use fpstore::{Options, Parameters, Records, Store};
 //! # let directory = tempfile::tempdir()?;
 //! # let path = directory.path().join("store");
-//! let mut store = Store::create(&path, &Parameters::new(3), &Options::new())?;
+//! let mut store = Store::<u64>::create(&path, &Parameters::new(3), &Options::new())?;
 //! store.bulk_load(Records::Numbered(vec![0x832f_e9f6_aa2f_461a, 0x0000_c4d3_ba6c_de29]))?;
 //! assert!(store.contains_near(0x832f_e9f6_aa2d_461a, 3)?.is_some());
 //! assert!(store.contains_near(0x7777_7777_7777_7777, 3)?.is_none());
@@ -30,6 +30,9 @@ pub mod env;
 mod error;
 mod fingerprint;
 mod format;
+#[doc(hidden)]
+#[cfg(fuzzing)]
+pub mod fuzzing;
 pub mod inspect;
 mod manifest;
 mod options;
@@ -38,15 +41,18 @@ mod search;
 mod segment;
 mod store;
 
-pub use bulk::{Records, SortedRecords};
+pub use bulk::{IntoSorted, RecordIds, RecordSorter, Records, SortedRecords};
 pub use codec::Codec;
 pub use env::ReadMode;
 pub use error::{Error, ErrorKind, Result};
-pub use fingerprint::{Match, Record, WIDTH, distance};
+pub use fingerprint::{Fingerprint, Id, IdKind, IdRef, MAX_TEXT, Match, Record, U256, WIDTHS, check_text, distance};
 pub use format::Parameters;
 pub use format::manifest::Numbering;
 pub use options::{Filters, Options};
 pub use plan::Design;
-pub use search::Work;
+pub use search::{QueryTables, Work};
 pub use segment::Damage;
-pub use store::{LoadReport, RecordIter, Searcher, Statistics, Store, TableStatistics, VerifyReport, verify};
+pub use store::{
+    LoadReport, RecordIter, RemoveReport, Searcher, Statistics, Store, TableStatistics, VerifyReport, parameters_of,
+    verify,
+};

@@ -1,6 +1,7 @@
 //! How an open store behaves; nothing here is persisted.
 
 use crate::env::{Env, FileSystem, ReadMode};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Options of an open store.
@@ -10,6 +11,8 @@ pub struct Options {
     pub(crate) env: Arc<dyn Env>,
     pub(crate) filters: Filters,
     pub(crate) filter_memory: u64,
+    pub(crate) load_memory: u64,
+    pub(crate) temp_dir: Option<PathBuf>,
 }
 
 /// When prefix filters are made. They take about a byte of memory for each fingerprint and table (two where a table
@@ -27,13 +30,16 @@ pub enum Filters {
 }
 
 impl Default for Options {
-    /// The real file system, read by memory map; filters made in the background, in at most 1 GiB.
+    /// The real file system, read by memory map; filters made in the background, in at most 1 GiB; loads in as much
+    /// memory as they take.
     fn default() -> Self {
         Self {
             read_mode: ReadMode::default(),
             env: Arc::new(FileSystem),
             filters: Filters::default(),
             filter_memory: 1 << 30,
+            load_memory: u64::MAX,
+            temp_dir: None,
         }
     }
 }
@@ -63,6 +69,22 @@ impl Options {
     #[must_use]
     pub fn with_filters(mut self, filters: Filters) -> Self {
         self.filters = filters;
+        self
+    }
+
+    /// Loads within about so many bytes of memory, beside a few mebibytes that every load takes; what does not fit is
+    /// sorted in temporary files.
+    #[must_use]
+    pub fn with_load_memory(mut self, bytes: u64) -> Self {
+        self.load_memory = bytes;
+        self
+    }
+
+    /// Makes the temporary files of loads in this directory; without it, in the store's or the one above it. They have no
+    /// names and vanish with the process.
+    #[must_use]
+    pub fn with_temp_dir(mut self, directory: Option<&Path>) -> Self {
+        self.temp_dir = directory.map(Path::to_owned);
         self
     }
 

@@ -57,14 +57,20 @@ plan() {
 store xor --codec xor --plan tables-1 --block-size 128
 store adaptive --plan tables-2
 store blocks --plan tables-1 --block-size 128
+store wide --width 128 --ids none --hasher demo/1 --plan tables-2 --block-size 128
 
 segment=00000001.segment
 fields adaptive/MANIFEST '^magic' '^checksum' | section manifest
-fields adaptive/MANIFEST '^width' '^block size' | section parameters
+fields adaptive/MANIFEST '^width' '^hasher length' | section parameters
+fields wide/MANIFEST '^width' '^hasher$|^hasher:' | section wide-parameters
 fields adaptive/$segment '^magic' '^checksum' | section header
 fields adaptive/$segment '^width' '^magic' | section footer
 fields blocks/$segment '^table 0 block 0:' '^checksum' | section page
 fields blocks/$segment '^blocks in chunk' '^checksum' | section index
+fields wide/$segment '^table 0 block 0:' '^checksum' | section rows
+fields wide/$segment '^blocks in chunk' '^checksum' | section rows-index
+fields wide/$segment '^table 1 block 0:' '^table 1 block 0:' | section narrow-block
+fields wide/$segment '^records' '^checksum' | section counts
 fields xor/$segment '^code lengths' '^checksum' | section codes
 fields adaptive/$segment '^length of the flips code' '^checksum' | section flips-code
 fields xor/$segment '^table 0 block 0:' '^table 0 block 0:' | section xor-block

@@ -1,68 +1,92 @@
 //! Leaving out what a store has already, so that it stays a set.
 
-use super::SortedRecords;
-use crate::error::{Error, Result};
-use crate::fingerprint::Record;
-use crate::segment::{Scratch, Segment};
+use super::batch::Batch;
+use super::external::TextChunk;
+use crate::error::Result;
+use crate::fingerprint::{Fingerprint, Id};
+use crate::segment::{IdScratch, Scratch, Segment};
+use std::borrow::Cow;
+use std::sync::Arc;
 
-/// Removes the records that a segment has. Only the blocks that may hold one of their fingerprints are read.
-///
-/// # Errors
-/// `Damaged` or `Io` from reading the segment.
-pub(crate) fn remove_present(segment: &Segment, records: &mut SortedRecords) -> Result<()> {
-    let mut present = Present { segment, scratch: Scratch::default(), page: Vec::new(), block: None, ids: None };
-    let mut failed: Option<Error> = None;
-    records.retain(|record| {
-        // Nothing more is read once reading has failed.
-        if failed.is_some() {
-            return true;
-        }
-        present.has(record).map_or_else(
-            |error| {
-                failed = Some(error);
-                true
-            },
-            |has| !has,
-        )
-    });
-    failed.map_or(Ok(()), Err)
-}
-
-/// What was read last: records come sorted, so the next one often needs the same.
-struct Present<'a> {
-    segment: &'a Segment,
+/// Knows the records of some segments, and what was read of them last: records come sorted, so the next one often needs
+/// the same. Only the blocks that may hold one of their fingerprints are read.
+pub(crate) struct Present<'a, F> {
+    segments: &'a [Arc<Segment>],
     scratch: Scratch,
-    page: Vec<u8>,
-    /// A block's number and its keys.
-    block: Option<(usize, Vec<u64>)>,
-    /// A fingerprint and its ids.
-    ids: Option<(u64, Vec<u64>)>,
+    ids: IdScratch,
+    /// For each segment the number of a block of its first table and the fingerprints of that block.
+    blocks: Vec<(usize, Vec<F>)>,
+    /// The fingerprint that was asked for last, and its ids in ascending order.
+    last: Option<(F, Vec<Id>)>,
 }
 
-impl Present<'_> {
-    fn has(&mut self, record: Record) -> Result<bool> {
-        if self.ids.as_ref().is_none_or(|&(fingerprint, _)| fingerprint != record.fingerprint) {
-            let ids = self.read(record.fingerprint)?;
-            self.ids = Some((record.fingerprint, ids));
-        }
-        Ok(self.ids.as_ref().is_some_and(|(_, ids)| ids.binary_search(&record.id).is_ok()))
+impl<'a, F: Fingerprint> Present<'a, F> {
+    pub(crate) fn new(segments: &'a [Arc<Segment>]) -> Self {
+        let blocks = segments.iter().map(|_| (usize::MAX, Vec::new())).collect();
+        Self { segments, scratch: Scratch::default(), ids: IdScratch::default(), blocks, last: None }
     }
 
-    /// The ids of a fingerprint; none if the segment does not have it.
-    fn read(&mut self, fingerprint: u64) -> Result<Vec<u64>> {
-        let table = self.segment.first_table()?;
-        let index = table.index();
-        let number = index.find(fingerprint);
-        let mut ids = Vec::new();
-        if number < index.len() {
-            if self.block.as_ref().is_none_or(|&(decoded, _)| decoded != number) {
-                self.block = Some((number, table.block(number, &mut self.scratch)?.to_vec()));
-            }
-            let position = self.block.as_ref().and_then(|(_, keys)| keys.binary_search(&fingerprint).ok());
-            if let Some(position) = position {
-                self.segment.ids().ids_of(index.rank(number) + position as u64, &mut self.page, &mut ids)?;
-            }
+    /// What of a batch is not there.
+    ///
+    /// # Errors
+    /// `Damaged` or `Io` from reading the segments.
+    pub(crate) fn missing<'b>(&mut self, batch: Batch<'b, F>) -> Result<Batch<'b, F>> {
+        if self.segments.is_empty() {
+            return Ok(batch);
         }
-        Ok(ids)
+        Ok(match batch {
+            Batch::Numbers(entries) => {
+                let mut keep = Vec::with_capacity(entries.len());
+                for entry in &*entries {
+                    let number = Id::Number(entry.id);
+                    if self.ids_of(entry.fingerprint)?.binary_search(&number).is_err() {
+                        keep.push(*entry);
+                    }
+                }
+                if keep.len() == entries.len() { Batch::Numbers(entries) } else { Batch::Numbers(Cow::Owned(keep)) }
+            }
+            Batch::Texts(chunk) => {
+                let mut keep = TextChunk::default();
+                for (fingerprint, text) in chunk.records() {
+                    let ids = self.ids_of(fingerprint)?;
+                    if ids.binary_search_by(|id| id.text().unwrap_or_default().as_bytes().cmp(text)).is_err() {
+                        keep.push(fingerprint, text);
+                    }
+                }
+                Batch::Texts(keep)
+            }
+            // They are new by definition.
+            other @ (Batch::Unnumbered(_) | Batch::Counts(_)) => other,
+        })
+    }
+
+    /// The ids that the segments have for a fingerprint.
+    fn ids_of(&mut self, fingerprint: F) -> Result<&[Id]> {
+        if self.last.as_ref().is_none_or(|&(last, _)| last != fingerprint) {
+            let mut ids = self.last.take().map(|(_, ids)| ids).unwrap_or_default();
+            ids.clear();
+            for (segment, (block, keys)) in self.segments.iter().zip(&mut self.blocks) {
+                let table = segment.first_table()?;
+                let index = table.index();
+                // Several pages of rows may begin with the same 64 bits.
+                for number in index.find(fingerprint.word(0))..index.len() {
+                    if *block != number {
+                        table.fingerprints(number, &mut self.scratch, keys)?;
+                        *block = number;
+                    }
+                    if let Ok(position) = keys.binary_search(&fingerprint) {
+                        let rank = index.rank(number) + position as u64;
+                        segment.ids().ids_of(rank, &mut self.ids, |id| ids.push(id))?;
+                        break;
+                    }
+                    if keys.last().is_none_or(|&last| last >= fingerprint) {
+                        break;
+                    }
+                }
+            }
+            ids.sort_unstable();
+            self.last = Some((fingerprint, ids));
+        }
+        Ok(self.last.as_ref().map_or(&[], |(_, ids)| ids))
     }
 }

@@ -18,6 +18,8 @@ pub enum BlockKind {
     },
     /// Flips or gap.
     Flips,
+    /// Wide fingerprints as they are.
+    Rows,
 }
 
 impl BlockKind {
@@ -25,6 +27,7 @@ impl BlockKind {
     pub(crate) fn number(self) -> u8 {
         match self {
             Self::Gap { low_width } => u8::try_from(low_width).unwrap_or(0),
+            Self::Rows => 61,
             Self::Flips => 62,
             Self::Xor => 63,
         }
@@ -34,6 +37,7 @@ impl BlockKind {
     pub(crate) fn from_number(number: u8) -> Option<Self> {
         match u32::from(number) {
             low_width @ 0..=gap::MAX_LOW_WIDTH => Some(Self::Gap { low_width }),
+            61 => Some(Self::Rows),
             62 => Some(Self::Flips),
             63 => Some(Self::Xor),
             _ => None,
@@ -52,6 +56,7 @@ impl fmt::Display for BlockKind {
             Self::Xor => "xor",
             Self::Gap { .. } => "gap",
             Self::Flips => "flips",
+            Self::Rows => "rows",
         })
     }
 }

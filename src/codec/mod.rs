@@ -29,9 +29,9 @@ mod xor;
 pub use block::BlockKind;
 pub(crate) use block::{BlockBuffer, BlockShape, decode_block, encode_block};
 pub(crate) use codes::Codes;
-pub(crate) use fill::fill_block;
+pub(crate) use fill::{MAX_KEYS, fill_block};
 pub(crate) use near::LOT;
-pub(crate) use simd::{near, prefetch};
+pub(crate) use simd::{near, near_leads, near_rows, prefetch};
 pub(crate) use train::Trainer;
 
 pub(crate) use flips::FlipsCode;

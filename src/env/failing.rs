@@ -1,6 +1,6 @@
 //! An environment some of whose operations fail, for fault sweeps.
 
-use super::{Env, ReadFile, ReadMode, WriteFile};
+use super::{Env, ReadFile, ReadMode, ScratchFile, WriteFile};
 use std::any::Any;
 use std::io::{self, Write};
 use std::ops::Range;
@@ -83,6 +83,15 @@ impl Env for Failing {
         self.step()?;
         self.inner.lock(path)
     }
+
+    fn free_bytes(&self, directory: &Path) -> Option<u64> {
+        self.inner.free_bytes(directory)
+    }
+
+    fn scratch(&self, directory: &Path) -> io::Result<Box<dyn ScratchFile>> {
+        self.step()?;
+        Ok(Box::new(FailingScratch { env: self.clone(), inner: self.inner.scratch(directory)? }))
+    }
 }
 
 struct FailingFile {
@@ -134,5 +143,27 @@ impl ReadFile for FailingReads {
 
     fn is_stable(&self) -> bool {
         self.inner.is_stable()
+    }
+}
+
+#[derive(Debug)]
+struct FailingScratch {
+    env: Failing,
+    inner: Box<dyn ScratchFile>,
+}
+
+impl ScratchFile for FailingScratch {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.env.step()?;
+        self.inner.append(bytes)
+    }
+
+    fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+        self.env.step()?;
+        self.inner.read_at(offset, bytes)
+    }
+
+    fn length(&self) -> u64 {
+        self.inner.length()
     }
 }

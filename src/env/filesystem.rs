@@ -1,7 +1,8 @@
 //! The real file system.
 
 use super::mmap::Mapped;
-use super::{Env, ReadFile, ReadMode, WriteFile};
+use super::scratch::Scratch;
+use super::{Env, ReadFile, ReadMode, ScratchFile, WriteFile};
 use std::any::Any;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -67,6 +68,16 @@ impl Env for FileSystem {
         writeln!(file, "process {}", std::process::id())?;
         Ok(Box::new(file))
     }
+
+    #[cfg(target_os = "linux")]
+    fn free_bytes(&self, directory: &Path) -> Option<u64> {
+        let status = rustix::fs::statvfs(directory).ok()?;
+        status.f_bavail.checked_mul(status.f_frsize)
+    }
+
+    fn scratch(&self, directory: &Path) -> io::Result<Box<dyn ScratchFile>> {
+        Ok(Box::new(Scratch::create(directory)?))
+    }
 }
 
 /// Whether an open file is the one that its path leads to.
@@ -127,12 +138,12 @@ impl ReadFile for Positioned {
 }
 
 #[cfg(unix)]
-fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+pub(super) fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
 }
 
 #[cfg(windows)]
-fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
+pub(super) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
     while !buffer.is_empty() {
         match std::os::windows::fs::FileExt::seek_read(file, buffer, offset)? {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),

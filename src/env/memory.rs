@@ -3,7 +3,7 @@
 //! What was synced is remembered apart: [`Memory::crash`] leaves just that, as a power failure does at its worst. The
 //! bytes of a file last when the file was synced, its name when its directory was.
 
-use super::{Env, ReadFile, ReadMode, WriteFile};
+use super::{Env, ReadFile, ReadMode, ScratchFile, WriteFile};
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -152,6 +152,10 @@ impl Env for Memory {
         }
         Ok(Box::new(Lock { env: self.clone(), path: path.to_owned() }))
     }
+
+    fn scratch(&self, _: &Path) -> io::Result<Box<dyn ScratchFile>> {
+        Ok(Box::new(Scratch::default()))
+    }
 }
 
 struct Lock {
@@ -183,6 +187,25 @@ impl WriteFile for Writer {
         let mut content = self.0.content();
         content.synced = content.bytes.clone();
         Ok(())
+    }
+}
+
+#[derive(Debug, Default)]
+struct Scratch(Vec<u8>);
+
+impl ScratchFile for Scratch {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+        bytes.copy_from_slice(super::slice(&self.0, offset, bytes.len())?);
+        Ok(())
+    }
+
+    fn length(&self) -> u64 {
+        self.0.len() as u64
     }
 }
 

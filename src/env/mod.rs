@@ -17,6 +17,7 @@ mod failing;
 mod filesystem;
 mod memory;
 mod mmap;
+mod scratch;
 mod temp;
 
 pub use failing::Failing;
@@ -64,6 +65,26 @@ pub trait Env: Debug + Send + Sync {
     /// # Errors
     /// `WouldBlock`, naming the holder where it is known, if somebody else has it.
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>>;
+    /// Makes a temporary file in a directory. It has no name and vanishes when it is dropped or the process ends,
+    /// however that comes.
+    fn scratch(&self, directory: &Path) -> io::Result<Box<dyn ScratchFile>>;
+    /// Bytes that can still be written to the device that a directory is on, where that is known.
+    fn free_bytes(&self, _directory: &Path) -> Option<u64> {
+        None
+    }
+}
+
+/// A temporary file without a name: it grows at its end and may be read by any number of threads.
+pub trait ScratchFile: Debug + Send + Sync {
+    /// Writes bytes behind all others.
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
+    /// Fills `bytes` with those from `offset` on.
+    ///
+    /// # Errors
+    /// `UnexpectedEof` if the file ends before.
+    fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()>;
+    /// Number of bytes appended.
+    fn length(&self) -> u64;
 }
 
 /// A file that is being written.

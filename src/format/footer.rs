@@ -5,7 +5,8 @@ use super::page::PageLayout;
 use super::parameters::Parameters;
 use super::{CHECKSUM, header, id_page};
 use crate::error::{Error, Result};
-use crate::fingerprint::WIDTH;
+use crate::fingerprint::IdKind;
+use crate::plan::TableForm;
 
 /// Last bytes of a segment file.
 const MAGIC: &[u8; 8] = b"fpsegend";
@@ -62,6 +63,8 @@ pub(crate) struct Footer {
     pub(crate) ids: Span,
     /// How many fingerprints begin in each page of ids.
     pub(crate) id_index: Span,
+    /// What text ids are compressed with; no bytes where ids are no texts.
+    pub(crate) id_dictionary: Span,
 }
 
 impl Footer {
@@ -75,6 +78,7 @@ impl Footer {
         }
         sections.push(("ids".to_owned(), self.ids));
         sections.push(("id index".to_owned(), self.id_index));
+        sections.push(("id dictionary".to_owned(), self.id_dictionary));
         sections
     }
 
@@ -124,8 +128,8 @@ impl Footer {
         for (number, table) in tables.iter_mut().enumerate() {
             table.blocks = fields.u64(&format!("table {number} blocks"))?;
         }
-        let (ids, id_index) = Default::default();
-        let mut footer = Self { parameters, records, fingerprints, content_hash, tables, ids, id_index };
+        let (ids, id_index, id_dictionary) = Default::default();
+        let mut footer = Self { parameters, records, fingerprints, content_hash, tables, ids, id_index, id_dictionary };
         let mut spans = Vec::new();
         for (name, _) in footer.sections() {
             let offset = fields.u64(&format!("{name} offset"))?;
@@ -139,6 +143,7 @@ impl Footer {
         }
         footer.ids = next.next().unwrap_or_default();
         footer.id_index = next.next().unwrap_or_default();
+        footer.id_dictionary = next.next().unwrap_or_default();
         fields.u32("footer length")?;
         fields.checksum()?;
         fields.magic(MAGIC)?;
@@ -163,12 +168,22 @@ impl Footer {
             return Err(Error::damaged("the footer does not follow the last section"));
         }
         // What describes blocks and ids is read into memory: it must not be more than there are pages for.
-        let page = PageLayout::new(self.parameters.block_size());
         let pages = |span: Span, size: usize| span.length.div_ceil(size as u64);
-        let blocks_fit =
-            |table: &TableSections| table.blocks.div_ceil(page.blocks as u64) == pages(table.data, page.size);
-        let ids_fit = self.records <= pages(self.ids, id_page::SIZE).saturating_mul(id_page::MAX_RECORDS as u64);
-        if !ids_fit || !self.tables.iter().all(blocks_fit) {
+        let blocks_fit = |(number, table): (usize, &TableSections)| {
+            let page = self.page_layout(number);
+            table.blocks.div_ceil(page.blocks as u64) == pages(table.data, page.size)
+        };
+        let id_pages = pages(self.ids, id_page::SIZE).saturating_mul(id_page::MAX_RECORDS as u64);
+        let ids_fit = match self.parameters.ids() {
+            IdKind::Number => self.records <= id_pages,
+            IdKind::None => self.fingerprints <= id_pages,
+            // Their index says it.
+            IdKind::Text => true,
+        };
+        if self.parameters.ids() != IdKind::Text && self.id_dictionary.length > 0 {
+            return Err(Error::damaged("a dictionary for ids that are no texts"));
+        }
+        if !ids_fit || !self.tables.iter().enumerate().all(blocks_fit) {
             return Err(Error::damaged("the footer's counts do not fit its sections"));
         }
         let crowded = self.tables.iter().any(|table| table.blocks > self.fingerprints);
@@ -180,9 +195,19 @@ impl Footer {
         Ok(())
     }
 
+    /// What the keys of a table are, and how many of their leading bits its layout lets a prefix have.
+    pub(crate) fn form(&self, table: usize, leading: u32) -> TableForm {
+        TableForm::new(self.parameters.width(), table, leading, self.fingerprints)
+    }
+
+    /// How the blocks of a table lie in its pages.
+    pub(crate) fn page_layout(&self, table: usize) -> PageLayout {
+        PageLayout::of_table(&self.parameters, table)
+    }
+
     /// Where the content ends and the footer begins.
     pub(crate) fn content_end(&self) -> u64 {
-        self.id_index.end()
+        self.id_dictionary.end()
     }
 
     /// The padding between sections: runs of bytes that have to be zero.
@@ -199,7 +224,7 @@ impl Footer {
 }
 
 /// Number of tables of the widest design has to fit the longest footer.
-const _: () = assert!(12 + 24 + 256 * (8 + 48) + 32 <= MAX_LENGTH as usize && WIDTH == 64);
+const _: () = assert!(16 + 1024 + 24 + 256 * (8 + 48) + 48 <= MAX_LENGTH as usize);
 
 #[cfg(test)]
 mod tests {
@@ -217,8 +242,9 @@ mod tests {
         let tables = (0..10)
             .map(|_| TableSections { data: span(5000), codes: span(300), index: span(99), blocks: 10 })
             .collect();
-        let (ids, id_index) = (span(7000), span(10));
-        Footer { parameters, records: 1200, fingerprints: 1000, content_hash: 7, tables, ids, id_index }
+        let (ids, id_index, id_dictionary) = (span(7000), span(10), span(0));
+        let (records, fingerprints, content_hash) = (1200, 1000, 7);
+        Footer { parameters, records, fingerprints, content_hash, tables, ids, id_index, id_dictionary }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! A chunk describes up to 256 blocks. Each of its four columns is stored as the column's minimum and the excesses over
 //! it, packed in as many bits as the largest needs. A block key is stored as its gap to the block key before it.
 
+use super::Parameters;
 use super::fields::Fields;
 use super::page::{self, PageLayout, Stream};
 use crate::bits::{BitWriter, Forward, bit_length, load_bits};
@@ -33,17 +34,69 @@ pub(crate) struct IndexShape {
     /// How they lie in pages.
     pub(crate) layout: PageLayout,
     /// Which kinds they may be of.
-    pub(crate) codec: Codec,
+    pub(crate) codec: IndexCodec,
     /// The table's number.
     pub(crate) table: u8,
 }
 
+/// What the blocks of an index may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IndexCodec {
+    /// Blocks of keys. No two have the same last key.
+    Keys(Codec),
+    /// Pages of rows of so many bytes. Their last rows may begin with the same 64 bits.
+    Rows(usize),
+}
+
+impl IndexCodec {
+    /// That of a table of a segment.
+    pub(crate) fn of_table(parameters: &Parameters, table: usize) -> Self {
+        if table == 0 && parameters.width() > 64 {
+            Self::Rows((parameters.width() / 8) as usize)
+        } else {
+            Self::Keys(parameters.codec())
+        }
+    }
+
+    /// The codec whose codes stand beside the index. Rows have none: theirs are those of a table that needs no code.
+    pub(crate) fn of_codes(self) -> Codec {
+        match self {
+            Self::Keys(codec) => codec,
+            Self::Rows(_) => Codec::Adaptive,
+        }
+    }
+
+    /// How much the last key of a block is at least greater than that of the one before.
+    fn step(self) -> u64 {
+        match self {
+            Self::Keys(_) => 1,
+            Self::Rows(_) => 0,
+        }
+    }
+
+    fn allows(self, entry: &BlockEntry, last: bool) -> bool {
+        match self {
+            Self::Keys(codec) => entry.kind.belongs_to(codec) && entry.kind != BlockKind::Rows,
+            Self::Rows(bytes) => {
+                let (count, full) = (usize::from(entry.count), rows_per_page(bytes));
+                let counted = if last { count <= full } else { count == full };
+                entry.kind == BlockKind::Rows && counted && usize::from(entry.length) == count * bytes
+            }
+        }
+    }
+}
+
+/// Rows of so many bytes in a page.
+pub(crate) fn rows_per_page(bytes: usize) -> usize {
+    (page::MIN_SIZE - super::CHECKSUM) / bytes.max(1)
+}
+
 /// The bytes of a table's index.
-pub(crate) fn write(entries: &[BlockEntry], table: u8) -> Vec<u8> {
+pub(crate) fn write(entries: &[BlockEntry], codec: IndexCodec, table: u8) -> Vec<u8> {
     let mut out = Vec::new();
     let mut base = 0;
     for (number, chunk) in (0u64..).zip(entries.chunks(CHUNK)) {
-        let mut bytes = write_chunk(chunk, &mut base);
+        let mut bytes = write_chunk(chunk, codec.step(), &mut base);
         let checksum = page::checksum(Stream::Index(table), number, &bytes);
         bytes.extend_from_slice(&checksum.to_le_bytes());
         out.append(&mut bytes);
@@ -51,11 +104,11 @@ pub(crate) fn write(entries: &[BlockEntry], table: u8) -> Vec<u8> {
     out
 }
 
-fn write_chunk(chunk: &[BlockEntry], base: &mut u64) -> Vec<u8> {
+fn write_chunk(chunk: &[BlockEntry], step: u64, base: &mut u64) -> Vec<u8> {
     let mut gaps = Vec::with_capacity(chunk.len());
     for entry in chunk {
         gaps.push(entry.key.wrapping_sub(*base));
-        *base = entry.key.wrapping_add(1);
+        *base = entry.key.wrapping_add(step);
     }
     let columns = [
         gaps,
@@ -131,18 +184,21 @@ pub(crate) fn parse(fields: &mut Fields<'_>, shape: IndexShape, mut visit: impl 
             let key = gap.and_then(|gap| base.checked_add(gap)).ok_or_else(|| wrong("a block key exceeds 64 bits"))?;
             // Only the last block of the table may end at the greatest key.
             base = key
-                .checked_add(1)
+                .checked_add(codec.step())
                 .or((block + 1 == blocks).then_some(0))
                 .ok_or_else(|| wrong("keys after the last"))?;
             let count = narrow(least_count, counts.read(widths[1])).filter(|&count| count > 0);
             let kind = u8::try_from(u64::from(least_kind) + kinds.read(widths[3])).ok();
-            let kind = kind.and_then(BlockKind::from_number).filter(|kind| kind.belongs_to(codec));
+            let kind = kind.and_then(BlockKind::from_number);
             let entry = BlockEntry {
                 key,
                 count: count.ok_or_else(|| wrong("a block without keys, or with too many"))?,
                 length: narrow(least_length, lengths.read(widths[2])).ok_or_else(|| wrong("a block too long"))?,
-                kind: kind.ok_or_else(|| wrong("a kind of block that the codec does not have"))?,
+                kind: kind.ok_or_else(|| wrong("a kind of block that does not exist"))?,
             };
+            if !codec.allows(&entry, block + 1 == blocks) {
+                return Err(wrong("a block whose kind, count or length its table does not have"));
+            }
             filled = if block % layout.blocks as u64 == 0 { 0 } else { filled } + usize::from(entry.length);
             if filled > layout.payload() {
                 return Err(wrong("blocks do not fit their page"));
@@ -169,7 +225,8 @@ mod tests {
 
     fn read(bytes: &[u8], blocks: u64) -> Result<Vec<BlockEntry>> {
         let mut entries = Vec::new();
-        let shape = IndexShape { blocks, layout: PageLayout::new(512), codec: Codec::Adaptive, table: 1 };
+        let shape =
+            IndexShape { blocks, layout: PageLayout::new(512), codec: IndexCodec::Keys(Codec::Adaptive), table: 1 };
         parse(&mut Fields::new(bytes, 0), shape, |entry| entries.push(entry))?;
         Ok(entries)
     }
@@ -184,10 +241,34 @@ mod tests {
                 length: if i % 5 == 0 { length } else { 511 },
                 kind: if i % 7 == 0 { BlockKind::Flips } else { BlockKind::Gap { low_width: i as u32 % 57 } },
             }).collect();
-            let bytes = write(&entries, 1);
+            let bytes = write(&entries, IndexCodec::Keys(Codec::Adaptive), 1);
             prop_assert_eq!(read(&bytes, entries.len() as u64).unwrap(), entries.clone());
             prop_assert!(read(&bytes, entries.len() as u64 + 1).is_err());
             prop_assert!(read(&bytes, entries.len() as u64 - 1).is_err());
+        }
+
+        #[test]
+        fn rows_may_begin_alike(heads in prop::collection::vec(prop_oneof![any::<u64>(), Just(7)], 1..700), last in 1u16..=255) {
+            let codec = IndexCodec::Rows(16);
+            let mut heads = heads;
+            heads.sort_unstable();
+            let pages = heads.len();
+            let entries: Vec<BlockEntry> = heads.into_iter().enumerate().map(|(page, key)| {
+                let count = if page + 1 == pages { last } else { 255 };
+                BlockEntry { key, count, length: count * 16, kind: BlockKind::Rows }
+            }).collect();
+            let bytes = write(&entries, codec, 0);
+            let read = |blocks| {
+                let mut found = Vec::new();
+                let shape = IndexShape { blocks, layout: PageLayout { size: 4096, blocks: 1 }, codec, table: 0 };
+                parse(&mut Fields::new(&bytes, 0), shape, |entry| found.push(entry)).map(|()| found)
+            };
+            prop_assert_eq!(read(pages as u64).unwrap(), entries);
+            prop_assert!(read(pages as u64 + 1).is_err());
+            let (layout, codec) = (PageLayout::new(512), IndexCodec::Keys(Codec::Adaptive));
+            let keys = IndexShape { blocks: pages as u64, layout, codec, table: 0 };
+            let as_keys = parse(&mut Fields::new(&bytes, 0), keys, |_| ());
+            prop_assert!(as_keys.is_err());
         }
 
         #[test]

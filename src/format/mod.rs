@@ -13,12 +13,14 @@ pub(crate) mod index;
 pub(crate) mod manifest;
 pub(crate) mod page;
 pub(crate) mod parameters;
+pub(crate) mod text_frame;
+pub(crate) mod text_index;
 
 pub use fields::Field;
 pub use parameters::Parameters;
 
 /// Version of all files; raised by any change of a byte's meaning.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// Size of a checksum in bytes.
 pub(crate) const CHECKSUM: usize = 4;

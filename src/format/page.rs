@@ -5,7 +5,7 @@
 //! last block. The checksum covers the page's place too ([`Stream`] and number): a page that was written elsewhere does
 //! not pass.
 
-use super::CHECKSUM;
+use super::{CHECKSUM, Parameters};
 use crate::error::{Error, Result};
 
 /// Smallest page.
@@ -25,6 +25,8 @@ pub(crate) enum Stream {
     Ids,
     /// Chunks of the index of ids.
     IdIndex,
+    /// The dictionary of text ids.
+    IdDictionary,
 }
 
 impl Stream {
@@ -36,6 +38,7 @@ impl Stream {
             Self::Index(table) => 0x200 | u32::from(table),
             Self::Ids => 0x300,
             Self::IdIndex => 0x400,
+            Self::IdDictionary => 0x500,
         }
     }
 }
@@ -54,6 +57,14 @@ impl PageLayout {
     pub(crate) fn new(block_size: u32) -> Self {
         let size = MIN_SIZE.max(block_size as usize);
         Self { size, blocks: size / (block_size as usize).max(1) }
+    }
+
+    /// The layout of a table. Rows stand in pages of their own size, each of which is one block.
+    pub(crate) fn of_table(parameters: &Parameters, table: usize) -> Self {
+        if table == 0 && parameters.width() > 64 {
+            return Self { size: MIN_SIZE, blocks: 1 };
+        }
+        Self::new(parameters.block_size())
     }
 
     /// The page that a block is in. A shift: pages and blocks are powers of two, and this is asked for every block.

@@ -1,22 +1,25 @@
-//! What is fixed when a store is created; stands in the manifest and in every segment.
+//! What is fixed when a store is created; stands in the manifest and in every segment (format-spec/conventions.md).
 
 use super::fields::Fields;
 use crate::codec::Codec;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::WIDTH;
+use crate::fingerprint::{IdKind, WIDTHS};
 use crate::plan::Design;
 
-/// Ids are 64-bit numbers; the only kind so far.
-const IDS_U64: u8 = 1;
 const BLOCK_SIZES: std::ops::RangeInclusive<u32> = 128..=65_536;
+/// Longest name of a hasher in bytes.
+const MAX_HASHER: usize = 1024;
 
 /// What is fixed when a store is created and persists with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameters {
+    width: u32,
     max_distance: u32,
     design: Design,
     codec: Codec,
     block_size: u32,
+    ids: IdKind,
+    hasher: Option<Box<str>>,
 }
 
 impl Default for Parameters {
@@ -30,16 +33,41 @@ impl Parameters {
     /// The default block size in bytes.
     pub const BLOCK_SIZE: u32 = 256;
 
-    /// Parameters of a store whose queries ask for distances up to `max_distance` bits (0 to 64). Queries beyond it are
-    /// answered completely all the same, but more slowly.
+    /// Parameters of a store of 64-bit fingerprints whose queries ask for distances up to `max_distance` bits. Queries
+    /// beyond it are answered completely all the same, but more slowly.
     #[must_use]
     pub fn new(max_distance: u32) -> Self {
         Self {
+            width: 64,
             max_distance,
             design: Design::Tables { parts: 2 },
             codec: Codec::default(),
             block_size: Self::BLOCK_SIZE,
+            ids: IdKind::default(),
+            hasher: None,
         }
+    }
+
+    /// Fingerprints have `width` bits: 64, 128 or 256.
+    #[must_use]
+    pub fn with_width(mut self, width: u32) -> Self {
+        self.width = width;
+        self
+    }
+
+    /// Documents have ids of this kind.
+    #[must_use]
+    pub fn with_ids(mut self, ids: IdKind) -> Self {
+        self.ids = ids;
+        self
+    }
+
+    /// Records what made the fingerprints: a name without white space, so that those of another hasher are not mixed
+    /// with them.
+    #[must_use]
+    pub fn with_hasher(mut self, hasher: Option<&str>) -> Self {
+        self.hasher = hasher.map(Box::from);
+        self
     }
 
     /// Lays the tables out by `design`.
@@ -87,25 +115,55 @@ impl Parameters {
         self.block_size
     }
 
+    /// Bits of a fingerprint.
+    #[must_use]
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// What the ids are.
+    #[must_use]
+    pub fn ids(&self) -> IdKind {
+        self.ids
+    }
+
+    /// What made the fingerprints, where somebody has said it.
+    #[must_use]
+    pub fn hasher(&self) -> Option<&str> {
+        self.hasher.as_deref()
+    }
+
     /// Refuses what no store can have; creating one does the same.
     ///
     /// # Errors
     /// `InvalidInput` that names the parameter.
     pub fn check(&self) -> Result<()> {
-        if self.max_distance > WIDTH {
+        if !WIDTHS.contains(&self.width) {
+            return Err(Error::invalid(format!("fingerprints of {} bits are not possible", self.width))
+                .with_remedy("use 64, 128 or 256 bits"));
+        }
+        if self.max_distance > self.width {
             return Err(Error::invalid(format!(
-                "maximum distance {} exceeds the width of {WIDTH} bits",
-                self.max_distance
+                "maximum distance {} exceeds the width of {} bits",
+                self.max_distance, self.width
             )));
         }
         if !self.block_size.is_power_of_two() || !BLOCK_SIZES.contains(&self.block_size) {
             return Err(Error::invalid(format!("block size {} is not possible", self.block_size))
                 .with_remedy("use a power of two from 128 to 65536 bytes"));
         }
-        self.design.tables(WIDTH).map(|_| ())
+        if let Some(hasher) = &self.hasher
+            && (hasher.is_empty()
+                || hasher.len() > MAX_HASHER
+                || hasher.chars().any(|c| c.is_whitespace() || c.is_control()))
+        {
+            return Err(Error::invalid("the name of the hasher is not possible")
+                .with_remedy("use 1 to 1024 bytes without white space"));
+        }
+        self.design.tables(self.width).map(|_| ())
     }
 
-    /// Appends 12 bytes.
+    /// Appends 16 bytes and the hasher.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let (kind, a, b) = match self.design {
             Design::Tables { parts } => (0, parts, 0),
@@ -116,12 +174,22 @@ impl Parameters {
             Codec::Xor => 0,
             Codec::Adaptive => 1,
         };
-        out.extend_from_slice(&(WIDTH as u16).to_le_bytes());
-        out.extend_from_slice(&[u8::try_from(self.max_distance).unwrap_or(u8::MAX), kind, a, b, codec, IDS_U64]);
+        let ids = match self.ids {
+            IdKind::Number => 1,
+            IdKind::Text => 2,
+            IdKind::None => 3,
+        };
+        for value in [self.width, self.max_distance] {
+            out.extend_from_slice(&u16::try_from(value).unwrap_or(u16::MAX).to_le_bytes());
+        }
+        out.extend_from_slice(&[kind, a, b, codec, ids, 0]);
         out.extend_from_slice(&self.block_size.to_le_bytes());
+        let hasher = self.hasher().unwrap_or_default();
+        out.extend_from_slice(&u16::try_from(hasher.len()).unwrap_or(0).to_le_bytes());
+        out.extend_from_slice(hasher.as_bytes());
     }
 
-    /// Reads 12 bytes.
+    /// Reads what [`Parameters::write`] wrote.
     pub(crate) fn parse(fields: &mut Fields<'_>) -> Result<Self> {
         let start = fields.offset();
         let unsupported = |what: String| {
@@ -129,8 +197,8 @@ impl Parameters {
                 .at_offset(start)
                 .with_remedy("use a release of fpstore that supports it"))
         };
-        let width = fields.u16("width")?;
-        let max_distance = u32::from(fields.u8("maximum distance")?);
+        let width = u32::from(fields.u16("width")?);
+        let max_distance = u32::from(fields.u16("maximum distance")?);
         let design =
             match (fields.u8("design")?, fields.u8("design, first number")?, fields.u8("design, second number")?) {
                 (0, parts, 0) => Design::Tables { parts },
@@ -143,12 +211,26 @@ impl Parameters {
             1 => Codec::Adaptive,
             other => return unsupported(format!("unknown codec {other}")),
         };
-        let ids = fields.u8("id kind")?;
-        let block_size = fields.u32("block size")?;
-        if u32::from(width) != WIDTH || ids != IDS_U64 {
-            return unsupported(format!("width {width} with id kind {ids}"));
+        let ids = match fields.u8("id kind")? {
+            1 => IdKind::Number,
+            2 => IdKind::Text,
+            3 => IdKind::None,
+            other => return unsupported(format!("unknown kind {other} of ids")),
+        };
+        if fields.u8("reserved")? != 0 {
+            return unsupported("a reserved byte is in use".to_owned());
         }
-        let parameters = Self { max_distance, design, codec, block_size };
+        let block_size = fields.u32("block size")?;
+        let length = usize::from(fields.u16("hasher length")?);
+        let hasher = fields.peek(length).map(String::from_utf8_lossy).unwrap_or_default();
+        let bytes = fields.bytes("hasher", length, &hasher)?;
+        let hasher = std::str::from_utf8(bytes).map_err(|_| Error::damaged("the hasher's name is no text"));
+        let hasher = hasher.map_err(|error| error.at_offset(start))?;
+        let hasher = (length > 0).then(|| Box::from(hasher));
+        if !WIDTHS.contains(&width) {
+            return unsupported(format!("fingerprints of {width} bits"));
+        }
+        let parameters = Self { width, max_distance, design, codec, block_size, ids, hasher };
         parameters.check().map_err(|error| Error::damaged(error.message()).at_offset(start))?;
         Ok(parameters)
     }
@@ -165,11 +247,22 @@ mod tests {
                 let parameters = Parameters::new(7).with_design(design).with_codec(codec).with_block_size(16384);
                 let mut bytes = Vec::new();
                 parameters.write(&mut bytes);
-                assert_eq!(bytes.len(), 12);
+                assert_eq!(bytes.len(), 16);
                 assert_eq!(Parameters::parse(&mut Fields::new(&bytes, 0)).unwrap(), parameters);
             }
         }
+        for (width, ids) in [(64, IdKind::Number), (128, IdKind::Text), (256, IdKind::None)] {
+            let parameters =
+                Parameters::new(width).with_width(width).with_ids(ids).with_hasher(Some("simhash/2:words"));
+            let mut bytes = Vec::new();
+            parameters.write(&mut bytes);
+            assert_eq!(Parameters::parse(&mut Fields::new(&bytes, 0)).unwrap(), parameters);
+        }
         assert!(Parameters::new(65).check().is_err());
+        assert!(Parameters::new(3).with_width(96).check().is_err());
+        for hasher in ["", "a b", "a\n", &"x".repeat(1025)] {
+            assert!(Parameters::new(3).with_hasher(Some(hasher)).check().is_err(), "{hasher}");
+        }
         for size in [0, 64, 500, 1 << 17] {
             assert!(Parameters::new(3).with_block_size(size).check().is_err(), "{size}");
         }

@@ -3,9 +3,10 @@
 
 use super::SegmentView;
 use crate::error::Result;
-use crate::fingerprint::{WIDTH, distance};
+use crate::fingerprint::{Fingerprint, U256};
 use crate::format::codes;
 use crate::format::fields::Fields;
+use crate::format::index::IndexCodec;
 use crate::format::page::PageLayout;
 use std::collections::BTreeMap;
 
@@ -24,9 +25,9 @@ pub struct Distributions {
     /// For every Huffman code its name and its symbols by the length of their code words in bits; symbols without a
     /// code word are left out.
     pub code_lengths: BTreeMap<String, Vec<u64>>,
-    /// Fingerprints by the bit length of their difference from the next smaller one, 1 to 64.
+    /// Fingerprints by the bit length of their difference from the next smaller one, from 1 on.
     pub gaps: Vec<u64>,
-    /// Fingerprints by their Hamming distance from the next smaller one, 1 to 64.
+    /// Fingerprints by their Hamming distance from the next smaller one, from 1 on.
     pub distances: Vec<u64>,
 }
 
@@ -42,7 +43,7 @@ pub fn distributions(segments: &[SegmentView]) -> Result<Distributions> {
 
 impl Distributions {
     fn add(&mut self, segment: &SegmentView) -> Result<()> {
-        let layout = PageLayout::new(segment.parameters().block_size());
+        let layout = PageLayout::of_table(segment.parameters(), 0);
         let mut filled = 0;
         let mut previous = None;
         for block in segment.blocks(0)? {
@@ -55,12 +56,12 @@ impl Distributions {
             let room = layout.slot_end(slot).saturating_sub(filled).max(1);
             filled += block.length;
             count(&mut self.fill, (block.length * 100 / room).min(100));
-            count(&mut self.fingerprints, block.keys.len());
+            count(&mut self.fingerprints, block.count);
             *self.kinds.entry(block.kind.to_string()).or_default() += 1;
-            for &key in &block.keys {
+            for key in segment.fingerprints(0, block.number)? {
                 if let Some(previous) = previous {
-                    count(&mut self.gaps, (WIDTH - key.wrapping_sub(previous).leading_zeros()) as usize);
-                    count(&mut self.distances, distance(key, previous) as usize);
+                    count(&mut self.gaps, gap_bits(previous, key) as usize);
+                    count(&mut self.distances, key.distance(previous) as usize);
                 }
                 previous = Some(key);
             }
@@ -69,7 +70,7 @@ impl Distributions {
     }
 
     fn add_codes(&mut self, segment: &SegmentView) -> Result<()> {
-        let codec = segment.parameters().codec();
+        let codec = IndexCodec::of_table(segment.parameters(), 0).of_codes();
         let Some(table) = segment.segment.footer().tables.first() else { return Ok(()) };
         let (mut buffer, place) = (Vec::new(), table.codes);
         let bytes = segment.segment.file().read(place, &mut buffer)?;
@@ -81,6 +82,20 @@ impl Distributions {
         }
         Ok(())
     }
+}
+
+/// Bit length of the difference of two numbers, the first one being less.
+fn gap_bits(less: U256, greater: U256) -> u32 {
+    let mut borrow = false;
+    let mut difference = [0; U256::WORDS];
+    for (number, word) in difference.iter_mut().enumerate().rev() {
+        let (without, first) = greater.word(number).overflowing_sub(less.word(number));
+        let (value, second) = without.overflowing_sub(u64::from(borrow));
+        (*word, borrow) = (value, first || second);
+    }
+    let zeros = difference.iter().take_while(|&&word| word == 0).count();
+    let next = difference.get(zeros).map_or(0, |word| word.leading_zeros());
+    U256::WIDTH - (zeros as u32 * 64 + next)
 }
 
 fn count(counts: &mut Vec<u64>, value: usize) {

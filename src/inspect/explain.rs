@@ -1,16 +1,15 @@
 //! Every byte of a file, field by field.
 
-use super::BlockKind;
+use super::{BlockKind, explain_ids};
 use crate::error::{Error, Result};
 use crate::format::fields::{Field, Fields};
 use crate::format::footer::{Footer, Span, TableSections};
-use crate::format::id_page::{self, IdPage};
-use crate::format::index::{self, IndexShape};
+use crate::format::index::{self, IndexCodec, IndexShape};
 use crate::format::manifest::ManifestData;
-use crate::format::page::{PageLayout, Stream, checksum};
+use crate::format::page::{Stream, checksum};
 use crate::format::{CHECKSUM, codes, header};
 use crate::options::Options;
-use crate::segment::{SegmentFile, parse_id_index, read_footer};
+use crate::segment::{SegmentFile, read_footer};
 use crate::{bulk, manifest};
 use std::path::Path;
 
@@ -42,10 +41,10 @@ pub fn explain(
     explain_segment(&file, &mut |field| visit(path, field)).map_err(|error| error.at_path(path))
 }
 
-type Visit<'a> = dyn FnMut(Field) -> Result<()> + 'a;
+pub(super) type Visit<'a> = dyn FnMut(Field) -> Result<()> + 'a;
 
 /// Runs a parser with a trace and visits what it read, also when it fails.
-fn traced(
+pub(super) fn traced(
     bytes: &[u8],
     offset: u64,
     parse: impl FnOnce(&mut Fields<'_>) -> Result<()>,
@@ -77,9 +76,10 @@ fn explain_segment(file: &SegmentFile, visit: &mut Visit<'_>) -> Result<()> {
         at = sections.index.end();
     }
     pad(footer.ids.offset, &mut at, visit)?;
-    explain_ids(file, &footer, visit)?;
+    explain_ids::explain(file, &footer, visit)?;
     let mut buffer = Vec::new();
-    let tail = Span { offset: footer.id_index.end(), length: file.length() - footer.id_index.end() };
+    let end = footer.content_end();
+    let tail = Span { offset: end, length: file.length() - end };
     let bytes = file.read(tail, &mut buffer)?;
     traced(bytes, tail.offset, |fields| Footer::parse(fields).map(|_| ()), visit)
 }
@@ -92,12 +92,13 @@ fn explain_table(
     sections: &TableSections,
     visit: &mut Visit<'_>,
 ) -> Result<()> {
-    let layout = PageLayout::new(footer.parameters.block_size());
+    let layout = footer.page_layout(number.into());
     let (mut data, mut buffer) = (Vec::new(), Vec::new());
     let mut entries = Vec::new();
     let index_bytes = file.read(sections.index, &mut buffer)?.to_vec();
     let mut fields = Fields::new(&index_bytes, sections.index.offset);
-    let shape = IndexShape { blocks: sections.blocks, layout, codec: footer.parameters.codec(), table: number };
+    let codec = IndexCodec::of_table(&footer.parameters, number.into());
+    let shape = IndexShape { blocks: sections.blocks, layout, codec, table: number };
     index::parse(&mut fields, shape, |entry| entries.push(entry))?;
     let pages = entries.chunks(layout.blocks).zip(0u64..);
     for (blocks, page) in pages {
@@ -118,7 +119,7 @@ fn explain_table(
         close_page(&mut fields, Stream::Data(number), page)?;
         fields.into_trace().into_iter().try_for_each(&mut *visit)?;
     }
-    let codec = footer.parameters.codec();
+    let codec = codec.of_codes();
     let bytes = file.read(sections.codes, &mut buffer)?;
     traced(bytes, sections.codes.offset, |fields| codes::parse(fields, codec, number).map(|_| ()), visit)?;
     let parse = |fields: &mut Fields<'_>| index::parse(fields, shape, |_| {});
@@ -132,21 +133,4 @@ fn close_page(fields: &mut Fields<'_>, stream: Stream, page: u64) -> Result<()> 
     }
     let expected = checksum(stream, page, fields.taken());
     fields.checksum_of(expected)
-}
-
-fn explain_ids(file: &SegmentFile, footer: &Footer, visit: &mut Visit<'_>) -> Result<()> {
-    let mut buffer = Vec::new();
-    let pages = footer.ids.length.div_ceil(id_page::SIZE as u64);
-    for page in 0..pages {
-        let start = page * id_page::SIZE as u64;
-        let length = (id_page::SIZE as u64).min(footer.ids.length - start);
-        let place = Span { offset: footer.ids.offset + start, length };
-        let bytes = file.read(place, &mut buffer)?;
-        let (payload, closing) = bytes.split_at(bytes.len().saturating_sub(CHECKSUM));
-        traced(payload, place.offset, |fields| IdPage::parse(fields).map(|_| ()), visit)?;
-        let expected = checksum(Stream::Ids, page, payload);
-        traced(closing, place.offset + payload.len() as u64, |fields| fields.checksum_of(expected), visit)?;
-    }
-    let bytes = file.read(footer.id_index, &mut buffer)?;
-    traced(bytes, footer.id_index.offset, |fields| parse_id_index(fields, pages).map(|_| ()), visit)
 }

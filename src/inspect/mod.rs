@@ -5,6 +5,7 @@
 
 mod distributions;
 mod explain;
+mod explain_ids;
 mod what_if;
 
 pub use crate::codec::BlockKind;
@@ -13,15 +14,16 @@ pub use distributions::{Distributions, distributions};
 pub use explain::explain;
 pub use what_if::{Alternative, QueryCost, what_if};
 
+use crate::bits::low_mask;
 use crate::error::{Error, Result};
-use crate::fingerprint::Record;
+use crate::fingerprint::{Fingerprint, Id, Record, U256};
 use crate::format::Parameters;
 use crate::format::footer::Span;
 use crate::format::header;
 use crate::options::{Filters, Options};
-use crate::plan::TableLayout;
-use crate::segment::{Scratch, Segment, SegmentRecords, Table};
-use crate::store::{Statistics, Store, statistics_of_segment};
+use crate::plan::{TableForm, TableLayout};
+use crate::segment::{IdScratch, Scratch, Segment, SegmentRecords, Table};
+use crate::store::{Statistics, check_width, open_segments, statistics_of_segment};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -32,7 +34,7 @@ use std::sync::Arc;
 pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Vec<SegmentView>> {
     let path = path.as_ref();
     if options.env.list(path).is_ok() {
-        let segments = Store::open_read_only(path, &options.clone().with_filters(Filters::Off))?.into_segments();
+        let segments = open_segments(path, &options.clone().with_filters(Filters::Off))?.1;
         return Ok(segments.into_iter().map(|segment| SegmentView { segment }).collect());
     }
     Ok(vec![SegmentView { segment: Arc::new(Segment::open(&*options.env, path, options.read_mode)?) }])
@@ -72,7 +74,10 @@ pub struct BlockView {
     pub kind: BlockKind,
     /// Number of keys before it in the table.
     pub rank: u64,
-    /// Its keys in ascending order; the last one is the block key, which stands in the index.
+    /// Number of its keys.
+    pub count: usize,
+    /// Its keys in ascending order, as they are stored; the last one is the block key, which stands in the index. None
+    /// where they are rows ([`SegmentView::fingerprints`]).
     pub keys: Vec<u64>,
 }
 
@@ -104,7 +109,7 @@ impl SegmentView {
         let mut sections = vec![section("header", Span { offset: 0, length: header::SIZE as u64 })];
         sections.extend(footer.padding().into_iter().map(|span| section("padding", span)));
         sections.extend(footer.sections().iter().map(|(name, span)| section(name, *span)));
-        let end = footer.id_index.end();
+        let end = footer.content_end();
         sections.push(section("footer", Span { offset: end, length: self.file_length().saturating_sub(end) }));
         sections.sort_by_key(|section| (section.offset, section.length));
         sections
@@ -148,22 +153,68 @@ impl SegmentView {
         let table = self.table(table)?;
         let mut scratch = Scratch::default();
         (0..table.index().len())
-            .try_fold(0, |sum, block| Ok(sum ^ table.block(block, &mut scratch)?.last().copied().unwrap_or(0)))
+            .try_fold(0, |sum, block| Ok(sum ^ table.heads(block, &mut scratch)?.last().copied().unwrap_or(0)))
     }
 
     /// All records by fingerprint, then id.
-    pub fn records(&self) -> impl Iterator<Item = Result<Record>> + '_ {
-        SegmentRecords::new(&self.segment)
+    ///
+    /// # Errors
+    /// `InvalidInput` if the fingerprints have another width.
+    pub fn records<F: Fingerprint>(&self) -> Result<impl Iterator<Item = Result<Record<F>>> + '_> {
+        check_width::<F>(self.parameters(), self.path())?;
+        Ok(SegmentRecords::new(&self.segment))
+    }
+
+    /// The fingerprints of the keys of a block, in the order of the keys; narrower ones as the lower bits of a wide
+    /// number.
+    ///
+    /// # Errors
+    /// `InvalidInput` if there is no such table or block; `Damaged`, `Io`.
+    pub fn fingerprints(&self, table: usize, number: usize) -> Result<Vec<U256>> {
+        let table = self.table(table)?;
+        let mut scratch = Scratch::default();
+        let wide = |bytes: &[u8]| {
+            let mut padded = bytes.to_vec();
+            padded.resize(U256::BYTES, 0);
+            U256::from_le_bytes(&padded)
+        };
+        Ok(match table.form() {
+            TableForm::Full => {
+                let keys = table.block(number, &mut scratch)?;
+                keys.iter().map(|&key| U256([0, 0, 0, table.layout().permutation.invert(key)])).collect()
+            }
+            TableForm::Rows => {
+                let bytes = (self.parameters().width() / 8) as usize;
+                table.rows(number, &mut scratch)?.chunks_exact(bytes).filter_map(wide).collect()
+            }
+            TableForm::Narrow { row, .. } => {
+                let rows: Vec<u64> = table.block(number, &mut scratch)?.iter().map(|key| key & low_mask(row)).collect();
+                let first = self.segment.first_table()?;
+                let known = first.index().fingerprints();
+                let row = |row| {
+                    let bytes = if row < known { first.row(row, &mut scratch)? } else { &[] };
+                    wide(bytes).filter(|_| row < known).ok_or_else(|| Error::damaged("a narrow key names no row"))
+                };
+                rows.into_iter().map(row).collect::<Result<_>>()?
+            }
+        })
+    }
+
+    /// What the keys of every table are.
+    #[must_use]
+    pub fn forms(&self) -> Vec<TableForm> {
+        self.segment.tables().iter().map(Table::form).collect()
     }
 
     /// The ids of a fingerprint in ascending order; none if it is not stored.
     ///
     /// # Errors
-    /// `Damaged`, `Io`.
-    pub fn get(&self, fingerprint: u64) -> Result<Vec<u64>> {
+    /// `InvalidInput` if fingerprints have another width; `Damaged`, `Io`.
+    pub fn get<F: Fingerprint>(&self, fingerprint: F) -> Result<Vec<Id>> {
+        check_width::<F>(self.parameters(), self.path())?;
         let mut ids = Vec::new();
         if let Some(rank) = self.segment.rank_of(fingerprint, &mut Scratch::default())? {
-            self.segment.ids().ids_of(rank, &mut Vec::new(), &mut ids)?;
+            self.segment.ids().ids_of(rank, &mut IdScratch::default(), |id| ids.push(id))?;
         }
         Ok(ids)
     }
@@ -177,7 +228,7 @@ impl SegmentView {
 }
 
 fn view(table: &Table, number: usize, scratch: &mut Scratch) -> Result<BlockView> {
-    let keys = table.block(number, scratch)?;
+    let keys = if table.form() == TableForm::Rows { &[] } else { table.block(number, scratch)? };
     let place = table.index().place(number);
     Ok(BlockView {
         number,
@@ -186,6 +237,7 @@ fn view(table: &Table, number: usize, scratch: &mut Scratch) -> Result<BlockView
         length: place.map_or(0, |place| place.length),
         kind: table.block_kind(number)?,
         rank: table.index().rank(number),
+        count: table.index().shape(number).map_or(0, |shape| shape.count),
         keys: keys.to_vec(),
     })
 }

@@ -6,7 +6,7 @@
 
 use super::filter_shape::{FilterShape, filters_of};
 use super::probing::{self, Shape};
-use super::{Design, TableLayout};
+use super::{Design, TableForm, TableLayout};
 use crate::error::Result;
 
 /// Share by which a table exceeds the information bound, index and checksums included.
@@ -92,22 +92,19 @@ pub fn predict(design: Design, workload: &Workload) -> Result<Cost> {
 
 /// The costs on evenly spread keys that take `bits_ratio` times the bits that such keys do.
 pub(super) fn evenly(design: Design, workload: &Workload, bits_ratio: f64) -> Result<Cost> {
-    let size = TableSize::of(workload, bits_ratio);
-    let probed = probed(design, workload)?;
+    let probed = probed(design, workload, bits_ratio)?;
     let steps = probed.iter().map(|table| {
-        let shape = table.shape(size);
-        let probing = probing::choose(shape, table.radius, probing::evenly(size.blocks));
-        let candidates = probing.blocks * size.block_keys;
+        let probing = probing::choose(table.shape(workload.width), table.radius, probing::evenly(table.size.blocks));
         Step {
             planned: probing.nanos,
             probes: probing.probes,
             blocks: probing.blocks,
-            candidates,
+            candidates: probing.blocks * table.size.block_keys,
             nanos: probing.nanos,
         }
     });
     let steps: Vec<Step> = steps.collect();
-    cost(design, workload, size, &steps)
+    cost(design, workload, bits_ratio, &steps)
 }
 
 /// Bits that one of so many evenly spread keys takes in a table, index and checksums included.
@@ -128,15 +125,32 @@ pub(super) struct TableSize {
 }
 
 impl TableSize {
-    /// The tables of a workload whose keys take `bits_ratio` times the bits of evenly spread ones.
+    /// A table of this form whose keys take `bits_ratio` times the bits of evenly spread ones.
     #[expect(clippy::cast_precision_loss, reason = "a prediction")]
-    pub(super) fn of(workload: &Workload, bits_ratio: f64) -> Self {
+    pub(super) fn of(form: TableForm, workload: &Workload, bits_ratio: f64) -> Self {
         let keys = workload.fingerprints.max(1) as f64;
-        let bits = (even_bits(keys, workload.width) * bits_ratio).max(1.0);
-        let block_keys = (f64::from(workload.block_size.max(1)) * 8.0 / bits).min(keys);
+        let block_bits = f64::from(workload.block_size.max(1)) * 8.0;
+        let (bits, block_keys) = match form {
+            TableForm::Full => {
+                let bits = (even_bits(keys, workload.width) * bits_ratio).max(1.0);
+                (bits, block_bits / bits)
+            }
+            TableForm::Narrow { lead, row } => {
+                let bits = even_bits(keys, lead + row);
+                (bits, block_bits / bits)
+            }
+            TableForm::Rows => {
+                let rows = (PAGE_BYTES * 8.0 / f64::from(workload.width)).floor();
+                (PAGE_BYTES * 8.0 / rows, rows)
+            }
+        };
+        let block_keys = block_keys.min(keys);
         Self { keys, bits, block_keys, blocks: (keys / block_keys).ceil() }
     }
 }
+
+/// Bytes of a page of rows.
+const PAGE_BYTES: f64 = 4096.0;
 
 /// A table that queries probe.
 #[derive(Clone, Debug)]
@@ -144,20 +158,35 @@ pub(super) struct ProbedTable {
     pub(super) layout: TableLayout,
     pub(super) radius: u32,
     pub(super) filter: Option<FilterShape>,
+    pub(super) form: TableForm,
+    pub(super) size: TableSize,
 }
 
 impl ProbedTable {
-    pub(super) fn shape(&self, size: TableSize) -> Shape {
-        Shape { blocks: size.blocks, keys: size.keys, leading: self.layout.leading, filter: self.filter }
+    pub(super) fn shape(&self, width: u32) -> Shape {
+        let (blocks, keys) = (self.size.blocks, self.size.keys);
+        let leading = self.form.searchable(self.layout.leading);
+        Shape { blocks, keys, leading, form: self.form, width, filter: self.filter }
     }
 }
 
-/// The tables of a design that are probed at the workload's distance.
-pub(super) fn probed(design: Design, workload: &Workload) -> Result<Vec<ProbedTable>> {
-    let layouts = design.tables(workload.width)?;
-    let tables = layouts.into_iter().zip(design.radii(workload.distance)).filter_map(|(layout, radius)| {
-        let filter = FilterShape::new(workload.fingerprints, layout.leading, radius).filter(|_| workload.filter);
-        Some(ProbedTable { layout, radius: radius?, filter })
+/// The forms of a design's tables.
+fn forms(design: Design, workload: &Workload) -> Result<Vec<(TableLayout, TableForm)>> {
+    let form = |(number, layout): (usize, TableLayout)| {
+        let form = TableForm::new(workload.width, number, layout.leading, workload.fingerprints);
+        (layout, form)
+    };
+    Ok(design.tables(workload.width)?.into_iter().enumerate().map(form).collect())
+}
+
+/// The tables of a design that are probed at the workload's distance, their keys as for [`TableSize::of`].
+pub(super) fn probed(design: Design, workload: &Workload, bits_ratio: f64) -> Result<Vec<ProbedTable>> {
+    let tables = forms(design, workload)?.into_iter().zip(design.radii(workload.distance));
+    let tables = tables.filter_map(|((layout, form), radius)| {
+        let filter = FilterShape::of_table(form, workload.fingerprints, layout.leading, radius);
+        let filter = filter.filter(|_| workload.filter);
+        let size = TableSize::of(form, workload, bits_ratio);
+        Some(ProbedTable { layout, radius: radius?, filter, form, size })
     });
     Ok(tables.collect())
 }
@@ -176,23 +205,24 @@ pub(super) struct Step {
 
 /// Adds up a design's costs; where the store will scan, those of a scan.
 #[expect(clippy::cast_precision_loss, reason = "a prediction")]
-pub(super) fn cost(design: Design, workload: &Workload, size: TableSize, steps: &[Step]) -> Result<Cost> {
-    let tables = design.table_count();
-    let count = tables as f64;
+pub(super) fn cost(design: Design, workload: &Workload, bits_ratio: f64, steps: &[Step]) -> Result<Cost> {
     let filters = filters_of(design, workload.width, workload.fingerprints, workload.distance)?;
     let filter_bytes: u64 = filters.into_iter().filter(|_| workload.filter).map(FilterShape::bytes).sum();
-    let scan_nanos = probing::scan_nanos(size.blocks, size.keys);
+    let sizes: Vec<TableSize> =
+        forms(design, workload)?.into_iter().map(|(_, form)| TableSize::of(form, workload, bits_ratio)).collect();
+    let (blocks, keys) = sizes.first().map_or((0.0, 0.0), |first| (first.blocks, first.keys));
+    let scan_nanos = probing::scan_nanos(workload.width, blocks, keys);
     let scan = steps.iter().map(|step| step.planned).sum::<f64>() >= scan_nanos;
     let sum = |part: fn(&Step) -> f64, whole: f64| if scan { whole } else { steps.iter().map(part).sum() };
     Ok(Cost {
-        tables,
-        disk_bytes: count * size.keys * size.bits / 8.0,
-        resident_bytes: count * size.blocks * INDEX_ENTRY,
+        tables: sizes.len(),
+        disk_bytes: sizes.iter().map(|size| size.keys * size.bits / 8.0).sum(),
+        resident_bytes: sizes.iter().map(|size| size.blocks * INDEX_ENTRY).sum(),
         filter_bytes: filter_bytes as f64,
         scan,
         probes: sum(|step| step.probes, 0.0),
-        blocks: sum(|step| step.blocks, size.blocks),
-        candidates: sum(|step| step.candidates, size.keys),
+        blocks: sum(|step| step.blocks, blocks),
+        candidates: sum(|step| step.candidates, keys),
         nanos: sum(|step| step.nanos, scan_nanos),
     })
 }
@@ -202,7 +232,7 @@ pub(super) fn cost(design: Design, workload: &Workload, size: TableSize, steps: 
 /// # Errors
 /// `InvalidInput` if no listed design fits the workload's width.
 pub fn recommend(goal: Goal, workload: &Workload) -> Result<Design> {
-    let costs = Design::LISTED.into_iter().map(|design| Ok((design, predict(design, workload)?)));
+    let costs = Design::listed(workload.width).into_iter().map(|design| Ok((design, predict(design, workload)?)));
     Ok(best(goal, &costs.collect::<Result<Vec<_>>>()?).unwrap_or(Design::Tables { parts: 2 }))
 }
 

@@ -2,10 +2,11 @@
 
 use super::permutation::{BitGroup, Permutation};
 use crate::error::{Error, Result};
-use crate::fingerprint::WIDTH;
 use std::fmt;
 use std::str::FromStr;
 
+/// Bits of the widest fingerprint.
+const MAX_WIDTH: u32 = 256;
 /// Most tables a design may have.
 const MAX_TABLES: usize = 256;
 
@@ -49,7 +50,7 @@ pub struct TableLayout {
 }
 
 impl Design {
-    /// The designs that `fpload --plan list` shows and the planner chooses from.
+    /// The designs for fingerprints of 64 bits that `fpload --plan list` shows and the planner chooses from.
     pub const LISTED: [Self; 7] = [
         Self::Tables { parts: 1 },
         Self::Tables { parts: 2 },
@@ -60,7 +61,17 @@ impl Design {
         Self::Choose { chosen: 3, parts: 6 },
     ];
 
-    /// The tables for fingerprints of `width` bits (1 to 64). The first one's key is the fingerprint itself.
+    /// The same for fingerprints of `width` bits. Wide ones have narrow tables, so there are designs of many.
+    #[must_use]
+    pub fn listed(width: u32) -> Vec<Self> {
+        const PARTS: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 20];
+        match width {
+            0..=64 => Self::LISTED.to_vec(),
+            _ => PARTS.into_iter().map(|parts| Self::Tables { parts }).collect(),
+        }
+    }
+
+    /// The tables for fingerprints of `width` bits (1 to 256). The first one's key is the fingerprint itself.
     ///
     /// # Errors
     /// `InvalidInput` if the design does not fit the width or has more than 256 tables.
@@ -109,7 +120,7 @@ impl Design {
             return Vec::new();
         }
         // No two fingerprints are farther apart.
-        let k = k.min(WIDTH);
+        let k = k.min(MAX_WIDTH);
         match self {
             Self::Tables { parts } => {
                 let parts = u32::from(parts);
@@ -139,7 +150,7 @@ impl Design {
     }
 
     fn check(self, width: u32) -> Result<()> {
-        let fits = (1..=WIDTH).contains(&width)
+        let fits = (1..=MAX_WIDTH).contains(&width)
             && match self {
                 Self::Tables { parts } => (1..=width).contains(&u32::from(parts)),
                 Self::Choose { chosen, parts } => (1..=parts).contains(&chosen) && u32::from(parts) <= width,

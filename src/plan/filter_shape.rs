@@ -5,7 +5,7 @@
 //! among 23 costs less than the memory that would prevent it. Within radius 3 there are thousands: there a filter of
 //! twice the bits is wrong about one in 160, which spares some two hundred blocks a query.
 
-use super::Design;
+use super::{Design, TableForm, TableLayout};
 use crate::error::Result;
 
 /// Keys of the smallest table that gets a filter: all of a smaller one is soon in the cache.
@@ -66,6 +66,14 @@ impl FilterShape {
         Some(Self { prefix, sharing, words, density })
     }
 
+    /// The filter of a table of this form, whose layout has so many leading bits; as [`FilterShape::new`], and none for
+    /// narrow keys and rows whose prefixes exist, most of them: wide fingerprints have many tables.
+    pub(crate) fn of_table(form: TableForm, keys: u64, leading: u32, radius: Option<u32>) -> Option<Self> {
+        let leading = form.searchable(leading);
+        let useful = form == TableForm::Full || leading > keys.max(1).ilog2();
+        Self::new(keys, leading, radius).filter(|_| useful)
+    }
+
     /// Bytes of memory.
     pub(crate) fn bytes(self) -> u64 {
         self.words * 8
@@ -105,8 +113,12 @@ pub(crate) fn hash(first: u64) -> u64 {
 /// # Errors
 /// `InvalidInput` if the design does not fit the width.
 pub(crate) fn filters_of(design: Design, width: u32, keys: u64, distance: u32) -> Result<Vec<FilterShape>> {
-    let tables = design.tables(width)?.into_iter().zip(design.radii(distance));
-    Ok(tables.filter_map(|(table, radius)| FilterShape::new(keys, table.leading, radius)).collect())
+    let tables = design.tables(width)?.into_iter().zip(design.radii(distance)).enumerate();
+    let filter = |(number, (table, radius)): (usize, (TableLayout, _))| {
+        let form = TableForm::new(width, number, table.leading, keys);
+        FilterShape::of_table(form, keys, table.leading, radius)
+    };
+    Ok(tables.filter_map(filter).collect())
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
 //! The masks of a few flipped bits among the leading ones.
 
 use crate::bits::low_mask;
-use crate::fingerprint::WIDTH;
 
 /// Every mask of at most `radius` ones among the `prefix` leading bits; first that of none, then the one that flips the
 /// last of them, so that neighbours in the list lead to places near each other.
 pub(crate) fn masks(prefix: u32, radius: u32) -> Vec<u64> {
-    let shift = WIDTH - prefix;
+    let shift = 64 - prefix;
     let mut masks = vec![0];
     for ones in 1..=radius.min(prefix) {
         let mut mask = low_mask(ones);

@@ -15,6 +15,7 @@ mod cost;
 pub(crate) mod coverage;
 mod design;
 pub(crate) mod filter_shape;
+mod form;
 pub(crate) mod masks;
 mod permutation;
 pub(crate) mod probing;
@@ -23,6 +24,7 @@ mod timings;
 
 pub use cost::{Cost, Goal, Workload, best, predict, recommend};
 pub use design::{Design, TableLayout};
+pub use form::TableForm;
 pub use permutation::{BitGroup, Permutation};
 pub use skew::Skew;
 pub use timings::Timings;

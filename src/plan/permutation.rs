@@ -1,6 +1,7 @@
 //! Permutations of bit groups.
 
 use crate::bits::low_mask;
+use crate::fingerprint::Fingerprint;
 
 /// A run of neighbouring bits of a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +12,7 @@ pub struct BitGroup {
     pub length: u32,
 }
 
-/// Rearranges the bits of a `width`-bit number by moving whole groups; a permuted fingerprint is a *key*.
+/// Rearranges the bits of a `width`-bit number (1 to 256) by moving whole groups; a permuted fingerprint is a *key*.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permutation {
     width: u32,
@@ -28,7 +29,7 @@ struct Move {
 
 impl Permutation {
     /// The permutation whose keys consist of `groups` from the most significant bit on. The groups have to cover every
-    /// bit of the width (1 to 64) exactly once; neighbours that stay neighbours are joined.
+    /// bit of the width exactly once; neighbours that stay neighbours are joined.
     pub(super) fn new(width: u32, groups: &[BitGroup]) -> Self {
         let mut joined: Vec<BitGroup> = Vec::with_capacity(groups.len());
         for &group in groups.iter().filter(|group| group.length > 0) {
@@ -39,8 +40,10 @@ impl Permutation {
         }
         debug_assert_eq!(joined.iter().map(|group| group.length).sum::<u32>(), width, "groups cover the width");
         let mut filled = 0;
+        // Wider keys are never made whole.
         let moves = joined
             .iter()
+            .filter(|_| width <= 64)
             .map(|group| {
                 filled += group.length;
                 // Counted from the least significant bit: where the group's last bit goes to, and where it comes from.
@@ -63,14 +66,33 @@ impl Permutation {
         &self.groups
     }
 
-    /// The key of a fingerprint.
+    /// The 64 leading bits of a fingerprint's key.
+    #[inline]
+    #[must_use]
+    pub fn head<F: Fingerprint>(&self, fingerprint: F) -> u64 {
+        if F::WIDTH == 64 {
+            return self.apply(fingerprint.word(0));
+        }
+        let (mut head, mut left) = (0, 64);
+        for group in &self.groups {
+            let length = group.length.min(left);
+            left -= length;
+            head |= fingerprint.bits(group.first, length) << left;
+            if left == 0 {
+                break;
+            }
+        }
+        head
+    }
+
+    /// The key of a 64-bit fingerprint.
     #[inline]
     #[must_use]
     pub fn apply(&self, fingerprint: u64) -> u64 {
         self.moves.iter().fold(0, |key, step| key | (fingerprint.rotate_left(step.rotation) & step.target))
     }
 
-    /// The fingerprint of a key.
+    /// The 64-bit fingerprint of a key.
     #[inline]
     #[must_use]
     pub fn invert(&self, key: u64) -> u64 {

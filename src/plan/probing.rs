@@ -6,8 +6,8 @@
 //!
 //! Times are those of [`Timings::IN_USE`].
 
-use super::Timings;
 use super::filter_shape::FilterShape;
+use super::{TableForm, Timings};
 
 /// The table that is to be probed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,10 +16,41 @@ pub(crate) struct Shape {
     pub(crate) blocks: f64,
     /// Number of its keys.
     pub(crate) keys: f64,
-    /// Number of leading bits of its keys.
+    /// Number of leading bits by which its keys can be looked for.
     pub(crate) leading: u32,
+    /// What its keys are.
+    pub(crate) form: TableForm,
+    /// Bits of a fingerprint.
+    pub(crate) width: u32,
     /// Its filter, if it has one.
     pub(crate) filter: Option<FilterShape>,
+}
+
+impl Shape {
+    /// Rows that narrow keys within a radius name. Whatever the prefix, only keys whose whole leading part is near send
+    /// a query there.
+    fn visited_rows(&self, radius: u32, covered: impl Fn(u32) -> f64) -> f64 {
+        match self.form {
+            TableForm::Narrow { lead, .. } => {
+                let with_one_lead = covered(lead) * self.keys / self.blocks.max(1.0);
+                (masks(lead, radius) * with_one_lead).min(self.keys)
+            }
+            TableForm::Full | TableForm::Rows => 0.0,
+        }
+    }
+
+    /// What comparing rows takes longer than comparing 64-bit keys.
+    fn more_nanos(&self, candidates: f64) -> f64 {
+        match self.form {
+            TableForm::Rows => candidates * (row_nanos(self.width) - Timings::IN_USE.key),
+            TableForm::Full | TableForm::Narrow { .. } => 0.0,
+        }
+    }
+}
+
+/// Time to compare one of many rows that lie together, in nanoseconds.
+fn row_nanos(width: u32) -> f64 {
+    f64::from(width / 64) * Timings::IN_USE.row_word
 }
 
 /// What probing one table once is expected to cost.
@@ -42,6 +73,7 @@ pub(crate) struct Probing {
 /// The fastest way to probe a table within `radius`. `covered` says how many blocks the keys with one prefix of a
 /// length extend over.
 pub(crate) fn choose(shape: Shape, radius: u32, covered: impl Fn(u32) -> f64) -> Probing {
+    let visits = shape.visited_rows(radius, &covered) * Timings::IN_USE.row;
     let probing = |prefix: u32, filter: Option<FilterShape>| {
         let probes = masks(prefix, radius);
         let places = match filter {
@@ -54,7 +86,8 @@ pub(crate) fn choose(shape: Shape, radius: u32, covered: impl Fn(u32) -> f64) ->
         // A range begins somewhere within a block. Flips of the prefix's last bits land in the same few blocks.
         let blocks = (places * (1.0 + covered(prefix))).min(shape.blocks);
         let filtered = filter.is_some();
-        let nanos = nanos(filtered, probes, places, blocks, blocks * shape.keys / shape.blocks.max(1.0));
+        let candidates = blocks * shape.keys / shape.blocks.max(1.0);
+        let nanos = nanos(filtered, probes, places, blocks, candidates) + shape.more_nanos(candidates) + visits;
         Probing { prefix, filtered, probes, places, blocks, nanos }
     };
     let filtered = shape.filter.map(|filter| probing(filter.prefix, Some(filter)));
@@ -75,9 +108,10 @@ pub(crate) fn masks(prefix: u32, radius: u32) -> f64 {
     (0..=radius.min(prefix)).map(|flips| binomial(prefix, flips)).sum()
 }
 
-/// Time to read a whole table, in nanoseconds.
-pub(crate) fn scan_nanos(blocks: f64, keys: f64) -> f64 {
-    blocks * Timings::IN_USE.next_block + keys * Timings::IN_USE.key
+/// Time to read the first table of fingerprints with `width` bits whole, in nanoseconds.
+pub(crate) fn scan_nanos(width: u32, blocks: f64, keys: f64) -> f64 {
+    let key = if width <= 64 { Timings::IN_USE.key } else { row_nanos(width) };
+    blocks * Timings::IN_USE.next_block + keys * key
 }
 
 /// The blocks that a prefix covers if keys are spread evenly over `blocks` blocks.
@@ -94,7 +128,7 @@ mod tests {
     use super::*;
 
     fn shape(blocks: f64, leading: u32) -> Shape {
-        Shape { blocks, keys: 50.0 * blocks, leading, filter: None }
+        Shape { blocks, keys: 50.0 * blocks, leading, form: TableForm::Full, width: 64, filter: None }
     }
 
     #[test]

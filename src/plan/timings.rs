@@ -16,10 +16,15 @@ pub struct Timings {
     pub key: f64,
     /// To begin the next block of a scan, which was fetched beforehand.
     pub next_block: f64,
+    /// To fetch a row that a narrow key names and to compare it.
+    pub row: f64,
+    /// To compare 64 bits of rows that lie together.
+    pub row_word: f64,
 }
 
 impl Timings {
     /// What the planner and every store reckon with. `cargo bench --bench calibrate` measures the running machine and
     /// prints its times beside these.
-    pub const IN_USE: Self = Self { filter: 8.0, place: 20.0, block: 80.0, key: 1.4, next_block: 42.0 };
+    pub const IN_USE: Self =
+        Self { filter: 8.0, place: 20.0, block: 80.0, key: 1.4, next_block: 42.0, row: 30.0, row_word: 0.8 };
 }

@@ -3,20 +3,24 @@
 //! For every segment and distance a [`SegmentPlan`] says which tables are probed with which prefix lengths, or that
 //! reading the whole first table is cheaper. [`probe`] finds the blocks that a table's probes touch and decodes each of
 //! them; a decoded key is compared by counting differing bits, never by its prefix, so whatever a block holds within
-//! k counts. What several tables see is reported once by whoever asks. [`scan`] is brute force over the first table:
+//! k counts. A narrow key whose leading bits are near enough names a row, which is compared whole. What several tables see is reported once by whoever asks. [`scan`] is brute force over the first table:
 //! the reference that the index is checked against, and the way to answer where probing would read everything anyway.
 
+mod batch;
 mod probe;
 mod scan;
 mod segment_plan;
+mod visit;
 mod work;
 
+pub use batch::QueryTables;
 pub(crate) use probe::{Asked, Part, Prober};
 pub(crate) use scan::scan_segment;
 pub(crate) use segment_plan::SegmentPlan;
 pub use work::Work;
 
 use crate::error::Result;
+use crate::fingerprint::Fingerprint;
 use std::ops::ControlFlow;
 
 /// Calls `visit` with the number of a query and each fingerprint of a segment within the distance, perhaps several
@@ -24,13 +28,13 @@ use std::ops::ControlFlow;
 ///
 /// # Errors
 /// `Damaged` or `Io` from reading blocks.
-pub(crate) fn search_segment<B>(
+pub(crate) fn search_segment<F: Fingerprint, B>(
     prober: &mut Prober,
-    asked: Asked<'_>,
+    asked: Asked<'_, F>,
     plan: &SegmentPlan,
     part: Part,
     work: &mut Work,
-    mut visit: impl FnMut(usize, Found) -> ControlFlow<B>,
+    mut visit: impl FnMut(usize, Found<F>) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>> {
     let SegmentPlan::Probe(probes) = plan else {
         let queries = if part == Part::Home { &[] } else { asked.queries };
@@ -48,9 +52,9 @@ pub(crate) fn search_segment<B>(
 
 /// A stored fingerprint within the distance that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Found {
+pub(crate) struct Found<F> {
     /// The stored fingerprint.
-    pub(crate) fingerprint: u64,
-    /// Its rank in the first table, where that table has found it.
+    pub(crate) fingerprint: F,
+    /// Its rank in the first table, where the table that has found it tells.
     pub(crate) rank: Option<u64>,
 }

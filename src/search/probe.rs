@@ -3,14 +3,15 @@
 //! What a query costs is waiting for memory: every prefix it asks for lies somewhere else. So nothing is fetched one
 //! after another. All prefixes are computed and the filter's words asked for; those that the filter lets pass are
 //! looked up in the block index, each step for all of them before the next one is taken; their blocks are asked for, of
-//! the memory and, where they have not been read before, of the disk; and only then the first block is decoded. Several
-//! queries may go together.
+//! the memory and, where they have not been read before, of the disk; and only then the first block is decoded. Rows
+//! that narrow keys name are fetched last, again many at a time. Several queries may go together.
 
 use super::segment_plan::TableProbe;
+use super::visit::{NamedRow, Near, visit_block, visit_rows};
 use super::{Found, Work};
-use crate::codec::{LOT, near};
 use crate::error::Result;
-use crate::fingerprint::leading_ones;
+use crate::fingerprint::{Fingerprint, leading_ones};
+use crate::plan::TableForm;
 use crate::segment::{FilterPrefix, Scratch, Segment, Table};
 use std::ops::ControlFlow;
 
@@ -19,11 +20,11 @@ const TOGETHER: usize = 512 + 32;
 
 /// What is asked for: the fingerprints of a segment within a distance of some queries.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct Asked<'a, F> {
     /// Where to look.
     pub(crate) segment: &'a Segment,
     /// The fingerprints to find near ones of.
-    pub(crate) queries: &'a [u64],
+    pub(crate) queries: &'a [F],
     /// Greatest distance of an answer.
     pub(crate) k: u32,
 }
@@ -66,6 +67,8 @@ pub(crate) struct Prober {
     runs: Vec<Run>,
     places: Vec<Place>,
     visits: Vec<Visit>,
+    /// Rows that narrow keys name.
+    rows: Vec<NamedRow>,
     pub(crate) scratch: Scratch,
 }
 
@@ -75,18 +78,18 @@ impl Prober {
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading blocks.
-    pub(super) fn probe<B>(
+    pub(super) fn probe<F: Fingerprint, B>(
         &mut self,
-        asked: Asked<'_>,
+        asked: Asked<'_, F>,
         plan: &[TableProbe],
         part: Part,
         work: &mut Work,
-        visit: &mut impl FnMut(usize, Found) -> ControlFlow<B>,
+        visit: &mut impl FnMut(usize, Found<F>) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>> {
         for (query, &fingerprint) in (0u32..).zip(asked.queries) {
             for (step, probe) in (0u32..).zip(plan) {
                 let Some(table) = asked.segment.tables().get(probe.table) else { continue };
-                let key = table.layout().permutation.apply(fingerprint) & leading_ones(probe.prefix);
+                let key = table.layout().permutation.head(fingerprint) & leading_ones(probe.prefix);
                 for masks in part.of(&probe.masks).chunks(TOGETHER) {
                     if self.prefixes.len() + self.places.len() + masks.len() > TOGETHER {
                         let found = self.finish(asked, plan, work, visit)?;
@@ -110,12 +113,12 @@ impl Prober {
     }
 
     /// Takes the prefixes that were gathered through all further stages.
-    fn finish<B>(
+    fn finish<F: Fingerprint, B>(
         &mut self,
-        asked: Asked<'_>,
+        asked: Asked<'_, F>,
         plan: &[TableProbe],
         work: &mut Work,
-        visit: &mut impl FnMut(usize, Found) -> ControlFlow<B>,
+        visit: &mut impl FnMut(usize, Found<F>) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>> {
         let of = |step: u32| {
             let probe = plan.get(step as usize)?;
@@ -150,15 +153,22 @@ impl Prober {
         let mut visits = std::mem::take(&mut self.visits);
         let mut result = ControlFlow::Continue(());
         for Visit { query, step, block } in visits.drain(..) {
-            let Some(((_, table), &fingerprint)) = of(step).zip(asked.queries.get(query as usize)) else { continue };
-            let key = table.layout().permutation.apply(fingerprint);
-            let mut pass = |found| visit(query as usize, found);
-            result = visit_block(table, block, key, asked.k, &mut self.scratch, work, &mut pass)?;
+            let Some(((probe, table), &fingerprint)) = of(step).zip(asked.queries.get(query as usize)) else {
+                continue;
+            };
+            let near = Near { query: fingerprint, number: query, k: asked.k, radius: probe.radius };
+            result = visit_block(table, block, near, &mut self.scratch, work, &mut self.rows, visit)?;
             if result.is_break() {
                 break;
             }
         }
         self.visits = visits;
+        let mut rows = std::mem::take(&mut self.rows);
+        if result.is_continue() && !rows.is_empty() {
+            result = visit_rows(asked, &rows, &mut self.scratch, work, visit)?;
+        }
+        rows.clear();
+        self.rows = rows;
         Ok(result)
     }
 }
@@ -200,7 +210,8 @@ fn blocks_of(table: &Table, place: &Place, prefix: u32, visits: &mut Vec<Visit>)
             table.prefetch_block(block);
             visits.push(visit);
         }
-        if block_key >= last {
+        // Of rows, the next block may begin with the same 64 bits.
+        if block_key > last || (block_key == last && table.form() != TableForm::Rows) {
             break;
         }
         block += 1;
@@ -215,36 +226,6 @@ fn once(visits: &mut Vec<Visit>) {
         visits.sort_unstable();
         visits.dedup();
     }
-}
-
-/// Decodes a block and visits its keys within distance `k` of `key`.
-pub(super) fn visit_block<B>(
-    table: &Table,
-    block: usize,
-    key: u64,
-    k: u32,
-    scratch: &mut Scratch,
-    work: &mut Work,
-    visit: &mut impl FnMut(Found) -> ControlFlow<B>,
-) -> Result<ControlFlow<B>> {
-    let keys = table.block(block, scratch)?;
-    work.blocks += 1;
-    work.candidates += keys.len() as u64;
-    for (number, lot) in keys.chunks(LOT).enumerate() {
-        let mut found = near(lot, key, k);
-        while found != 0 {
-            let position = found.trailing_zeros() as usize;
-            found &= found - 1;
-            let Some(&candidate) = lot.get(position) else { break };
-            // Only in the first table keys are fingerprints, so only there a key's rank is the fingerprint's.
-            let rank = table.is_first().then(|| table.index().rank(block) + (number * LOT + position) as u64);
-            let found = visit(Found { fingerprint: table.layout().permutation.invert(candidate), rank });
-            if found.is_break() {
-                return Ok(found);
-            }
-        }
-    }
-    Ok(ControlFlow::Continue(()))
 }
 
 #[cfg(test)]

@@ -1,25 +1,26 @@
 //! Brute force: every fingerprint of a segment is compared.
 
-use super::probe::visit_block;
+use super::visit::visit_fingerprints;
 use super::{Found, Work};
 use crate::error::Result;
+use crate::fingerprint::Fingerprint;
 use crate::segment::{Scratch, Segment};
 use std::ops::ControlFlow;
 
 /// Calls `visit` for every fingerprint of a segment within distance `k`, once, in ascending order, until it breaks.
-pub(crate) fn scan_segment<B>(
+pub(crate) fn scan_segment<F: Fingerprint, B>(
     segment: &Segment,
-    query: u64,
+    query: F,
     k: u32,
     scratch: &mut Scratch,
     work: &mut Work,
-    mut visit: impl FnMut(Found) -> ControlFlow<B>,
+    mut visit: impl FnMut(Found<F>) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>> {
     let table = segment.first_table()?;
     work.scans += 1;
     for block in 0..table.index().len() {
         table.prefetch_ahead(block);
-        let found = visit_block(table, block, query, k, scratch, work, &mut visit)?;
+        let found = visit_fingerprints(table, block, query, k, scratch, work, &mut visit)?;
         if found.is_break() {
             return Ok(found);
         }

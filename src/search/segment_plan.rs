@@ -20,6 +20,8 @@ pub(crate) struct TableProbe {
     pub(crate) table: usize,
     /// Number of leading key bits that are looked up.
     pub(crate) prefix: u32,
+    /// The most flips of a prefix.
+    pub(crate) radius: u32,
     /// The masks by which a prefix may differ.
     pub(crate) masks: Vec<u64>,
     /// Whether the table's filter is asked first; its prefixes have the same length then.
@@ -39,6 +41,7 @@ impl SegmentPlan {
     #[expect(clippy::cast_precision_loss, reason = "estimates")]
     pub(crate) fn new(segment: &Segment, k: u32) -> Self {
         let radii = segment.footer().parameters.design().radii(k);
+        let width = segment.footer().parameters.width();
         let mut probes = Vec::new();
         let mut nanos = 0.0;
         for (number, (table, radius)) in segment.tables().iter().zip(radii).enumerate() {
@@ -46,7 +49,9 @@ impl SegmentPlan {
             let shape = Shape {
                 blocks: table.index().len() as f64,
                 keys: table.index().fingerprints() as f64,
-                leading: table.layout().leading,
+                leading: table.leading(),
+                form: table.form(),
+                width,
                 filter: table.filter().map(Filter::shape),
             };
             let probing = probing::choose(shape, radius, |prefix| table.index().blocks_covered(prefix));
@@ -56,7 +61,8 @@ impl SegmentPlan {
         let whole = segment
             .tables()
             .first()
-            .map_or(0.0, |table| probing::scan_nanos(table.index().len() as f64, table.index().fingerprints() as f64));
+            .map(Table::index)
+            .map_or(0.0, |index| probing::scan_nanos(width, index.len() as f64, index.fingerprints() as f64));
         if nanos >= whole {
             return Self::Scan;
         }
@@ -64,6 +70,7 @@ impl SegmentPlan {
         let probe = |(table, probing, radius): (usize, Probing, u32)| TableProbe {
             table,
             prefix: probing.prefix,
+            radius,
             masks: masks(probing.prefix, radius),
             filtered: probing.filtered,
         };

@@ -1,6 +1,7 @@
 //! The block index of one table, in memory: 14 bytes a block, 1 to 4 of its directory, and 8 a page.
 
 use super::directory::{Directory, Keyed};
+use crate::bits::low_mask;
 use crate::codec::{BlockKind, BlockShape, prefetch};
 use crate::format::index::BlockEntry;
 use crate::format::page::PageLayout;
@@ -10,6 +11,8 @@ use crate::plan::coverage::covered;
 #[derive(Debug)]
 pub(crate) struct BlockIndex {
     layout: PageLayout,
+    /// By how many bits stored keys are shorter than 64. Keys are looked for as if they had them, all zeros behind.
+    shift: u32,
     entries: Vec<Entry>,
     directory: Directory,
     /// Number of keys before each page.
@@ -53,9 +56,10 @@ pub(crate) struct BlockPlace {
 
 impl BlockIndex {
     /// An index without blocks.
-    pub(crate) fn new(layout: PageLayout) -> Self {
+    pub(crate) fn new(layout: PageLayout, shift: u32) -> Self {
         Self {
             layout,
+            shift,
             entries: Vec::new(),
             directory: Directory::default(),
             ranks: Vec::new(),
@@ -97,13 +101,14 @@ impl BlockIndex {
     /// The first block whose last key is at least `key`; the number of blocks if there is none.
     #[inline]
     pub(crate) fn find(&self, key: u64) -> usize {
+        let key = key >> self.shift;
         self.directory.lower_bound(&self.entries, self.directory.slot(key), key)
     }
 
     /// The first step of finding `key`, to be taken for many keys before the next one is: the slot to look in.
     #[inline]
     pub(crate) fn slot(&self, key: u64) -> usize {
-        let slot = self.directory.slot(key);
+        let slot = self.directory.slot(key >> self.shift);
         prefetch(self.directory.starts(), slot);
         slot
     }
@@ -117,13 +122,13 @@ impl BlockIndex {
     /// The third step: as [`BlockIndex::find`].
     #[inline]
     pub(crate) fn find_in(&self, slot: usize, key: u64) -> usize {
-        self.directory.lower_bound(&self.entries, slot, key)
+        self.directory.lower_bound(&self.entries, slot, key >> self.shift)
     }
 
-    /// The last key of a block.
+    /// The greatest 64-bit number that begins with the last key of a block.
     #[inline]
     pub(crate) fn key(&self, block: usize) -> Option<u64> {
-        self.entries.get(block).map(Keyed::key)
+        self.entries.get(block).map(|entry| entry.key() << self.shift | low_mask(self.shift))
     }
 
     /// Where a block lies.
@@ -189,7 +194,7 @@ impl BlockIndex {
     /// To be called after the last block: measures the skew, makes the directory and gives back memory that growing has
     /// left over.
     pub(crate) fn complete(&mut self) {
-        self.covered = covered(self.entries.iter().map(Keyed::key));
+        self.covered = covered(self.entries.iter().map(|entry| entry.key() << self.shift));
         self.entries.shrink_to_fit();
         self.ranks.shrink_to_fit();
         self.directory = Directory::new(&self.entries);

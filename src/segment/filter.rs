@@ -56,7 +56,7 @@ impl Filter {
                 return Ok(None);
             }
             table.prefetch_ahead(block);
-            for &key in table.block(block, &mut scratch)? {
+            for &key in table.heads(block, &mut scratch)? {
                 let first = key & bits;
                 if last.replace(first) == Some(first) {
                     continue;

@@ -1,11 +1,11 @@
 //! A segment that is open for reading.
 
 use super::file::SegmentFile;
-use super::id_reader::IdReader;
+use super::ids::Ids;
 use super::table::{Scratch, Table};
 use crate::env::{Env, ReadMode};
 use crate::error::{Error, Result};
-use crate::fingerprint::WIDTH;
+use crate::fingerprint::Fingerprint;
 use crate::format::fields::Fields;
 use crate::format::footer::{Footer, Span, TRAILER};
 use crate::format::header;
@@ -19,7 +19,7 @@ pub(crate) struct Segment {
     footer: Footer,
     footer_checksum: u32,
     tables: Vec<Table>,
-    ids: IdReader,
+    ids: Ids,
 }
 
 impl Segment {
@@ -30,10 +30,11 @@ impl Segment {
     pub(crate) fn open(env: &dyn Env, path: &Path, mode: ReadMode) -> Result<Self> {
         let file = Arc::new(open_file(env, path, mode)?);
         let (footer, footer_checksum) = read_footer(&file)?;
-        let layouts = footer.parameters.design().tables(WIDTH)?;
+        let layouts = footer.parameters.design().tables(footer.parameters.width())?;
         let mut tables = Vec::with_capacity(layouts.len());
         for (number, (sections, layout)) in (0..=u8::MAX).zip(footer.tables.iter().zip(layouts)) {
-            let table = Table::open(&file, number, sections, layout, &footer.parameters)?;
+            let form = footer.form(number.into(), layout.leading);
+            let table = Table::open(&file, number, sections, layout, &footer.parameters, form)?;
             if table.index().fingerprints() != footer.fingerprints {
                 return Err(Error::damaged(format!("table {number} does not hold the segment's fingerprints"))
                     .at_path(path)
@@ -41,7 +42,7 @@ impl Segment {
             }
             tables.push(table);
         }
-        let ids = IdReader::open(&file, footer.ids, footer.id_index)?;
+        let ids = Ids::open(&file, &footer)?;
         if ids.fingerprints() != footer.fingerprints {
             return Err(Error::damaged("the index of ids does not cover the segment's fingerprints")
                 .at_path(path)
@@ -76,19 +77,13 @@ impl Segment {
         self.tables.first().ok_or_else(|| Error::damaged("a segment without tables").at_path(self.path()))
     }
 
-    pub(crate) fn ids(&self) -> &IdReader {
+    pub(crate) fn ids(&self) -> &Ids {
         &self.ids
     }
 
     /// The rank of a fingerprint in the first table, if it is stored.
-    pub(crate) fn rank_of(&self, fingerprint: u64, scratch: &mut Scratch) -> Result<Option<u64>> {
-        let table = self.first_table()?;
-        let block = table.index().find(fingerprint);
-        if block == table.index().len() {
-            return Ok(None);
-        }
-        let position = table.block(block, scratch)?.binary_search(&fingerprint).ok();
-        Ok(position.map(|position| table.index().rank(block) + position as u64))
+    pub(crate) fn rank_of<F: Fingerprint>(&self, fingerprint: F, scratch: &mut Scratch) -> Result<Option<u64>> {
+        self.first_table()?.rank_of(fingerprint, scratch)
     }
 
     /// Bytes of memory of everything that stays there while the segment is open.

@@ -1,28 +1,30 @@
 //! All records of a segment in order.
 
-use super::{Scratch, Segment};
+use super::{IdScratch, Scratch, Segment};
 use crate::error::Result;
-use crate::fingerprint::Record;
+use crate::fingerprint::{Fingerprint, Record};
 
 /// Iterates over records by fingerprint, then id. Ends after the first error.
 #[derive(Debug)]
-pub(crate) struct SegmentRecords<'a> {
+pub(crate) struct SegmentRecords<'a, F = u64> {
     segment: &'a Segment,
     scratch: Scratch,
-    buffer: Vec<u8>,
+    ids: IdScratch,
+    fingerprints: Vec<F>,
     block: usize,
     rank: u64,
     /// Records of the current block, the next one last.
-    ready: Vec<Record>,
+    ready: Vec<Record<F>>,
     failed: bool,
 }
 
-impl<'a> SegmentRecords<'a> {
+impl<'a, F: Fingerprint> SegmentRecords<'a, F> {
     pub(crate) fn new(segment: &'a Segment) -> Self {
         Self {
             segment,
             scratch: Scratch::default(),
-            buffer: Vec::new(),
+            ids: IdScratch::default(),
+            fingerprints: Vec::new(),
             block: 0,
             rank: 0,
             ready: Vec::new(),
@@ -36,11 +38,10 @@ impl<'a> SegmentRecords<'a> {
         if self.block == table.index().len() {
             return Ok(false);
         }
-        let mut ids = Vec::new();
-        for &fingerprint in table.block(self.block, &mut self.scratch)? {
-            ids.clear();
-            self.segment.ids().ids_of(self.rank, &mut self.buffer, &mut ids)?;
-            self.ready.extend(ids.iter().map(|&id| Record { fingerprint, id }));
+        table.fingerprints(self.block, &mut self.scratch, &mut self.fingerprints)?;
+        for &fingerprint in &self.fingerprints {
+            let ready = &mut self.ready;
+            self.segment.ids().ids_of(self.rank, &mut self.ids, |id| ready.push(Record { fingerprint, id }))?;
             self.rank += 1;
         }
         self.ready.reverse();
@@ -49,8 +50,8 @@ impl<'a> SegmentRecords<'a> {
     }
 }
 
-impl Iterator for SegmentRecords<'_> {
-    type Item = Result<Record>;
+impl<F: Fingerprint> Iterator for SegmentRecords<'_, F> {
+    type Item = Result<Record<F>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.ready.is_empty() && !self.failed {

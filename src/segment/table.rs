@@ -5,13 +5,14 @@ use super::file::{Pages, SegmentFile};
 use super::filter::Filter;
 use crate::codec::{BlockBuffer, BlockKind, Codes, decode_block};
 use crate::error::{Error, Result};
+use crate::fingerprint::Fingerprint;
 use crate::format::fields::Fields;
 use crate::format::footer::TableSections;
-use crate::format::index::{self, IndexShape};
+use crate::format::index::{self, IndexCodec, IndexShape, rows_per_page};
 use crate::format::page::{PageLayout, Stream};
 use crate::format::{CHECKSUM, Parameters, codes};
-use crate::plan::TableLayout;
 use crate::plan::filter_shape::FilterShape;
+use crate::plan::{TableForm, TableLayout};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
@@ -20,6 +21,7 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct Scratch {
     page: Vec<u8>,
     block: BlockBuffer,
+    heads: Vec<u64>,
 }
 
 /// A table: index and codes in memory, blocks in the file.
@@ -27,6 +29,7 @@ pub(crate) struct Scratch {
 pub(crate) struct Table {
     file: Arc<SegmentFile>,
     layout: TableLayout,
+    form: TableForm,
     filter_shape: Option<FilterShape>,
     index: BlockIndex,
     codes: Codes,
@@ -43,18 +46,19 @@ impl Table {
         sections: &TableSections,
         layout: TableLayout,
         parameters: &Parameters,
+        form: TableForm,
     ) -> Result<Self> {
-        let page_layout = PageLayout::new(parameters.block_size());
+        let page_layout = PageLayout::of_table(parameters, number.into());
         let mut buffer = Vec::new();
         let place = |error: Error| error.at_path(file.path());
         let bytes = file.read(sections.codes, &mut buffer)?;
-        let codes =
-            codes::parse(&mut Fields::new(bytes, sections.codes.offset), parameters.codec(), number).map_err(place)?;
+        let codec = IndexCodec::of_table(parameters, number.into());
+        let mut fields = Fields::new(bytes, sections.codes.offset);
+        let codes = codes::parse(&mut fields, codec.of_codes(), number).map_err(place)?;
         let bytes = file.read(sections.index, &mut buffer)?;
-        let mut index = BlockIndex::new(page_layout);
+        let mut index = BlockIndex::new(page_layout, form.shift());
         let mut fields = Fields::new(bytes, sections.index.offset);
-        let shape =
-            IndexShape { blocks: sections.blocks, layout: page_layout, codec: parameters.codec(), table: number };
+        let shape = IndexShape { blocks: sections.blocks, layout: page_layout, codec, table: number };
         index::parse(&mut fields, shape, |entry| index.push(entry)).map_err(place)?;
         index.complete();
         if index.data_length() != sections.data.length {
@@ -66,8 +70,9 @@ impl Table {
         let radius = parameters.design().radii(parameters.max_distance()).get(usize::from(number)).copied().flatten();
         Ok(Self {
             file: Arc::clone(file),
-            filter_shape: FilterShape::new(index.fingerprints(), layout.leading, radius),
+            filter_shape: FilterShape::of_table(form, index.fingerprints(), layout.leading, radius),
             layout,
+            form,
             index,
             codes,
             pages,
@@ -79,6 +84,17 @@ impl Table {
     /// How fingerprints become keys, and how many of a key's bits lead.
     pub(crate) fn layout(&self) -> &TableLayout {
         &self.layout
+    }
+
+    /// What its keys are.
+    #[inline]
+    pub(crate) fn form(&self) -> TableForm {
+        self.form
+    }
+
+    /// Number of leading bits by which its keys can be looked for.
+    pub(crate) fn leading(&self) -> u32 {
+        self.form.searchable(self.layout.leading)
     }
 
     /// Whether it is the segment's first table, whose keys are the fingerprints themselves.
@@ -146,7 +162,7 @@ impl Table {
         Some(self.pages.place(place.page).offset + place.offset as u64)
     }
 
-    /// The keys of a block in ascending order.
+    /// The keys of a block in ascending order, as they are stored; not for rows.
     ///
     /// # Errors
     /// `Damaged` if its page's checksum does not hold or its bytes are none that are ever written; `Io`.
@@ -156,6 +172,107 @@ impl Table {
         let bytes = self.pages.get_from(&self.file, place.page, place.offset, &mut scratch.page)?;
         decode_block(&self.codes, bytes, place.length, shape, &mut scratch.block)
             .map_err(|error| self.block_error(block, error))
+    }
+
+    /// The keys of a block, each with the zeros behind that make it one of 64 bits; of rows, their 64 leading bits.
+    ///
+    /// # Errors
+    /// As [`Table::block`].
+    pub(crate) fn heads<'a>(&self, block: usize, scratch: &'a mut Scratch) -> Result<&'a [u64]> {
+        if self.form == TableForm::Full {
+            return self.block(block, scratch);
+        }
+        let mut heads = std::mem::take(&mut scratch.heads);
+        heads.clear();
+        match self.form {
+            TableForm::Rows => {
+                let head = |row: &[u8]| row.last_chunk::<8>().map_or(0, |&word| u64::from_le_bytes(word));
+                heads.extend(self.rows(block, scratch)?.chunks_exact(self.row_bytes()).map(head));
+            }
+            _ => heads.extend(self.block(block, scratch)?.iter().map(|key| key << self.form.shift())),
+        }
+        scratch.heads = heads;
+        Ok(&scratch.heads)
+    }
+
+    /// Bytes of a row.
+    fn row_bytes(&self) -> usize {
+        (self.layout.permutation.width() / 8) as usize
+    }
+
+    /// The rows of a block, each as little-endian bytes.
+    ///
+    /// # Errors
+    /// `Damaged` if their page's checksum does not hold; `Io`.
+    pub(crate) fn rows<'a>(&'a self, block: usize, scratch: &'a mut Scratch) -> Result<&'a [u8]> {
+        let Some((place, _)) = self.index.block(block) else { return Err(self.no_block(block)) };
+        let bytes = self.pages.get_from(&self.file, place.page, place.offset, &mut scratch.page)?;
+        Ok(bytes.get(..place.length).unwrap_or_default())
+    }
+
+    /// The row with this number, as little-endian bytes; none if there is none.
+    ///
+    /// # Errors
+    /// As [`Table::rows`].
+    #[inline]
+    pub(crate) fn row<'a>(&'a self, number: u64, scratch: &'a mut Scratch) -> Result<&'a [u8]> {
+        let (page, offset) = self.row_place(number);
+        let bytes = self.pages.get_from(&self.file, page, offset, &mut scratch.page)?;
+        Ok(bytes.get(..self.row_bytes()).unwrap_or_default())
+    }
+
+    /// Brings a row near, or says that it will be read soon.
+    #[inline]
+    pub(crate) fn prefetch_row(&self, number: u64) {
+        let (page, offset) = self.row_place(number);
+        self.pages.will_read(&self.file, page);
+        self.pages.prefetch(&self.file, page, offset, self.row_bytes());
+    }
+
+    #[inline]
+    fn row_place(&self, number: u64) -> (u64, usize) {
+        let bytes = self.row_bytes();
+        let rows = rows_per_page(bytes) as u64;
+        (number / rows, (number % rows) as usize * bytes)
+    }
+
+    /// The fingerprints of a block of the first table, in ascending order.
+    ///
+    /// # Errors
+    /// As [`Table::block`].
+    pub(crate) fn fingerprints<F: Fingerprint>(
+        &self,
+        block: usize,
+        scratch: &mut Scratch,
+        out: &mut Vec<F>,
+    ) -> Result<()> {
+        out.clear();
+        if self.form == TableForm::Rows {
+            out.extend(self.rows(block, scratch)?.chunks_exact(F::BYTES).filter_map(F::from_le_bytes));
+        } else {
+            out.extend(self.block(block, scratch)?.iter().map(|&key| F::from_words(|_| key)));
+        }
+        Ok(())
+    }
+
+    /// The rank of a fingerprint in the first table, if it is there.
+    ///
+    /// # Errors
+    /// As [`Table::block`].
+    pub(crate) fn rank_of<F: Fingerprint>(&self, fingerprint: F, scratch: &mut Scratch) -> Result<Option<u64>> {
+        let head = fingerprint.word(0);
+        let mut keys = Vec::new();
+        // Several pages of rows may begin with the same 64 bits.
+        for block in self.index.find(head)..self.index.len() {
+            self.fingerprints(block, scratch, &mut keys)?;
+            if let Ok(position) = keys.binary_search(&fingerprint) {
+                return Ok(Some(self.index.rank(block) + position as u64));
+            }
+            if keys.last().is_none_or(|&last| last >= fingerprint) {
+                break;
+            }
+        }
+        Ok(None)
     }
 
     /// How a block is written.

@@ -1,9 +1,8 @@
-//! Sorted keys to the pages and the index of a table, in one forward pass.
+//! Sorted keys to the pages and the index of a table, as they come.
 
-use super::pieces::Pieces;
-use crate::codec::{Codec, Codes, Trainer, encode_block, fill_block};
+use crate::codec::{Codec, Codes, MAX_KEYS, Trainer, encode_block, fill_block};
 use crate::format::Parameters;
-use crate::format::index::BlockEntry;
+use crate::format::index::{BlockEntry, IndexCodec};
 use crate::format::page::{self, PageLayout, Stream};
 
 /// What stands behind the pages of a table.
@@ -13,48 +12,118 @@ pub(crate) struct EncodedTable {
     pub(crate) codes: Codes,
     /// The block index.
     pub(crate) index: Vec<BlockEntry>,
+    /// What its blocks may be.
+    pub(crate) codec: IndexCodec,
 }
 
-/// Encodes the sorted, distinct keys of table `number`. Its pages go to `pages` as they are done.
+/// Encodes the keys of one table. Pages gather until they are taken.
 ///
-/// # Errors
-/// That of `pages`, if they are not taken any more.
-pub(crate) fn encode_table<E>(
-    parameters: &Parameters,
+/// What comes out does not depend on how the keys are cut into pieces.
+pub(crate) struct TableEncoder {
+    table: EncodedTable,
     number: u8,
-    keys: &[u64],
-    mut pages: Pieces<'_, E>,
-) -> Result<EncodedTable, E> {
-    let codes = train(parameters.codec(), keys);
-    let layout = PageLayout::new(parameters.block_size());
-    let mut table = EncodedTable { codes, index: Vec::new() };
-    let (mut rest, mut base, mut page) = (keys, 0, Vec::with_capacity(layout.size));
-    for page_number in 0.. {
-        if rest.is_empty() {
-            break;
+    layout: PageLayout,
+    /// The least key that may come next.
+    base: u64,
+    /// Keys that no block was made for yet, because more might go into it.
+    waiting: Vec<u64>,
+    page: Vec<u8>,
+    /// Blocks in `page`.
+    slot: usize,
+    pages: Vec<u8>,
+    closed: u64,
+}
+
+impl TableEncoder {
+    /// An encoder for table `number`, whose code is trained on a sample of its keys: sorted, distinct, every key of the
+    /// runs that it consists of.
+    pub(crate) fn new(parameters: &Parameters, number: u8, sample: &[u64]) -> Self {
+        let codes = train(parameters.codec(), sample);
+        let layout = PageLayout::new(parameters.block_size());
+        Self {
+            table: EncodedTable { codes, index: Vec::new(), codec: IndexCodec::Keys(parameters.codec()) },
+            number,
+            layout,
+            base: 0,
+            waiting: Vec::new(),
+            page: Vec::with_capacity(layout.size),
+            slot: 0,
+            pages: Vec::new(),
+            closed: 0,
         }
-        for slot in 0..layout.blocks {
-            if rest.is_empty() {
-                break;
+    }
+
+    /// Appends keys; over all calls they ascend and are distinct.
+    pub(crate) fn push(&mut self, mut keys: &[u64]) {
+        while self.waiting.len() + keys.len() > MAX_KEYS {
+            if self.waiting.is_empty() {
+                keys = self.blocks(keys, MAX_KEYS);
+                continue;
+            }
+            // As many more as the waiting ones may need to fill their blocks.
+            let mut waiting = std::mem::take(&mut self.waiting);
+            let (more, rest) = keys.split_at(keys.len().min(MAX_KEYS));
+            let before = waiting.len();
+            waiting.extend_from_slice(more);
+            let left = self.blocks(&waiting, MAX_KEYS.min(waiting.len() - 1)).len();
+            if left <= more.len() {
+                // All of the waiting ones are done: go on in the keys themselves.
+                keys = keys.get(more.len() - left..).unwrap_or_default();
+                waiting.clear();
+            } else {
+                waiting.drain(..before + more.len() - left);
+                keys = rest;
+            }
+            self.waiting = waiting;
+        }
+        self.waiting.extend_from_slice(keys);
+    }
+
+    /// Makes blocks as long as more than `least` keys are left; returns what is left.
+    fn blocks<'k>(&mut self, mut keys: &'k [u64], least: usize) -> &'k [u64] {
+        while keys.len() > least {
+            // There is a next block: a full page is not the last.
+            if self.slot == self.layout.blocks {
+                self.close(self.layout.size);
             }
             // Each block ends within its share of the page, so what one leaves over the next one has.
-            let budget = layout.slot_end(slot) - page.len();
-            let (kind, count) = fill_block(&table.codes, base, rest, budget);
-            let (block, behind) = rest.split_at(count.min(rest.len()));
-            let before = page.len();
-            encode_block(&table.codes, kind, base, block, &mut page);
-            let key = block.last().copied().unwrap_or(base);
+            let budget = self.layout.slot_end(self.slot) - self.page.len();
+            let (kind, count) = fill_block(&self.table.codes, self.base, keys, budget);
+            let (block, behind) = keys.split_at(count.min(keys.len()));
+            let before = self.page.len();
+            encode_block(&self.table.codes, kind, self.base, block, &mut self.page);
+            let key = block.last().copied().unwrap_or(self.base);
             let narrow = |value: usize| u16::try_from(value).unwrap_or(u16::MAX);
-            table.index.push(BlockEntry { key, count: narrow(block.len()), length: narrow(page.len() - before), kind });
-            base = key.wrapping_add(1);
-            rest = behind;
+            let (count, length) = (narrow(block.len()), narrow(self.page.len() - before));
+            self.table.index.push(BlockEntry { key, count, length, kind });
+            self.base = key.wrapping_add(1);
+            self.slot += 1;
+            keys = behind;
         }
-        let size = if rest.is_empty() { page.len() + crate::format::CHECKSUM } else { layout.size };
-        page::close(&mut page, size, Stream::Data(number), page_number);
-        pages.append(&mut page)?;
+        keys
     }
-    pages.finish()?;
-    Ok(table)
+
+    fn close(&mut self, size: usize) {
+        page::close(&mut self.page, size, Stream::Data(self.number), self.closed);
+        self.pages.append(&mut self.page);
+        self.closed += 1;
+        self.slot = 0;
+    }
+
+    /// The pages that are done.
+    pub(crate) fn pages(&mut self) -> &mut Vec<u8> {
+        &mut self.pages
+    }
+
+    /// Writes what waits and closes the last page: the pages that were not taken, and what describes them all.
+    pub(crate) fn finish(mut self) -> (Vec<u8>, EncodedTable) {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.blocks(&waiting, 0);
+        if self.slot > 0 {
+            self.close(self.page.len() + crate::format::CHECKSUM);
+        }
+        (self.pages, self.table)
+    }
 }
 
 fn train(codec: Codec, keys: &[u64]) -> Codes {

@@ -2,11 +2,13 @@
 
 use super::file::SegmentFile;
 use super::reader::{open_file, read_footer};
-use super::{Scratch, Segment};
+use super::{Scratch, Segment, Table};
+use crate::bits::low_mask;
 use crate::env::{Env, ReadMode};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::WIDTH;
+use crate::fingerprint::{Fingerprint, U256};
 use crate::format::footer::{Footer, Span};
+use crate::plan::TableForm;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh64::Xxh64;
@@ -116,21 +118,32 @@ fn check_padding(file: &SegmentFile, footer: &Footer) -> Result<Vec<Damage>> {
 
 /// Reads every page of every table and of the ids.
 fn check_segment(segment: &Segment) -> Result<Vec<Damage>> {
+    match segment.footer().parameters.width() {
+        256 => check_width::<U256>(segment),
+        128 => check_width::<u128>(segment),
+        _ => check_width::<u64>(segment),
+    }
+}
+
+fn check_width<F: Fingerprint>(segment: &Segment) -> Result<Vec<Damage>> {
     let mut damages = Vec::new();
     let mut sums = Vec::new();
     for number in 0..segment.tables().len() {
-        sums.push(check_table(segment, number, &mut damages)?);
+        // Narrow keys name rows: of damaged ones they would only repeat the damage.
+        if number == 0 || damages.is_empty() || F::WIDTH == 64 {
+            sums.push(check_table::<F>(segment, number, &mut damages)?);
+        }
     }
     if damages.is_empty() && sums.iter().any(|sum| Some(sum) != sums.first()) {
         let error = Error::damaged("the tables do not hold the same fingerprints");
         damages.push(Damage::from_error(segment.path(), "tables", error)?);
     }
-    check_ids(segment, &mut damages)?;
+    super::verify_ids::check(segment, &mut damages)?;
     Ok(damages)
 }
 
 /// Decodes every block of a table; a sum over its fingerprints that does not depend on their order.
-fn check_table(segment: &Segment, number: usize, damages: &mut Vec<Damage>) -> Result<u64> {
+fn check_table<F: Fingerprint>(segment: &Segment, number: usize, damages: &mut Vec<Damage>) -> Result<u64> {
     let Some(table) = segment.tables().get(number) else { return Ok(0) };
     let (mut scratch, mut sum, mut last_bad_page) = (Scratch::default(), 0u64, None);
     for page in 0..table.pages().count() {
@@ -139,12 +152,10 @@ fn check_table(segment: &Segment, number: usize, damages: &mut Vec<Damage>) -> R
             last_bad_page = Some(page);
         }
     }
+    let mut last = None;
     for block in 0..table.index().len() {
-        match table.block(block, &mut scratch) {
-            Ok(keys) => {
-                let keys = keys.iter().map(|&key| mix(table.layout().permutation.invert(key)));
-                sum = keys.fold(sum, u64::wrapping_add);
-            }
+        match check_block::<F>(segment, table, block, &mut last, &mut scratch) {
+            Ok(of_block) => sum = sum.wrapping_add(of_block),
             Err(error) => {
                 // One line a damaged page, not one for each of its blocks.
                 let page = table.index().place(block).map(|place| place.page);
@@ -159,6 +170,59 @@ fn check_table(segment: &Segment, number: usize, damages: &mut Vec<Damage>) -> R
     Ok(sum)
 }
 
+/// The sum over the fingerprints of a block. Rows have to ascend from `last` on and end as the index says; narrow keys
+/// have to begin as the rows do that they name.
+fn check_block<F: Fingerprint>(
+    segment: &Segment,
+    table: &Table,
+    block: usize,
+    last: &mut Option<F>,
+    scratch: &mut Scratch,
+) -> Result<u64> {
+    let damaged = |message: &str| {
+        let offset = table.block_offset(block).unwrap_or_default();
+        Err(Error::damaged(message).at_path(segment.path()).at_offset(offset))
+    };
+    let mut fingerprints = Vec::new();
+    match table.form() {
+        TableForm::Full => {
+            let keys = table.block(block, scratch)?;
+            fingerprints.extend(keys.iter().map(|&key| F::from_words(|_| table.layout().permutation.invert(key))));
+        }
+        TableForm::Rows => {
+            table.fingerprints(block, scratch, &mut fingerprints)?;
+            let ascending = fingerprints.iter().all(|&row| last.replace(row).is_none_or(|last| last < row));
+            let ends = fingerprints.last().map(|row| row.word(0)) == table.index().key(block);
+            if !ascending || !ends {
+                return damaged("rows are not in ascending order, or not those of the index");
+            }
+        }
+        TableForm::Narrow { row, .. } => {
+            let keys = table.block(block, scratch)?.to_vec();
+            let rows = segment.first_table()?;
+            for key in keys {
+                let number = key & low_mask(row);
+                let found = if number < rows.index().fingerprints() {
+                    F::from_le_bytes(rows.row(number, scratch)?)
+                } else {
+                    None
+                };
+                let head = |found: F| table.layout().permutation.head(found);
+                match found.filter(|&found| table.form().narrow_key(head(found), number) == key) {
+                    Some(found) => fingerprints.push(found),
+                    None => return damaged("a narrow key is not that of the row that it names"),
+                }
+            }
+        }
+    }
+    Ok(fingerprints.into_iter().map(spread).fold(0, u64::wrapping_add))
+}
+
+/// A word that depends on every bit of a fingerprint.
+fn spread<F: Fingerprint>(fingerprint: F) -> u64 {
+    (0..F::WORDS).fold(0, |sum, number| mix(sum ^ fingerprint.word(number)))
+}
+
 /// Spreads every bit of a fingerprint over the word, so that sums of different sets differ (the finaliser of
 /// splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 fn mix(fingerprint: u64) -> u64 {
@@ -167,43 +231,3 @@ fn mix(fingerprint: u64) -> u64 {
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
-
-/// Reads every page of ids: counts have to agree with the index and the footer, ids of a fingerprint have to ascend.
-fn check_ids(segment: &Segment, damages: &mut Vec<Damage>) -> Result<()> {
-    let ids = segment.ids();
-    let (mut buffer, mut records, mut previous) = (Vec::new(), 0u64, None);
-    let before = damages.len();
-    for number in 0..ids.page_count() {
-        let result = ids.with_page(number, &mut buffer, |page| {
-            if page.begun() as u64 != ids.page_fingerprints(number).1 {
-                return Err(Error::damaged("a page of ids and its index disagree"));
-            }
-            page.check(number + 1 == ids.page_count())?;
-            records += page.records() as u64;
-            let mut all = Vec::with_capacity(page.records());
-            page.append_ids(0..page.records(), &mut all)?;
-            for (record, id) in all.into_iter().enumerate() {
-                let legal = page.begins(record) || previous.is_some_and(|previous| previous < id);
-                if !legal {
-                    return Err(Error::damaged("ids of a fingerprint are not in ascending order"));
-                }
-                previous = Some(id);
-            }
-            Ok(())
-        });
-        if let Err(error) = result {
-            let error = error.at_offset(ids.page_place(number).offset);
-            damages.push(Damage::from_error(segment.path(), "ids", error)?);
-            // What the next page continues is not known.
-            previous = Some(0);
-        }
-    }
-    if damages.len() == before && records != segment.footer().records {
-        let error = Error::damaged(format!("{records} ids for {} records", segment.footer().records));
-        damages.push(Damage::from_error(segment.path(), "ids", error.at_offset(segment.footer().ids.offset))?);
-    }
-    Ok(())
-}
-
-/// The widest fingerprint that the sums above are made for.
-const _: () = assert!(WIDTH == 64);

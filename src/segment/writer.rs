@@ -1,6 +1,5 @@
 //! Writes a segment file in one forward pass.
 
-use super::pieces::PIECE;
 use super::table_writer::EncodedTable;
 use crate::env::{Env, TempFile};
 use crate::error::Result;
@@ -30,8 +29,17 @@ pub(crate) enum Part {
     Pages(Vec<u8>),
     /// A table whose pages came before.
     Table(EncodedTable),
-    /// The index of ids whose pages came before.
-    Ids(Vec<u8>),
+    /// What describes ids whose pages came before.
+    Ids(EncodedIds),
+}
+
+/// What stands behind the pages of ids.
+#[derive(Debug, Default)]
+pub(crate) struct EncodedIds {
+    /// The index of the pages.
+    pub(crate) index: Vec<u8>,
+    /// The dictionary of text ids.
+    pub(crate) dictionary: Vec<u8>,
 }
 
 /// A finished segment file.
@@ -49,13 +57,14 @@ impl SegmentWriter {
     /// Begins the file `name` in `directory`.
     pub(crate) fn create(env: &Arc<dyn Env>, directory: &Path, name: &str, parameters: &Parameters) -> Result<Self> {
         let footer = Footer {
-            parameters: *parameters,
+            parameters: parameters.clone(),
             records: 0,
             fingerprints: 0,
             content_hash: 0,
             tables: Vec::new(),
             ids: Span::default(),
             id_index: Span::default(),
+            id_dictionary: Span::default(),
         };
         let file = TempFile::create(env, directory, name)?;
         let mut writer = Self { file, content: Xxh64::new(0), footer, pages: None };
@@ -68,9 +77,10 @@ impl SegmentWriter {
         match part {
             Part::Pages(pages) => self.pages(pages),
             Part::Table(table) => self.table(table),
-            Part::Ids(index) => {
+            Part::Ids(ids) => {
                 self.footer.ids = self.end_of_pages();
-                self.footer.id_index = self.section(index)?;
+                self.footer.id_index = self.section(&ids.index)?;
+                self.footer.id_dictionary = self.section(&ids.dictionary)?;
                 Ok(())
             }
         }
@@ -82,7 +92,7 @@ impl SegmentWriter {
         let sections = TableSections {
             data: self.end_of_pages(),
             codes: self.section(&codes::write(&table.codes, number))?,
-            index: self.section(&index::write(&table.index, number))?,
+            index: self.section(&index::write(&table.index, table.codec, number))?,
             blocks: table.index.len() as u64,
         };
         self.footer.tables.push(sections);
@@ -91,7 +101,6 @@ impl SegmentWriter {
 
     fn pages(&mut self, pages: &[u8]) -> Result<()> {
         // Shorter first pieces are all there is.
-        const _: () = assert!(PIECE >= ALIGNED_FROM);
         if self.pages.is_none() && pages.len() >= ALIGNED_FROM {
             let padding = self.file.written().next_multiple_of(ALIGNMENT) - self.file.written();
             self.write(&vec![0; usize::try_from(padding).unwrap_or(0)])?;

@@ -7,23 +7,26 @@
 use super::directory::{CREATING, create_durably, forget_lock, remove_leftovers, room_for_store, undo_creation};
 use super::filters::FilterMaker;
 use super::load::{self, LoadReport};
-use super::{Store, take_lock};
+use super::{Store, check_width, take_lock};
 use crate::bulk::SortedRecords;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
 use crate::format::manifest::ManifestData;
 use crate::manifest;
 use crate::options::Options;
+use std::marker::PhantomData;
 use std::path::Path;
 
 /// Makes a store with the records, if there are any.
-pub(super) fn create(
+pub(super) fn create<F: Fingerprint>(
     path: &Path,
     parameters: &Parameters,
     options: &Options,
-    records: Option<impl Into<SortedRecords>>,
-) -> Result<(Store, LoadReport)> {
+    records: Option<SortedRecords<F>>,
+) -> Result<(Store<F>, LoadReport)> {
     parameters.check()?;
+    check_width::<F>(parameters, path)?;
     let env = &*options.env;
     let room = room_for_store(env, path)?;
     create_durably(env, path)?;
@@ -38,11 +41,12 @@ pub(super) fn create(
     let mut store = Store {
         path: path.to_owned(),
         options: options.clone(),
-        manifest: ManifestData::new(*parameters),
+        manifest: ManifestData::new(parameters.clone()),
         segments: Vec::new(),
         filters: FilterMaker::default(),
         lock: Some(lock),
         poisoned: false,
+        fingerprints: PhantomData,
     };
     match fill(&mut store, records) {
         Ok(report) => {
@@ -59,7 +63,7 @@ pub(super) fn create(
     }
 }
 
-fn fill(store: &mut Store, records: Option<impl Into<SortedRecords>>) -> Result<LoadReport> {
+fn fill<F: Fingerprint>(store: &mut Store<F>, records: Option<SortedRecords<F>>) -> Result<LoadReport> {
     let env = store.options.env.clone();
     let mark = store.path.join(CREATING);
     let fail = |error| Error::io("cannot create", &mark, error);
@@ -69,7 +73,7 @@ fn fill(store: &mut Store, records: Option<impl Into<SortedRecords>>) -> Result<
     let mut report = LoadReport::default();
     let mut state = store.manifest.clone();
     if let Some(records) = records {
-        report = load::add_segment(store, &mut state, records.into())?;
+        report = load::add_segment(store, &mut state, records)?;
     }
     if let Err(error) = manifest::replace(&env, &store.path, &state) {
         let found = manifest::read_bytes(&*env, &store.path);

@@ -1,11 +1,13 @@
 //! Bulk load: one new segment, then one new manifest.
 
 use super::filters::FilterMaker;
-use super::{Store, open_segment};
-use crate::bulk::{self, SortedRecords};
+use super::{Store, open_segment, room};
+use crate::bulk::{self, Batch, Building, Present, RecordIds, SortedRecords, Workspace};
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::manifest::{ManifestData, Numbering};
+use crate::fingerprint::{Fingerprint, IdKind};
+use crate::format::manifest::{ManifestData, Numbering, SegmentEntry};
 use crate::manifest;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What a load has done.
@@ -31,7 +33,17 @@ impl LoadReport {
 }
 
 /// Adds records to a store that is open for writing.
-pub(super) fn bulk_load(store: &mut Store, records: impl Into<SortedRecords>) -> Result<LoadReport> {
+pub(super) fn bulk_load<F: Fingerprint>(store: &mut Store<F>, records: SortedRecords<F>) -> Result<LoadReport> {
+    check_writable(store)?;
+    let mut state = store.manifest.clone();
+    let before = store.segments.clone();
+    let report = add_segment(store, &mut state, records)?;
+    replace_manifest(store, state, before)?;
+    Ok(report)
+}
+
+/// Refuses to write where that is not possible.
+pub(super) fn check_writable<F: Fingerprint>(store: &Store<F>) -> Result<()> {
     if store.lock.is_none() {
         return Err(Error::new(ErrorKind::ReadOnly, "the store is open for reading only")
             .at_path(&store.path)
@@ -42,19 +54,27 @@ pub(super) fn bulk_load(store: &mut Store, records: impl Into<SortedRecords>) ->
             .at_path(&store.path)
             .with_remedy("close the store and open it again"));
     }
-    let mut state = store.manifest.clone();
-    let segments_before = store.segments.len();
-    let report = add_segment(store, &mut state, records.into())?;
+    Ok(())
+}
+
+/// Makes `state` the store's, durably. Its segments are open already; those of `before` come back if it fails.
+pub(super) fn replace_manifest<F: Fingerprint>(
+    store: &mut Store<F>,
+    state: ManifestData,
+    before: Vec<Arc<crate::segment::Segment>>,
+) -> Result<()> {
     if state == store.manifest {
-        return Ok(report);
+        return Ok(());
     }
     if let Err(error) = manifest::replace(&store.options.env, &store.path, &state) {
-        let added = store.segments.split_off(segments_before);
+        let after = std::mem::replace(&mut store.segments, before);
         // If the old manifest is not there any more, what the new one names has to stay.
         store.poisoned = !manifest::read(&*store.options.env, &store.path).is_ok_and(|found| found == store.manifest);
         if !store.poisoned {
             // What cannot be removed now, the next writer removes.
-            added.iter().for_each(|segment| _ = store.options.env.remove(segment.path()));
+            let old = |path: &&std::path::Path| store.segments.iter().any(|segment| segment.path() == *path);
+            let new = after.iter().map(|segment| segment.path()).filter(|path| !old(path));
+            new.for_each(|path| _ = store.options.env.remove(path));
         }
         return Err(error);
     }
@@ -62,33 +82,57 @@ pub(super) fn bulk_load(store: &mut Store, records: impl Into<SortedRecords>) ->
     // First the one that works on what was there before stops, so that nothing is made twice.
     store.filters = FilterMaker::default();
     store.filters = FilterMaker::begin(&store.segments, &store.options);
-    Ok(report)
+    Ok(())
 }
 
 /// Writes the records that are not there yet to a new segment, opens it and enters it into `state`. The manifest on
 /// disk is not touched.
-pub(super) fn add_segment(
-    store: &mut Store,
+pub(super) fn add_segment<F: Fingerprint>(
+    store: &mut Store<F>,
     state: &mut ManifestData,
-    mut records: SortedRecords,
+    records: SortedRecords<F>,
 ) -> Result<LoadReport> {
-    number(store, state, &mut records)?;
+    let first_number = number(store, state, &records)?;
+    room::check(store, records.fingerprints())?;
     let mut report = LoadReport { records: records.given(), ..LoadReport::default() };
-    // A record that the store has just numbered cannot be there already.
-    if state.numbering == Numbering::Given {
-        store.segments.iter().try_for_each(|segment| bulk::remove_present(segment, &mut records))?;
-    }
-    report.already_present = report.records - records.len() as u64;
-    if records.is_empty() {
+    let workspace = records.workspace().clone();
+    let segments = store.segments.clone();
+    let mut present = Present::new(&segments);
+    let missing = records.batches().map(|batch| present.missing(batch?));
+    let written = write_segment(store, state, &workspace, first_number, missing)?;
+    drop(records);
+    let Some(entry) = written else {
+        report.already_present = report.records;
         return Ok(report);
-    }
+    };
+    report.already_present = report.records - entry.records;
+    report.fingerprints = entry.fingerprints;
+    report.segment_bytes = entry.file_length;
+    Ok(report)
+}
+
+/// Writes a segment of sorted records, opens it and enters it into `state`; nothing if there are none.
+pub(super) fn write_segment<'b, F: Fingerprint>(
+    store: &mut Store<F>,
+    state: &mut ManifestData,
+    workspace: &Workspace,
+    first_number: u64,
+    batches: impl Iterator<Item = Result<Batch<'b, F>>>,
+) -> Result<Option<SegmentEntry>> {
     let env = &store.options.env;
-    let parameters = state.parameters;
     let next_segment = state.next_segment.checked_add(1);
     let next_segment =
         next_segment.ok_or_else(|| Error::invalid("the store has no segment numbers left").at_path(&store.path))?;
-    let (path, entry) = bulk::write_segment(env, &store.path, state.next_segment, &parameters, &records)?;
-    drop(records);
+    let building = Building {
+        env,
+        directory: &store.path,
+        number: state.next_segment,
+        parameters: &state.parameters,
+        workspace,
+        first_number,
+    };
+    let written: Option<(PathBuf, SegmentEntry)> = bulk::write_segment(building, batches)?;
+    let Some((path, entry)) = written else { return Ok(None) };
     match open_segment(&store.path, &store.options, state, &entry) {
         Ok(segment) => store.segments.push(Arc::new(segment)),
         Err(error) => {
@@ -97,34 +141,46 @@ pub(super) fn add_segment(
             return Err(error);
         }
     }
-    report.fingerprints = entry.fingerprints;
-    report.segment_bytes = entry.file_length;
     state.next_segment = next_segment;
     state.segments.push(entry);
-    Ok(report)
+    Ok(Some(entry))
 }
 
-/// Gives every record an id and decides whose ids the store has, if nobody has decided yet.
-fn number(store: &Store, state: &mut ManifestData, records: &mut SortedRecords) -> Result<()> {
-    let wanted = records.numbering();
-    if wanted == Numbering::Undecided {
-        return Ok(());
-    }
+/// Decides whose ids the store has, if nobody has decided yet, and refuses others; the number of the first record
+/// without an id.
+fn number<F: Fingerprint>(store: &Store<F>, state: &mut ManifestData, records: &SortedRecords<F>) -> Result<u64> {
+    let refuse =
+        |has: &str, remedy| Err(Error::invalid(format!("the store {has}")).at_path(&store.path).with_remedy(remedy));
+    let wanted = match (state.parameters.ids(), records.ids()) {
+        (_, RecordIds::NoRecords) | (IdKind::None, RecordIds::Without) | (IdKind::Text, RecordIds::Texts) => {
+            return Ok(0);
+        }
+        (IdKind::None, _) => return refuse("has no ids, the input has", "load the fingerprints alone"),
+        (IdKind::Text, RecordIds::Without) => {
+            return refuse("has text ids, the input has none", "give every record an id");
+        }
+        (IdKind::Text, RecordIds::Numbers) => {
+            return refuse("has text ids, the input has numbers", "give them as texts");
+        }
+        (IdKind::Number, RecordIds::Texts) => {
+            return refuse("has ids of 64-bit numbers, the input has texts", "make a store of text ids for them");
+        }
+        (IdKind::Number, RecordIds::Numbers) => Numbering::Given,
+        (IdKind::Number, RecordIds::Without) => Numbering::Own,
+    };
     if state.numbering == Numbering::Undecided {
         state.numbering = wanted;
     } else if state.numbering != wanted {
-        let (has, remedy) = match wanted {
-            Numbering::Given => ("numbers its records itself, the input has ids", "load the input without ids"),
-            _ => ("has ids that its user gave, the input has none", "give every record an id"),
+        return match wanted {
+            Numbering::Given => refuse("numbers its records itself, the input has ids", "load the input without ids"),
+            _ => refuse("has ids that its user gave, the input has none", "give every record an id"),
         };
-        return Err(Error::invalid(format!("the store {has}")).at_path(&store.path).with_remedy(remedy));
     }
+    let first = state.next_id;
     if wanted == Numbering::Own {
-        let first = state.next_id;
         state.next_id = first
             .checked_add(records.given())
             .ok_or_else(|| Error::invalid("the store has no numbers left").at_path(&store.path))?;
-        records.number_from(first);
     }
-    Ok(())
+    Ok(first)
 }

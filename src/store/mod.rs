@@ -12,20 +12,23 @@ mod filters;
 mod load;
 mod query;
 mod records;
+mod rewrite;
+mod room;
 mod statistics;
 mod verify;
 
 pub use load::LoadReport;
 pub use query::Searcher;
 pub use records::RecordIter;
+pub use rewrite::RemoveReport;
 pub use statistics::{Statistics, TableStatistics};
 pub(crate) use statistics::{empty_tables, information_bound, of_segment as statistics_of_segment};
 pub use verify::{VerifyReport, verify};
 
-use crate::bulk::{SortedRecords, segment_name};
+use crate::bulk::{IntoSorted, segment_name};
 use crate::env::Env;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::Match;
+use crate::fingerprint::{Fingerprint, Match};
 use crate::format::Parameters;
 use crate::format::manifest::{ManifestData, Numbering, SegmentEntry};
 use crate::manifest;
@@ -34,6 +37,7 @@ use crate::segment::{Filter, Segment};
 use filters::FilterMaker;
 use std::any::Any;
 use std::io;
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -46,17 +50,17 @@ const LOCK: &str = "LOCK";
 /// use fpstore::{Options, Parameters, Record, Records, Store};
 /// # let directory = tempfile::tempdir()?;
 /// # let path = directory.path().join("store");
-/// let mut store = Store::create(&path, &Parameters::new(3), &Options::new())?;
+/// let mut store = Store::<u64>::create(&path, &Parameters::new(3), &Options::new())?;
 /// store.bulk_load(Records::WithIds(vec![
-///     Record { fingerprint: 0x832f_e9f6_aa2f_461a, id: 1 },
-///     Record { fingerprint: 0x0000_c4d3_ba6c_de29, id: 2 },
+///     Record::new(0x832f_e9f6_aa2f_461a, 1),
+///     Record::new(0x0000_c4d3_ba6c_de29, 2),
 /// ]))?;
 /// let matches = store.query(0x832f_e9f6_aa2f_461b, 3)?;
 /// assert_eq!((matches[0].id, matches[0].distance), (1, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Store {
+pub struct Store<F: Fingerprint = u64> {
     path: PathBuf,
     options: Options,
     manifest: ManifestData,
@@ -66,16 +70,17 @@ pub struct Store {
     lock: Option<Box<dyn Any + Send + Sync>>,
     /// Set when it is not known which manifest is on disk; no further writes then.
     poisoned: bool,
+    fingerprints: PhantomData<F>,
 }
 
-impl Store {
+impl<F: Fingerprint> Store<F> {
     /// Makes an empty store and opens it for writing.
     ///
     /// # Errors
     /// `AlreadyExists` if there is a store, or a directory with other files; `InvalidInput` if the parameters are not
     /// possible; `Locked`; `Io`.
     pub fn create(path: impl AsRef<Path>, parameters: &Parameters, options: &Options) -> Result<Self> {
-        create::create(path.as_ref(), parameters, options, None::<SortedRecords>).map(|(store, _)| store)
+        create::create(path.as_ref(), parameters, options, None).map(|(store, _)| store)
     }
 
     /// Whether a store may be created at the path: nothing is there, or nothing but what an interrupted creation left.
@@ -95,8 +100,9 @@ impl Store {
         path: impl AsRef<Path>,
         parameters: &Parameters,
         options: &Options,
-        records: impl Into<SortedRecords>,
+        records: impl IntoSorted<F>,
     ) -> Result<(Self, LoadReport)> {
+        let records = records.into_sorted(path.as_ref(), options)?;
         create::create(path.as_ref(), parameters, options, Some(records))
     }
 
@@ -123,15 +129,11 @@ impl Store {
     /// `NotFound`, `Damaged`, `Unsupported`, `Io`.
     pub fn open_read_only(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let path = path.as_ref();
-        let manifest = manifest::read(&*options.env, path)?;
-        let segments = manifest
-            .segments
-            .iter()
-            .map(|entry| open_segment(path, options, &manifest, entry).map(Arc::new))
-            .collect::<Result<Vec<_>>>()?;
+        let (manifest, segments) = open_segments(path, options)?;
+        check_width::<F>(&manifest.parameters, path)?;
         let filters = FilterMaker::begin(&segments, options);
         let (path, options) = (path.to_owned(), options.clone());
-        Ok(Self { path, options, manifest, segments, filters, lock: None, poisoned: false })
+        Ok(Self { path, options, manifest, segments, filters, lock: None, poisoned: false, fingerprints: PhantomData })
     }
 
     /// The store's directory.
@@ -160,7 +162,7 @@ impl Store {
     /// # let path = directory.path().join("store");
     /// drop(Store::create(&path, &Parameters::new(3), &Options::new())?);
     /// let mut store = Store::open(&path, &Options::new())?;
-    /// let page = Record { fingerprint: 0x832f_e9f6_aa2f_461a, id: 17 };
+    /// let page = Record::new(0x832f_e9f6_aa2f_461a, 17);
     /// let report = store.bulk_load(Records::WithIds(vec![page, page]))?;
     /// assert_eq!((report.added(), report.already_present), (1, 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -170,11 +172,12 @@ impl Store {
     /// `ReadOnly`; `InvalidInput` if the records have ids and the store numbers them itself, or the reverse; `Damaged`
     /// or `Io` from reading what is there; `Io` from writing, in which case the store is as before;
     /// `Poisoned` after a failed last step, see the module's text.
-    pub fn bulk_load(&mut self, records: impl Into<SortedRecords>) -> Result<LoadReport> {
+    pub fn bulk_load(&mut self, records: impl IntoSorted<F>) -> Result<LoadReport> {
+        let records = records.into_sorted(&self.path, &self.options)?;
         load::bulk_load(self, records)
     }
 
-    /// All records within distance `k` (0 to 64) of a fingerprint, by distance, then fingerprint, then id. Complete for
+    /// All records within distance `k` of a fingerprint, by distance, then fingerprint, then id. Complete for
     /// any `k`; slower for one above the store's maximum.
     ///
     /// To ask many times, use [`Store::searcher`], which keeps its buffers.
@@ -191,8 +194,8 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if `k` exceeds 64; `Damaged` or `Io` from reading.
-    pub fn query(&self, fingerprint: u64, k: u32) -> Result<Vec<Match>> {
+    /// `InvalidInput` if `k` exceeds the width; `Damaged` or `Io` from reading.
+    pub fn query(&self, fingerprint: F, k: u32) -> Result<Vec<Match<F>>> {
         self.searcher().query(fingerprint, k)
     }
 
@@ -200,7 +203,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::query`].
-    pub fn contains_near(&self, fingerprint: u64, k: u32) -> Result<Option<Match>> {
+    pub fn contains_near(&self, fingerprint: F, k: u32) -> Result<Option<Match<F>>> {
         self.searcher().contains_near(fingerprint, k)
     }
 
@@ -220,7 +223,7 @@ impl Store {
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading.
-    pub fn nearest(&self, fingerprint: u64, count: usize) -> Result<Vec<Match>> {
+    pub fn nearest(&self, fingerprint: F, count: usize) -> Result<Vec<Match<F>>> {
         self.searcher().nearest(fingerprint, count)
     }
 
@@ -228,13 +231,13 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::query`].
-    pub fn scan(&self, fingerprint: u64, k: u32) -> Result<Vec<Match>> {
+    pub fn scan(&self, fingerprint: F, k: u32) -> Result<Vec<Match<F>>> {
         self.searcher().scan(fingerprint, k)
     }
 
     /// Something to ask many queries with; one a thread.
     #[must_use]
-    pub fn searcher(&self) -> Searcher<'_> {
+    pub fn searcher(&self) -> Searcher<'_, F> {
         Searcher::new(&self.segments)
     }
 
@@ -250,9 +253,39 @@ impl Store {
         tables.filter_map(|table| table.filter()).map(Filter::bytes).sum()
     }
 
+    /// Removes records, durably and all or nothing; those that the store does not have are counted. Where there are no
+    /// ids, each given record is one that its fingerprint counts less.
+    ///
+    /// What is left is written anew, as one segment.
+    ///
+    /// # Errors
+    /// `ReadOnly`; `InvalidInput` if the records have no ids and the store's have; `Damaged` or `Io` from reading what is
+    /// there; `Io` from writing, in which case the store is as before; `Poisoned`.
+    pub fn remove(&mut self, records: impl IntoSorted<F>) -> Result<RemoveReport> {
+        let records = records.into_sorted(&self.path, &self.options)?;
+        rewrite::remove(self, &records)
+    }
+
+    /// Makes one segment of all; whether there were several.
+    ///
+    /// # Errors
+    /// As [`Store::remove`].
+    pub fn compact(&mut self) -> Result<bool> {
+        rewrite::compact(self)
+    }
+
+    /// Adds records and makes one segment of all, in one step; whether there were several.
+    ///
+    /// # Errors
+    /// As [`Store::bulk_load`]; the store is as before.
+    pub fn bulk_load_compact(&mut self, records: impl IntoSorted<F>) -> Result<(LoadReport, bool)> {
+        let records = records.into_sorted(&self.path, &self.options)?;
+        rewrite::load_compact(self, records)
+    }
+
     /// All records by fingerprint, then id.
     #[must_use]
-    pub fn records(&self) -> RecordIter<'_> {
+    pub fn records(&self) -> RecordIter<'_, F> {
         RecordIter::new(&self.segments)
     }
 
@@ -283,10 +316,6 @@ impl Store {
     pub fn verify(&self) -> Result<VerifyReport> {
         verify(&self.path, &self.options)
     }
-
-    pub(crate) fn into_segments(self) -> Vec<Arc<Segment>> {
-        self.segments
-    }
 }
 
 /// The lock of a store's directory.
@@ -302,6 +331,38 @@ fn take_lock(env: &dyn Env, store: &Path) -> Result<Box<dyn Any + Send + Sync>> 
         }
         _ => Error::io("cannot lock", &path, error),
     })
+}
+
+/// What was fixed when the store at the path was created: its width, above all, which whoever opens it has to know.
+///
+/// # Errors
+/// `NotFound`, `Damaged`, `Unsupported`, `Io`.
+pub fn parameters_of(path: impl AsRef<Path>, options: &Options) -> Result<Parameters> {
+    manifest::read(&*options.env, path.as_ref()).map(|manifest| manifest.parameters)
+}
+
+/// Refuses fingerprints of another width than the store's.
+pub(crate) fn check_width<F: Fingerprint>(parameters: &Parameters, path: &Path) -> Result<()> {
+    if parameters.width() == F::WIDTH {
+        return Ok(());
+    }
+    let message = format!("the store is of {}-bit fingerprints, not of {}-bit ones", parameters.width(), F::WIDTH);
+    Err(Error::invalid(message).at_path(path).with_remedy("open it with the type of its width"))
+}
+
+/// The manifest and the segments that it names.
+pub(crate) fn open_segments(path: &Path, options: &Options) -> Result<(ManifestData, Vec<Arc<Segment>>)> {
+    loop {
+        let manifest = manifest::read(&*options.env, path)?;
+        let segments =
+            manifest.segments.iter().map(|entry| open_segment(path, options, &manifest, entry).map(Arc::new));
+        match segments.collect() {
+            Ok(segments) => return Ok((manifest, segments)),
+            // A writer may have replaced segments since the manifest was read.
+            Err(_) if manifest::read(&*options.env, path)? != manifest => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// Opens a segment and makes sure that it is the one the manifest means.

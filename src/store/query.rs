@@ -1,34 +1,37 @@
 //! Asking a store.
 
 use crate::error::{Error, Result};
-use crate::fingerprint::{Match, WIDTH, distance};
+use crate::fingerprint::{Fingerprint, Id, Match, distance};
 use crate::search::{Asked, Found, Part, Prober, SegmentPlan, Work, scan_segment, search_segment};
-use crate::segment::{Scratch, Segment, Table};
+use crate::segment::{IdScratch, Scratch, Segment, Table};
+use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Asks a store many times, reusing its buffers. One a thread.
 #[derive(Debug)]
-pub struct Searcher<'a> {
+pub struct Searcher<'a, F = u64> {
     segments: &'a [Arc<Segment>],
     /// The distance that `plans` are for, and how many filters there were.
     planned_for: Option<(u32, usize)>,
     /// One a segment.
     plans: Vec<SegmentPlan>,
     prober: Prober,
-    page: Vec<u8>,
+    ids: IdScratch,
     work: Work,
+    fingerprints: PhantomData<F>,
 }
 
-impl<'a> Searcher<'a> {
+impl<'a, F: Fingerprint> Searcher<'a, F> {
     pub(super) fn new(segments: &'a [Arc<Segment>]) -> Self {
         Self {
             segments,
             planned_for: None,
             plans: Vec::new(),
             prober: Prober::default(),
-            page: Vec::new(),
+            ids: IdScratch::default(),
             work: Work::default(),
+            fingerprints: PhantomData,
         }
     }
 
@@ -41,8 +44,8 @@ impl<'a> Searcher<'a> {
     /// As [`crate::Store::query`].
     ///
     /// # Errors
-    /// `InvalidInput` if `k` exceeds 64; `Damaged` or `Io` from reading.
-    pub fn query(&mut self, fingerprint: u64, k: u32) -> Result<Vec<Match>> {
+    /// `InvalidInput` if `k` exceeds the width; `Damaged` or `Io` from reading.
+    pub fn query(&mut self, fingerprint: F, k: u32) -> Result<Vec<Match<F>>> {
         self.plan(k)?;
         self.planned(&[fingerprint], k).map(only)
     }
@@ -63,7 +66,7 @@ impl<'a> Searcher<'a> {
     ///
     /// # Errors
     /// As [`Searcher::query`].
-    pub fn query_many(&mut self, fingerprints: &[u64], k: u32) -> Result<Vec<Vec<Match>>> {
+    pub fn query_many(&mut self, fingerprints: &[F], k: u32) -> Result<Vec<Vec<Match<F>>>> {
         /// Queries that are on the way together.
         const LOT: usize = 8;
         self.plan(k)?;
@@ -78,7 +81,7 @@ impl<'a> Searcher<'a> {
     ///
     /// # Errors
     /// As [`Searcher::query`].
-    pub fn contains_near(&mut self, fingerprint: u64, k: u32) -> Result<Option<Match>> {
+    pub fn contains_near(&mut self, fingerprint: F, k: u32) -> Result<Option<Match<F>>> {
         self.plan(k)?;
         // Where a near fingerprint most likely is comes first, in every segment.
         for part in [Part::Home, Part::Others] {
@@ -88,27 +91,32 @@ impl<'a> Searcher<'a> {
                     ControlFlow::Break(found)
                 })?;
                 if let ControlFlow::Break(found) = first {
-                    let mut matches = Vec::new();
-                    collect(
-                        segment,
-                        fingerprint,
-                        &mut vec![found],
-                        &mut self.prober.scratch,
-                        &mut self.page,
-                        &mut matches,
-                    )?;
-                    return Ok(in_order(matches).into_iter().next());
+                    return self.records_of(segment, fingerprint, found).map(|matches| matches.into_iter().next());
                 }
             }
         }
         Ok(None)
     }
 
+    /// The records of a fingerprint that a segment has. Where there are no ids, other segments count too.
+    fn records_of(&mut self, segment: &Segment, query: F, found: Found<F>) -> Result<Vec<Match<F>>> {
+        let mut matches = Vec::new();
+        collect(segment, query, &mut vec![found], &mut self.prober.scratch, &mut self.ids, &mut matches)?;
+        if matches.iter().any(|one| matches!(one.id, Id::Count(_))) {
+            for other in self.segments.iter().filter(|other| !std::ptr::eq(&raw const ***other, segment)) {
+                let rank = other.rank_of(found.fingerprint, &mut self.prober.scratch)?;
+                let mut found: Vec<_> = rank.map(|rank| Found { rank: Some(rank), ..found }).into_iter().collect();
+                collect(other, query, &mut found, &mut self.prober.scratch, &mut self.ids, &mut matches)?;
+            }
+        }
+        Ok(in_order(matches))
+    }
+
     /// As [`crate::Store::nearest`].
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading.
-    pub fn nearest(&mut self, fingerprint: u64, count: usize) -> Result<Vec<Match>> {
+    pub fn nearest(&mut self, fingerprint: F, count: usize) -> Result<Vec<Match<F>>> {
         if count == 0 {
             return Ok(Vec::new());
         }
@@ -120,9 +128,9 @@ impl<'a> Searcher<'a> {
             return Ok(near);
         }
         // How many fingerprints lie at each distance tells how far to look: each of them has at least one record.
-        let mut at_distance = [0usize; WIDTH as usize + 1];
+        let mut at_distance = vec![0usize; F::WIDTH as usize + 1];
         for segment in self.segments {
-            let all = scan_segment(segment, fingerprint, WIDTH, &mut self.prober.scratch, &mut self.work, |one| {
+            let all = scan_segment(segment, fingerprint, F::WIDTH, &mut self.prober.scratch, &mut self.work, |one| {
                 let away = distance(one.fingerprint, fingerprint) as usize;
                 at_distance.iter_mut().skip(away).take(1).for_each(|fingerprints| *fingerprints += 1);
                 ControlFlow::<()>::Continue(())
@@ -130,14 +138,14 @@ impl<'a> Searcher<'a> {
             let _ = all?;
         }
         let mut sum = 0;
-        let enough = (0..WIDTH).zip(at_distance).find(|(_, fingerprints)| {
+        let enough = (0..F::WIDTH).zip(at_distance).find(|(_, fingerprints)| {
             sum += fingerprints;
             sum >= count
         });
-        let mut near = self.scan(fingerprint, enough.map_or(WIDTH, |(away, _)| away))?;
+        let mut near = self.scan(fingerprint, enough.map_or(F::WIDTH, |(away, _)| away))?;
         if near.len() < count && enough.is_some() {
             // Segments had records in common, which were counted twice above.
-            near = self.scan(fingerprint, WIDTH)?;
+            near = self.scan(fingerprint, F::WIDTH)?;
         }
         near.truncate(count);
         Ok(near)
@@ -147,13 +155,13 @@ impl<'a> Searcher<'a> {
     ///
     /// # Errors
     /// As [`Searcher::query`].
-    pub fn scan(&mut self, fingerprint: u64, k: u32) -> Result<Vec<Match>> {
-        check_distance(k)?;
+    pub fn scan(&mut self, fingerprint: F, k: u32) -> Result<Vec<Match<F>>> {
+        check_distance::<F>(k)?;
         self.all(&[fingerprint], k, std::iter::repeat(&SegmentPlan::Scan)).map(only)
     }
 
     /// All matches of each query, segments searched as planned.
-    fn planned(&mut self, queries: &[u64], k: u32) -> Result<Vec<Vec<Match>>> {
+    fn planned(&mut self, queries: &[F], k: u32) -> Result<Vec<Vec<Match<F>>>> {
         let plans = std::mem::take(&mut self.plans);
         let answers = self.all(queries, k, plans.iter());
         self.plans = plans;
@@ -163,12 +171,12 @@ impl<'a> Searcher<'a> {
     /// All matches of each query, each segment searched by its plan.
     fn all<'p>(
         &mut self,
-        queries: &[u64],
+        queries: &[F],
         k: u32,
         plans: impl Iterator<Item = &'p SegmentPlan>,
-    ) -> Result<Vec<Vec<Match>>> {
-        let mut matches: Vec<Vec<Match>> = vec![Vec::new(); queries.len()];
-        let mut found: Vec<Vec<Found>> = vec![Vec::new(); queries.len()];
+    ) -> Result<Vec<Vec<Match<F>>>> {
+        let mut matches: Vec<Vec<Match<F>>> = vec![Vec::new(); queries.len()];
+        let mut found: Vec<Vec<Found<F>>> = vec![Vec::new(); queries.len()];
         for (segment, plan) in self.segments.iter().zip(plans) {
             let asked = Asked { segment, queries, k };
             let all = search_segment(&mut self.prober, asked, plan, Part::All, &mut self.work, |query, one| {
@@ -177,14 +185,14 @@ impl<'a> Searcher<'a> {
             });
             let _ = all?;
             for ((&query, found), matches) in queries.iter().zip(&mut found).zip(&mut matches) {
-                collect(segment, query, found, &mut self.prober.scratch, &mut self.page, matches)?;
+                collect(segment, query, found, &mut self.prober.scratch, &mut self.ids, matches)?;
             }
         }
         Ok(matches.into_iter().map(in_order).collect())
     }
 
     fn plan(&mut self, k: u32) -> Result<()> {
-        check_distance(k)?;
+        check_distance::<F>(k)?;
         // Filters are made while queries already run; with each one there is more to choose from.
         let tables = self.segments.iter().flat_map(|segment| segment.tables());
         let now = (k, tables.filter_map(Table::filter).count());
@@ -196,33 +204,32 @@ impl<'a> Searcher<'a> {
     }
 }
 
-fn check_distance(k: u32) -> Result<()> {
-    if k > WIDTH {
-        return Err(Error::invalid(format!("distance {k} exceeds the width of {WIDTH} bits")));
+fn check_distance<F: Fingerprint>(k: u32) -> Result<()> {
+    if k > F::WIDTH {
+        return Err(Error::invalid(format!("distance {k} exceeds the width of {} bits", F::WIDTH)));
     }
     Ok(())
 }
 
 /// The answer to the only query.
-fn only(mut answers: Vec<Vec<Match>>) -> Vec<Match> {
+fn only<F>(mut answers: Vec<Vec<Match<F>>>) -> Vec<Match<F>> {
     answers.pop().unwrap_or_default()
 }
 
 /// Appends the records of the fingerprints that a segment's tables have found, each fingerprint once. Empties `found`.
-fn collect(
+fn collect<F: Fingerprint>(
     segment: &Segment,
-    query: u64,
-    found: &mut Vec<Found>,
+    query: F,
+    found: &mut Vec<Found<F>>,
     scratch: &mut Scratch,
-    page: &mut Vec<u8>,
-    matches: &mut Vec<Match>,
+    ids: &mut IdScratch,
+    matches: &mut Vec<Match<F>>,
 ) -> Result<()> {
     // Of equal fingerprints the one whose rank is known comes last, and is kept.
     found.sort_unstable();
     found.reverse();
     found.dedup_by_key(|one| one.fingerprint);
     found.sort_unstable_by_key(|one| (distance(one.fingerprint, query), one.fingerprint));
-    let mut ids = Vec::new();
     for one in found.drain(..) {
         let rank = match one.rank {
             Some(rank) => rank,
@@ -230,20 +237,26 @@ fn collect(
                 Error::damaged("a fingerprint of another table is missing in the first").at_path(segment.path())
             })?,
         };
-        ids.clear();
-        segment.ids().ids_of(rank, page, &mut ids)?;
         let distance = distance(one.fingerprint, query);
-        matches.extend(ids.iter().map(|&id| Match { distance, fingerprint: one.fingerprint, id }));
+        segment.ids().ids_of(rank, ids, |id| matches.push(Match { distance, fingerprint: one.fingerprint, id }))?;
     }
     Ok(())
 }
 
-/// Matches in the order of answers, equal ones of several segments once.
-fn in_order(mut matches: Vec<Match>) -> Vec<Match> {
+/// Matches in the order of answers, equal ones of several segments once, counts of a fingerprint added up.
+fn in_order<F: Fingerprint>(mut matches: Vec<Match<F>>) -> Vec<Match<F>> {
     // Those of one segment are.
     if !matches.is_sorted() {
         matches.sort_unstable();
     }
-    matches.dedup();
+    matches.dedup_by(|next, kept| {
+        if let (Id::Count(next_count), Id::Count(kept_count)) = (&next.id, &mut kept.id)
+            && next.fingerprint == kept.fingerprint
+        {
+            *kept_count += next_count;
+            return true;
+        }
+        next == kept
+    });
     matches
 }

@@ -1,40 +1,61 @@
 //! All records of a store in order.
 
 use crate::error::Result;
-use crate::fingerprint::Record;
+use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::segment::{Segment, SegmentRecords};
 use std::iter::Peekable;
 use std::sync::Arc;
 
-/// Iterates over the records of a store by fingerprint, then id, equal ones once. Ends after the first error.
+/// Iterates over the records of a store by fingerprint, then id, equal ones once. Where there are no ids, each
+/// fingerprint comes once, with its count. Ends after the first error.
 #[derive(Debug)]
-pub struct RecordIter<'a> {
-    sources: Vec<Peekable<SegmentRecords<'a>>>,
-    last: Option<Record>,
+pub struct RecordIter<'a, F: Fingerprint = u64> {
+    sources: Vec<Peekable<SegmentRecords<'a, F>>>,
+    last: Option<Record<F>>,
 }
 
-impl<'a> RecordIter<'a> {
+impl<'a, F: Fingerprint> RecordIter<'a, F> {
     pub(super) fn new(segments: &'a [Arc<Segment>]) -> Self {
         Self { sources: segments.iter().map(|segment| SegmentRecords::new(segment).peekable()).collect(), last: None }
     }
+
+    /// The least of the segments' next records; errors come first.
+    fn least(&mut self) -> Option<Result<Record<F>>> {
+        let heads = self
+            .sources
+            .iter_mut()
+            .enumerate()
+            .filter_map(|(number, source)| Some((source.peek()?.as_ref().ok().cloned(), number)));
+        let (_, number) = heads.min()?;
+        self.sources.get_mut(number)?.next()
+    }
+
+    /// What the other segments count of a fingerprint.
+    fn others(&mut self, fingerprint: F) -> u64 {
+        let mut sum = 0u64;
+        for source in &mut self.sources {
+            let same = |next: &Result<Record<F>>| next.as_ref().is_ok_and(|next| next.fingerprint == fingerprint);
+            if let Some(Ok(Record { id: Id::Count(count), .. })) = source.next_if(same) {
+                sum = sum.saturating_add(count);
+            }
+        }
+        sum
+    }
 }
 
-impl Iterator for RecordIter<'_> {
-    type Item = Result<Record>;
+impl<F: Fingerprint> Iterator for RecordIter<'_, F> {
+    type Item = Result<Record<F>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            // Errors come first, then the least record.
-            let heads = self
-                .sources
-                .iter_mut()
-                .enumerate()
-                .filter_map(|(number, source)| Some((source.peek()?.as_ref().ok().copied(), number)));
-            let (_, number) = heads.min()?;
-            match self.sources.get_mut(number)?.next()? {
-                Ok(record) if self.last == Some(record) => {}
+            match self.least()? {
+                Ok(Record { fingerprint, id: Id::Count(count) }) => {
+                    let id = Id::Count(count.saturating_add(self.others(fingerprint)));
+                    return Some(Ok(Record { fingerprint, id }));
+                }
+                Ok(record) if self.last.as_ref() == Some(&record) => {}
                 Ok(record) => {
-                    self.last = Some(record);
+                    self.last = Some(record.clone());
                     return Some(Ok(record));
                 }
                 Err(error) => {

@@ -1,7 +1,6 @@
 //! Sizes and counts.
 
 use super::filters;
-use crate::fingerprint::WIDTH;
 use crate::format::Parameters;
 use crate::plan::{Design, TableLayout};
 use crate::segment::Segment;
@@ -58,29 +57,29 @@ impl TableStatistics {
     }
 }
 
-/// log2 of the number of sets of n of the 2^64 fingerprints, divided by n: 64 - log2 n + log2 e, less a vanishing term
-/// (Stirling). For few fingerprints exact: the sum of log2((2^64 - i) / (i + 1)).
+/// log2 of the number of sets of n of the 2^w fingerprints of w bits, divided by n: w - log2 n + log2 e, less a vanishing term
+/// (Stirling). For few fingerprints exact: the sum of log2((2^w - i) / (i + 1)).
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "a bound to four digits")]
-pub(crate) fn information_bound(fingerprints: u64) -> Option<f64> {
+pub(crate) fn information_bound(width: u32, fingerprints: u64) -> Option<f64> {
     let n = fingerprints as f64;
     match fingerprints {
         0 => None,
-        1..=1000 => Some((0..fingerprints).map(|i| f64::from(WIDTH) - (i as f64 + 1.0).log2()).sum::<f64>() / n),
+        1..=1000 => Some((0..fingerprints).map(|i| f64::from(width) - (i as f64 + 1.0).log2()).sum::<f64>() / n),
         _ => {
             let stirling = (2.0 * std::f64::consts::PI * n).log2() / (2.0 * n);
-            Some(f64::from(WIDTH) - n.log2() + std::f64::consts::LOG2_E - stirling)
+            Some(f64::from(width) - n.log2() + std::f64::consts::LOG2_E - stirling)
         }
     }
 }
 
 /// The tables of a design with nothing in them. A design that does not fit the width, which no store has, has none.
-pub(crate) fn empty_tables(design: Design) -> Vec<TableStatistics> {
+pub(crate) fn empty_tables(design: Design, width: u32) -> Vec<TableStatistics> {
     let named = |(number, layout): (usize, TableLayout)| TableStatistics {
         name: format!("table {number} (leading {} bits)", layout.leading),
         ..TableStatistics::default()
     };
-    design.tables(WIDTH).unwrap_or_default().into_iter().enumerate().map(named).collect()
+    design.tables(width).unwrap_or_default().into_iter().enumerate().map(named).collect()
 }
 
 /// Sizes and counts of one segment.
@@ -96,14 +95,14 @@ pub(super) fn collect<'a>(
 ) -> Statistics {
     let mut total = Statistics { file_bytes: manifest_bytes, ..Statistics::default() };
     // An empty store has tables too, empty ones.
-    total.tables = empty_tables(parameters.design());
+    total.tables = empty_tables(parameters.design(), parameters.width());
     for segment in segments {
         let footer = segment.footer();
         total.records = total.records.saturating_add(footer.records);
         total.fingerprints = total.fingerprints.saturating_add(footer.fingerprints);
         total.segments += 1;
         total.file_bytes += segment.file().length();
-        total.id_bytes += footer.ids.length + footer.id_index.length;
+        total.id_bytes += footer.ids.length + footer.id_index.length + footer.id_dictionary.length;
         total.resident_bytes += segment.resident_bytes();
         total.filter_bytes += filters::bytes_of(segment);
         for (table, sections) in total.tables.iter_mut().zip(&footer.tables) {
@@ -115,7 +114,7 @@ pub(super) fn collect<'a>(
         }
     }
     for table in &mut total.tables {
-        table.information_bound_bits = information_bound(table.fingerprints);
+        table.information_bound_bits = information_bound(parameters.width(), table.fingerprints);
     }
     total
 }
@@ -126,9 +125,9 @@ mod tests {
 
     #[test]
     fn the_bound_is_known_at_the_usual_size() {
-        assert_eq!(information_bound(0), None);
-        assert_eq!(information_bound(1), Some(64.0));
-        assert!((information_bound(20_000_000).unwrap() - 41.19).abs() < 0.005);
-        assert!((information_bound(1000).unwrap() - information_bound(1001).unwrap()).abs() < 0.01);
+        assert_eq!(information_bound(64, 0), None);
+        assert_eq!(information_bound(64, 1), Some(64.0));
+        assert!((information_bound(64, 20_000_000).unwrap() - 41.19).abs() < 0.005);
+        assert!((information_bound(64, 1000).unwrap() - information_bound(64, 1001).unwrap()).abs() < 0.01);
     }
 }

@@ -34,14 +34,14 @@ fn every_real_value_with_up_to_four_flips_at_every_k_up_to_five() {
     distinct.sort_unstable();
     distinct.dedup();
     let mut ids: std::collections::HashMap<u64, Vec<u64>> = std::collections::HashMap::new();
-    records.iter().for_each(|record| ids.entry(record.fingerprint).or_default().push(record.id));
+    records.iter().for_each(|record| ids.entry(record.fingerprint).or_default().push(record.id.number().unwrap()));
     flipped(&real, 1).par_chunks(500).for_each(|queries| {
         let mut searcher = store.searcher();
         for &query in queries {
             let near = distances(&distinct, query, 5);
             for k in 0..=5 {
                 let found = searcher.query(query, k).unwrap();
-                let found = found.iter().map(|m| (m.distance, m.fingerprint, m.id));
+                let found = found.iter().map(|m| (m.distance, m.fingerprint, m.id.number().unwrap()));
                 let expected =
                     near.iter().filter(|&&(d, _)| d <= k).flat_map(|&(d, f)| ids[&f].iter().map(move |&id| (d, f, id)));
                 assert!(found.eq(expected), "{query:016x} within {k}");

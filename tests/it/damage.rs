@@ -49,7 +49,7 @@ fn check(fixture: &Fixture, records: &[Record], queries: &[u64], label: &str) {
     let report = report.unwrap_or_else(|error| panic!("{label}: verify fails instead of reporting: {error}"));
     assert!(!report.damages.is_empty(), "{label}: not noticed");
     assert!(report.damages.iter().all(|damage| !damage.section.is_empty()));
-    match Store::open_read_only(&fixture.path, &fixture.options) {
+    match <Store>::open_read_only(&fixture.path, &fixture.options) {
         Err(error) => assert!(matches!(error.kind(), ErrorKind::Damaged | ErrorKind::Unsupported), "{label}: {error}"),
         Ok(store) => {
             for &query in queries {
@@ -118,7 +118,7 @@ fn the_segment_of_another_store_is_not_taken_for_ones_own() {
         .into_iter()
         .map(|fingerprint| {
             let fixture = Fixture::new(ReadMode::Mmap);
-            drop(fixture.load(&Parameters::new(3), &[Record { fingerprint, id: 5 }], 1));
+            drop(fixture.load(&Parameters::new(3), &[Record::new(fingerprint, 5)], 1));
             fixture
         })
         .collect();
@@ -126,9 +126,9 @@ fn the_segment_of_another_store_is_not_taken_for_ones_own() {
     let other = stores[1].env.bytes(&segment).unwrap();
     assert_eq!(other.len(), stores[0].env.bytes(&segment).unwrap().len());
     stores[0].env.set_bytes(&segment, other);
-    let records = [Record { fingerprint: 0x1111_2222_3333_4444, id: 5 }];
+    let records = [Record::new(0x1111_2222_3333_4444, 5)];
     check(&stores[0], &records, &[records[0].fingerprint], "another store's segment");
-    let error = Store::open_read_only(&stores[0].path, &stores[0].options).unwrap_err();
+    let error = <Store>::open_read_only(&stores[0].path, &stores[0].options).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Damaged);
 }
 
@@ -139,8 +139,8 @@ fn a_file_that_changes_under_a_positioned_reader_gives_errors() {
     let records = numbered(&uniform(20_000, 12));
     let options = Options::new().with_read_mode(ReadMode::Pread);
     let loaded = fpstore::Records::WithIds(records.clone());
-    drop(Store::create_loaded(&path, &Parameters::new(3), &options, loaded).unwrap());
-    let store = Store::open_read_only(&path, &options).unwrap();
+    drop(<Store>::create_loaded(&path, &Parameters::new(3), &options, loaded).unwrap());
+    let store = <Store>::open_read_only(&path, &options).unwrap();
     let segment = path.join("00000001.segment");
     let bytes = std::fs::read(&segment).unwrap();
     for length in [bytes.len() / 2, 5000, 0] {

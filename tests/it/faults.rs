@@ -67,9 +67,9 @@ fn creation() {
     let load = || Records::WithIds(records.clone());
     sweep(
         |_| {},
-        |fixture, options| Store::create_loaded(&fixture.path, &Parameters::new(3), options, load()).map(|_| ()),
+        |fixture, options| <Store>::create_loaded(&fixture.path, &Parameters::new(3), options, load()).map(|_| ()),
         |fixture, done, fault| {
-            match Store::open(&fixture.path, &fixture.options) {
+            match <Store>::open(&fixture.path, &fixture.options) {
                 Ok(store) => assert_eq!(records_in(&store).len(), 1000, "{fault:?}"),
                 Err(error) => {
                     assert_eq!(error.kind(), ErrorKind::NotFound, "{fault:?}: {error}");
@@ -77,14 +77,14 @@ fn creation() {
                     if !fault.lasting && !fault.crash {
                         assert!(names(fixture).is_empty(), "{fault:?}: {:?} is left", names(fixture));
                     }
-                    let store = Store::create_loaded(&fixture.path, &Parameters::new(3), &fixture.options, load());
+                    let store = <Store>::create_loaded(&fixture.path, &Parameters::new(3), &fixture.options, load());
                     assert_eq!(records_in(&store.unwrap().0).len(), 1000, "{fault:?}");
                 }
             }
             let mut left = names(fixture);
             left.sort();
             assert!(left == ["00000001.segment", "LOCK", "MANIFEST"] || left.iter().any(|name| name == "creating.tmp"));
-            drop(Store::open(&fixture.path, &fixture.options).unwrap());
+            drop(<Store>::open(&fixture.path, &fixture.options).unwrap());
             assert!(!names(fixture).iter().any(|name| name.ends_with(".tmp")), "{fault:?}");
         },
     );
@@ -93,19 +93,19 @@ fn creation() {
 #[test]
 fn a_second_load() {
     let (old, new) = (numbered(&real()[..400]), numbered(&real()[200..800]));
-    let before: BTreeSet<Record> = old.iter().copied().collect();
-    let after: BTreeSet<Record> = before.iter().chain(&new).copied().collect();
+    let before: BTreeSet<Record> = old.iter().cloned().collect();
+    let after: BTreeSet<Record> = before.iter().chain(&new).cloned().collect();
     sweep(
         |fixture| drop(fixture.load(&Parameters::new(3), &old, 1)),
         |fixture, options| {
-            let mut store = Store::open(&fixture.path, options)?;
+            let mut store = <Store>::open(&fixture.path, options)?;
             store.bulk_load(Records::WithIds(new.clone())).map(|_| ())
         },
         |fixture, done, fault| {
-            let store = Store::open_read_only(&fixture.path, &fixture.options).unwrap();
+            let store = <Store>::open_read_only(&fixture.path, &fixture.options).unwrap();
             let found = records_in(&store);
             assert!(found == after || (found == before && !done), "{fault:?}");
-            let mut store = Store::open(&fixture.path, &fixture.options).unwrap();
+            let mut store = <Store>::open(&fixture.path, &fixture.options).unwrap();
             let expected = if found == after { 2 } else { 1 };
             assert_eq!(names(fixture).len(), expected + 2, "{fault:?}: {:?}", names(fixture));
             store.bulk_load(Records::WithIds(new.clone())).unwrap();
@@ -122,7 +122,7 @@ fn a_store_whose_load_failed_answers_as_before_and_takes_the_next_load_or_says_w
     sweep(
         |fixture| drop(fixture.load(&Parameters::new(3), &old, 1)),
         |fixture, options| {
-            let mut store = Store::open(&fixture.path, options)?;
+            let mut store = <Store>::open(&fixture.path, options)?;
             let loaded = store.bulk_load(Records::WithIds(new.clone()));
             if let Err(error) = loaded {
                 assert_eq!(store.statistics().records, 400);
@@ -142,7 +142,7 @@ fn a_store_whose_load_failed_answers_as_before_and_takes_the_next_load_or_says_w
             Ok(())
         },
         |fixture, done, fault| {
-            let found = records_in(&Store::open_read_only(&fixture.path, &fixture.options).unwrap()).len();
+            let found = records_in(&<Store>::open_read_only(&fixture.path, &fixture.options).unwrap()).len();
             assert!(found == 1000 || (found == 400 && !done), "{fault:?}: {found} {done}");
         },
     );
@@ -157,16 +157,16 @@ fn opening_for_writing_makes_a_manifest_durable_whose_writer_could_not() {
     let parameters = Parameters::new(3);
     for operation in 0..200 {
         let fixture = Fixture::new(ReadMode::Pread);
-        drop(Store::create(&fixture.path, &parameters, &fixture.options).unwrap());
+        drop(<Store>::create(&fixture.path, &parameters, &fixture.options).unwrap());
         let failing = Failing::new(Arc::new(fixture.env.clone()), operation..operation + 1);
         let options = Options::new().with_env(Arc::new(failing));
         let _ =
-            Store::open(&fixture.path, &options).and_then(|mut store| store.bulk_load(Records::WithIds(new.clone())));
-        let mut store = Store::open(&fixture.path, &fixture.options).unwrap();
+            <Store>::open(&fixture.path, &options).and_then(|mut store| store.bulk_load(Records::WithIds(new.clone())));
+        let mut store = <Store>::open(&fixture.path, &fixture.options).unwrap();
         store.bulk_load(Records::WithIds(new.clone())).unwrap();
         drop(store);
         fixture.env.crash();
-        let store = Store::open(&fixture.path, &fixture.options).unwrap();
+        let store = <Store>::open(&fixture.path, &fixture.options).unwrap();
         assert_eq!(records_in(&store).len(), 500, "operation {operation}");
     }
 }
@@ -178,7 +178,7 @@ fn a_query_over_a_failing_disk_is_an_error_or_right() {
     sweep(
         |fixture| drop(fixture.load(&Parameters::new(3), &records, 1)),
         |fixture, options| {
-            let found = Store::open_read_only(&fixture.path, options)?.query(query, 3)?;
+            let found = <Store>::open_read_only(&fixture.path, options)?.query(query, 3)?;
             assert_eq!(found, expected(&records, query, 3));
             Ok(())
         },
@@ -193,7 +193,7 @@ fn a_load_reads_no_more_of_the_store_once_reading_has_failed() {
     drop(fixture.load(&Parameters::new(3), &records, 1));
     let failing = Failing::new(Arc::new(fixture.env.clone()), 0..0);
     let options = Options::new().with_read_mode(ReadMode::Pread).with_env(Arc::new(failing.clone()));
-    let mut store = Store::open(&fixture.path, &options).unwrap();
+    let mut store = <Store>::open(&fixture.path, &options).unwrap();
     let opened = failing.operations();
     store.bulk_load(Records::WithIds(records.clone())).unwrap();
     // That took many reads; of a disk that is gone from the third on, no more than the one that fails.
@@ -201,7 +201,7 @@ fn a_load_reads_no_more_of_the_store_once_reading_has_failed() {
     drop(store);
     let failing = Failing::new(Arc::new(fixture.env.clone()), opened + 2..u64::MAX);
     let options = options.with_env(Arc::new(failing.clone()));
-    let mut store = Store::open(&fixture.path, &options).unwrap();
+    let mut store = <Store>::open(&fixture.path, &options).unwrap();
     assert_eq!(store.bulk_load(Records::WithIds(records)).unwrap_err().kind(), ErrorKind::Io);
     assert_eq!(failing.operations(), opened + 3);
 }

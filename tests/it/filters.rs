@@ -51,7 +51,7 @@ fn filters_save_nearly_all_blocks() {
     let queries = queries(&values);
     let mut open = |filters| {
         fixture.options = fixture.options.clone().with_filters(filters);
-        work(&Store::open_read_only(&fixture.path, &fixture.options).unwrap(), &queries)
+        work(&<Store>::open_read_only(&fixture.path, &fixture.options).unwrap(), &queries)
     };
     let (without, with) = (open(Filters::Off), open(Filters::AtOpen));
     assert_eq!(without.probes, without.places);
@@ -61,7 +61,7 @@ fn filters_save_nearly_all_blocks() {
 }
 
 fn work_of_scan(fixture: &Fixture, queries: &[u64]) -> Work {
-    let store = Store::open_read_only(&fixture.path, &fixture.options).unwrap();
+    let store = <Store>::open_read_only(&fixture.path, &fixture.options).unwrap();
     let mut searcher = store.searcher();
     searcher.scan(queries[0], 3).unwrap();
     searcher.work()
@@ -72,7 +72,7 @@ fn made_in_the_background_at_opening_or_never_and_within_their_memory() {
     let records = numbered(&uniform(200_000, 35));
     let (first, second) = records.split_at(100_000);
     let fixture = Fixture::new(ReadMode::Mmap);
-    let open = |options: &Options| Store::open(&fixture.path, options).unwrap();
+    let open = |options: &Options| <Store>::open(&fixture.path, options).unwrap();
     let options = &fixture.options;
     drop(fixture.load(&Parameters::new(3), first, 1));
     let mut store = open(options);
@@ -112,7 +112,7 @@ fn a_damaged_table_has_no_filter_and_says_so_when_asked() {
     bytes[5000] ^= 1;
     fixture.env.set_bytes(&path, bytes);
     fixture.options = fixture.options.with_filters(Filters::AtOpen);
-    let store = Store::open_read_only(&fixture.path, &fixture.options).unwrap();
+    let store = <Store>::open_read_only(&fixture.path, &fixture.options).unwrap();
     assert_eq!(store.filter_bytes() * 2, store.statistics().filter_bytes);
     let failed = records.iter().step_by(97).filter(|record| store.query(record.fingerprint, 3).is_err()).count();
     assert!(failed > 0);

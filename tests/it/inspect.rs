@@ -52,7 +52,8 @@ fn blocks_hold_the_tables_keys_in_order() {
         assert!(view.block(number, blocks).is_err());
     }
     assert!(view.block(2, 0).is_err());
-    let ids: Vec<u64> = records.iter().filter(|r| r.fingerprint == fingerprints[9]).map(|r| r.id).collect();
+    let ids = records.iter().filter(|r| r.fingerprint == fingerprints[9]).map(|r| r.id.clone());
+    let ids: Vec<_> = ids.collect();
     assert_eq!(view.get(fingerprints[9]).unwrap(), ids);
     assert!(view.get(fingerprints[9] ^ 0x10_0400).unwrap().is_empty());
 }

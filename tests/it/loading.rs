@@ -19,24 +19,24 @@ fn loading_again_changes_nothing() {
 #[test]
 fn own_numbers_begin_at_zero_go_on_and_survive_reopening() {
     let fixture = Fixture::new(ReadMode::Mmap);
-    let mut store = Store::create(&fixture.path, &Parameters::new(3), &fixture.options).unwrap();
+    let mut store = <Store>::create(&fixture.path, &Parameters::new(3), &fixture.options).unwrap();
     assert_eq!(store.numbering(), Numbering::Undecided);
     store.bulk_load(Records::Numbered(vec![9, 8, 9])).unwrap();
     drop(store);
-    let mut store = Store::open(&fixture.path, &fixture.options).unwrap();
+    let mut store = <Store>::open(&fixture.path, &fixture.options).unwrap();
     assert_eq!(store.bulk_load(Records::Numbered(vec![9])).unwrap().added(), 1);
-    let ids = |f| store.query(f, 0).unwrap().iter().map(|found| found.id).collect::<Vec<_>>();
+    let ids = |f| store.query(f, 0).unwrap().iter().map(|found| found.id.number().unwrap()).collect::<Vec<_>>();
     assert_eq!((ids(9), ids(8)), (vec![0, 2, 3], vec![1]));
 }
 
 #[test]
 fn own_and_given_ids_do_not_mix() {
     for (first, second) in [
-        (Records::Numbered(vec![1]), Records::WithIds(vec![Record { fingerprint: 2, id: 7 }])),
-        (Records::WithIds(vec![Record { fingerprint: 2, id: 7 }]), Records::Numbered(vec![1])),
+        (Records::Numbered(vec![1]), Records::WithIds(vec![Record::new(2, 7)])),
+        (Records::WithIds(vec![Record::new(2, 7)]), Records::Numbered(vec![1])),
     ] {
         let fixture = Fixture::new(ReadMode::Mmap);
-        let mut store = Store::create(&fixture.path, &Parameters::new(3), &fixture.options).unwrap();
+        let mut store = <Store>::create(&fixture.path, &Parameters::new(3), &fixture.options).unwrap();
         // A load of nothing decides nothing.
         store.bulk_load(Records::Numbered(vec![])).unwrap();
         store.bulk_load(first).unwrap();
@@ -54,23 +54,24 @@ proptest! {
         reopen: bool,
     ) {
         let fixture = Fixture::new(ReadMode::Pread);
-        let mut store = Store::create(&fixture.path, &Parameters::new(3).with_block_size(128), &fixture.options).unwrap();
+        let parameters = Parameters::new(3).with_block_size(128);
+        let mut store = <Store>::create(&fixture.path, &parameters, &fixture.options).unwrap();
         let mut model = BTreeSet::new();
         for load in loads {
             let records: Vec<Record> = load
                 .iter()
-                .map(|&(fingerprint, id, far)| Record { fingerprint: if far { fingerprint << 58 } else { fingerprint }, id })
+                .map(|&(fingerprint, id, far)| Record::new(if far { fingerprint << 58 } else { fingerprint }, id))
                 .collect();
             let before = model.len();
-            model.extend(records.iter().copied());
+            model.extend(records.iter().cloned());
             let report = store.bulk_load(Records::WithIds(records)).unwrap();
             prop_assert_eq!(report.added() as usize, model.len() - before);
             if reopen {
                 drop(store);
-                store = Store::open(&fixture.path, &fixture.options).unwrap();
+                store = <Store>::open(&fixture.path, &fixture.options).unwrap();
             }
         }
-        prop_assert!(store.records().map(Result::unwrap).eq(model.iter().copied()));
+        prop_assert!(store.records().map(Result::unwrap).eq(model.iter().cloned()));
         let records: Vec<Record> = model.into_iter().collect();
         for query in [0, 31, 5 << 58] {
             prop_assert_eq!(store.query(query, 2).unwrap(), expected(&records, query, 2));

@@ -16,3 +16,4 @@ mod reading;
 mod stores;
 mod strict;
 mod support;
+mod wide;

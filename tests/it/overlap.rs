@@ -2,17 +2,17 @@
 
 use crate::strict::{Manifest, Parts, store};
 use crate::support::*;
-use fpstore::{Match, Parameters, Record, Store};
+use fpstore::{Id, IdKind, Match, Parameters, Record, Store};
 
 fn open(segments: &[&[u8]], mode: fpstore::ReadMode) -> Store {
     let fixture = store(Manifest::naming(segments).bytes(), segments, mode);
-    Store::open_read_only(&fixture.path, &fixture.options).unwrap()
+    <Store>::open_read_only(&fixture.path, &fixture.options).unwrap()
 }
 
 /// Every way of asking gives each of the sorted `records` once.
 fn check(store: &Store, records: &[Record]) {
     assert!(store.verify().unwrap().damages.is_empty());
-    assert!(store.records().map(Result::unwrap).eq(records.iter().copied()));
+    assert!(store.records().map(Result::unwrap).eq(records.iter().cloned()));
     let queries: Vec<u64> = records.iter().step_by(41).map(|record| record.fingerprint ^ 0x11).collect();
     compare(store, records, &queries, 0..=4, "overlap");
     for query in queries {
@@ -28,7 +28,7 @@ fn check_nearest(store: &Store, records: &[Record], most: usize) {
         let query = record.fingerprint ^ 0x11;
         let all = expected(records, query, 64);
         for count in [1, 2, 3, 10, records.len() / 2, most] {
-            let nearest: Vec<Match> = all.iter().copied().take(count).collect();
+            let nearest: Vec<Match> = all.iter().take(count).cloned().collect();
             assert_eq!(store.nearest(query, count).unwrap(), nearest, "{count} nearest");
         }
     }
@@ -54,7 +54,7 @@ fn sample() -> Vec<Record> {
     let mut records = numbered(&uniform(1500, 52));
     records.extend(numbered(&real()[..500]));
     let more: Vec<Record> =
-        records.iter().step_by(3).map(|record| Record { id: random.below(5000), ..*record }).collect();
+        records.iter().step_by(3).map(|record| Record::new(record.fingerprint, random.below(5000))).collect();
     records.extend(more);
     records.sort_unstable();
     records.dedup();
@@ -85,8 +85,47 @@ fn what_is_there_twice_is_not_loaded_a_third_time() {
     let records = sample();
     let bytes = Parts::of(&Parameters::new(3), &records).bytes();
     let fixture = store(Manifest::naming(&[&bytes, &bytes]).bytes(), &[&bytes, &bytes], MODES[0]);
-    let mut store = Store::open(&fixture.path, &fixture.options).unwrap();
+    let mut store = <Store>::open(&fixture.path, &fixture.options).unwrap();
     let report = store.bulk_load(fpstore::Records::WithIds(records[..50].to_vec())).unwrap();
     assert_eq!((report.added(), report.already_present), (0, 50));
     check(&store, &records);
+}
+
+#[test]
+fn counts_of_segments_add_up() {
+    let distinct = uniform(600, 53);
+    // Each once or more in every segment: often as often as in the one before.
+    let loads = [1, 2, 2].map(|most| {
+        let times = |(fingerprint, i): (&u64, usize)| std::iter::repeat_n(*fingerprint, 1 + i % most);
+        distinct.iter().zip(0..).flat_map(times).collect::<Vec<u64>>()
+    });
+    let count = |i: usize| [1, 2, 2].iter().map(|most| 1 + i as u64 % most).sum::<u64>();
+    let mut records: Vec<Record> =
+        (0..600).map(|i| Record { fingerprint: distinct[i], id: Id::Count(count(i)) }).collect();
+    records.sort_unstable();
+    for mode in MODES {
+        let fixture = Fixture::new(mode);
+        let mut store =
+            <Store>::create(&fixture.path, &Parameters::new(3).with_ids(IdKind::None), &fixture.options).unwrap();
+        for load in &loads {
+            assert_eq!(store.bulk_load(fpstore::Records::Numbered(load.clone())).unwrap().added(), load.len() as u64);
+        }
+        for record in records.iter().step_by(41) {
+            let query = record.fingerprint ^ 0x11;
+            assert_eq!(store.query(query, 3).unwrap(), expected(&records, query, 3));
+            assert_eq!(store.scan(query, 64).unwrap(), expected(&records, query, 64));
+            assert_eq!(store.contains_near(query, 3).unwrap(), expected(&records, query, 3).pop());
+        }
+        check_listing(&store, &records);
+        assert!(store.compact().unwrap());
+        check_listing(&store, &records);
+    }
+}
+
+/// The store is sound and lists these records.
+fn check_listing(store: &Store, records: &[Record]) {
+    let damages = store.verify().unwrap().damages;
+    assert!(damages.is_empty(), "{damages:?}");
+    let listed: Vec<Record> = store.records().map(Result::unwrap).collect();
+    assert!(listed == records, "{} are listed of {}, the first is {:?}", listed.len(), records.len(), listed[0]);
 }

@@ -17,7 +17,7 @@ fn store(values: &[u64], design: Design, filters: Filters) -> Store {
     let fixture = Fixture::new(fpstore::ReadMode::Mmap);
     let options = fixture.options.with_filters(filters);
     let parameters = Parameters::new(3).with_design(design);
-    Store::create_loaded("store", &parameters, &options, Records::Numbered(values.to_vec())).unwrap().0
+    <Store>::create_loaded("store", &parameters, &options, Records::Numbered(values.to_vec())).unwrap().0
 }
 
 fn workload(fingerprints: u64, filter: bool) -> Workload {

@@ -10,12 +10,12 @@ fn sample(count: usize) -> Vec<Record> {
     let mut random = Random(61);
     let mut fingerprints = uniform(count, 62);
     fingerprints.sort_unstable();
-    fingerprints.into_iter().map(|fingerprint| Record { fingerprint, id: random.next() }).collect()
+    fingerprints.into_iter().map(|fingerprint| Record::new(fingerprint, random.next())).collect()
 }
 
 /// Makes a store on disk and returns its only segment's path.
 fn make(path: &Path, records: &[Record], options: &Options) -> PathBuf {
-    drop(Store::create_loaded(path, &Parameters::new(3), options, Records::WithIds(records.to_vec())).unwrap());
+    drop(<Store>::create_loaded(path, &Parameters::new(3), options, Records::WithIds(records.to_vec())).unwrap());
     path.join("00000001.segment")
 }
 
@@ -32,7 +32,7 @@ fn positioned_reads_check_every_page_every_time() {
     let options = Options::new().with_read_mode(ReadMode::Pread);
     let records = sample(20_000);
     let segment = make(&directory.path().join("store"), &records, &options);
-    let store = Store::open_read_only(directory.path().join("store"), &options).unwrap();
+    let store = <Store>::open_read_only(directory.path().join("store"), &options).unwrap();
     let bytes = fs::read(&segment).unwrap();
     let mut searcher = store.searcher();
     let query = records[records.len() / 2].fingerprint;
@@ -87,11 +87,11 @@ fn damaged_pages_are_noticed(name: &str, counts: fn(&Path) -> Vec<usize>) {
     for sound in [true, false, false] {
         // Ids might go on in the next page, so the last fingerprint before a damaged one is not asked for.
         let asked = (0..records.len()).filter(|&at| damaged(at) != sound && !(sound && damaged(at + 1)));
-        for (record, page) in asked.map(|at| (records[at], pages[at])) {
+        for (record, page) in asked.map(|at| (&records[at], pages[at])) {
             match view.get(record.fingerprint) {
                 Ok(ids) => {
                     assert!(sound, "{name}: page {page} is damaged");
-                    assert_eq!(ids, [record.id]);
+                    assert_eq!(ids, std::slice::from_ref(&record.id));
                 }
                 Err(error) => {
                     assert!(!sound, "{name}: page {page}: {error}");

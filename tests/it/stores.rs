@@ -14,10 +14,10 @@ fn create_open_and_reopen_on_the_real_file_system() {
         let options = Options::new().with_read_mode(mode);
         let path = path.join(format!("{mode:?}"));
         let (store, report) =
-            Store::create_loaded(&path, &Parameters::new(3), &options, Records::WithIds(records.clone())).unwrap();
+            <Store>::create_loaded(&path, &Parameters::new(3), &options, Records::WithIds(records.clone())).unwrap();
         assert_eq!(report.added(), 5000);
         drop(store);
-        let store = Store::open_read_only(&path, &options).unwrap();
+        let store = <Store>::open_read_only(&path, &options).unwrap();
         assert_eq!((store.numbering(), store.statistics().records), (Numbering::Given, 5000));
         compare(&store, &records, &[records[7].fingerprint, 0], 0..=4, "reopened");
         let report = store.verify().unwrap();
@@ -37,12 +37,12 @@ fn create_open_and_reopen_on_the_real_file_system() {
 fn creating_over_something_is_refused_and_changes_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let (path, options) = (directory.path().join("store"), Options::new());
-    drop(Store::create(&path, &Parameters::new(3), &options).unwrap());
-    assert_eq!(Store::create(&path, &Parameters::new(3), &options).unwrap_err().kind(), ErrorKind::AlreadyExists);
+    drop(<Store>::create(&path, &Parameters::new(3), &options).unwrap());
+    assert_eq!(<Store>::create(&path, &Parameters::new(3), &options).unwrap_err().kind(), ErrorKind::AlreadyExists);
     let other = directory.path().join("other");
     fs::create_dir(&other).unwrap();
     fs::write(other.join("thesis.txt"), "words").unwrap();
-    let error = Store::create(&other, &Parameters::new(3), &options).unwrap_err();
+    let error = <Store>::create(&other, &Parameters::new(3), &options).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::AlreadyExists);
     assert!(error.to_string().contains("thesis.txt"), "{error}");
     assert_eq!(fs::read_dir(&other).unwrap().count(), 1);
@@ -53,9 +53,9 @@ fn a_missing_store_is_not_found_and_not_made() {
     let directory = tempfile::tempdir().unwrap();
     let options = Options::new();
     for path in [directory.path().join("none"), directory.path().to_owned()] {
-        let read_only = Store::open_read_only(&path, &options).unwrap_err();
+        let read_only = <Store>::open_read_only(&path, &options).unwrap_err();
         assert_eq!(read_only.kind(), ErrorKind::NotFound, "{read_only}");
-        assert_eq!(Store::open(&path, &options).unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(<Store>::open(&path, &options).unwrap_err().kind(), ErrorKind::NotFound);
         assert_eq!(verify(&path, &options).unwrap_err().kind(), ErrorKind::NotFound);
     }
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
@@ -65,16 +65,16 @@ fn a_missing_store_is_not_found_and_not_made() {
 fn one_writer_at_a_time_any_number_of_readers() {
     let directory = tempfile::tempdir().unwrap();
     let (path, options) = (directory.path().join("store"), Options::new());
-    let mut writer = Store::create(&path, &Parameters::new(3), &options).unwrap();
-    let error = Store::open(&path, &options).unwrap_err();
+    let mut writer = <Store>::create(&path, &Parameters::new(3), &options).unwrap();
+    let error = <Store>::open(&path, &options).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Locked);
     assert!(error.to_string().contains(&format!("process {}", std::process::id())), "{error}");
     writer.bulk_load(Records::Numbered(vec![1, 2, 3])).unwrap();
-    let mut reader = Store::open_read_only(&path, &options).unwrap();
+    let mut reader = <Store>::open_read_only(&path, &options).unwrap();
     assert_eq!(reader.query(1, 0).unwrap().len(), 1);
     assert_eq!(reader.bulk_load(Records::Numbered(vec![4])).unwrap_err().kind(), ErrorKind::ReadOnly);
     drop(writer);
-    Store::open(&path, &options).unwrap();
+    <Store>::open(&path, &options).unwrap();
 }
 
 #[test]
@@ -85,12 +85,12 @@ fn leftovers_of_interrupted_work_are_no_store_and_are_removed() {
     for name in ["00000001.segment", "creating.tmp", "MANIFEST.tmp", "LOCK"] {
         fs::write(path.join(name), "unfinished").unwrap();
     }
-    assert_eq!(Store::open(&path, &options).unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(<Store>::open(&path, &options).unwrap_err().kind(), ErrorKind::NotFound);
     // Without the mark of a creation, a segment may be somebody's data: it stays.
     fs::remove_file(path.join("creating.tmp")).unwrap();
-    assert_eq!(Store::create(&path, &Parameters::new(3), &options).unwrap_err().kind(), ErrorKind::AlreadyExists);
+    assert_eq!(<Store>::create(&path, &Parameters::new(3), &options).unwrap_err().kind(), ErrorKind::AlreadyExists);
     fs::write(path.join("creating.tmp"), "").unwrap();
-    let mut store = Store::create(&path, &Parameters::new(3), &options).unwrap();
+    let mut store = <Store>::create(&path, &Parameters::new(3), &options).unwrap();
     store.bulk_load(Records::Numbered(vec![5])).unwrap();
     drop(store);
     fs::write(path.join("00000009.segment"), "an orphan").unwrap();
@@ -98,9 +98,9 @@ fn leftovers_of_interrupted_work_are_no_store_and_are_removed() {
     // Not ours, whatever they are called.
     fs::write(path.join("backup.segment"), "precious").unwrap();
     fs::write(path.join("notes.tmp"), "precious").unwrap();
-    drop(Store::open_read_only(&path, &options).unwrap());
+    drop(<Store>::open_read_only(&path, &options).unwrap());
     assert_eq!(FileSystem.list(&path).unwrap().len(), 7, "a reader removes nothing");
-    drop(Store::open(&path, &options).unwrap());
+    drop(<Store>::open(&path, &options).unwrap());
     let mut names = FileSystem.list(&path).unwrap();
     names.sort();
     assert_eq!(names, ["00000001.segment", "LOCK", "MANIFEST", "backup.segment", "notes.tmp"]);
@@ -114,7 +114,7 @@ fn impossible_parameters_are_refused_before_anything_is_made() {
         Parameters::new(3).with_block_size(100),
         Parameters::new(3).with_design("tables-99".parse().unwrap()),
     ] {
-        let error = Store::create(&fixture.path, &parameters, &fixture.options).unwrap_err();
+        let error = <Store>::create(&fixture.path, &parameters, &fixture.options).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
         assert!(fixture.env.list(&fixture.path).is_err());
     }

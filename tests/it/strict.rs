@@ -7,13 +7,15 @@ mod footers;
 mod ids;
 mod manifests;
 mod mutated;
+mod parameters;
 mod parts;
 mod sections;
+mod wide;
 
 use crate::support::*;
-use fpstore::{ErrorKind, Options, Parameters, ReadMode, Record, inspect, verify};
+use fpstore::{ErrorKind, Fingerprint, Options, Parameters, ReadMode, Record, U256, inspect, verify};
 use parts::segment;
-pub(crate) use parts::{Manifest, Parts, store};
+pub(crate) use parts::{Manifest, Parts, chunk, store};
 
 /// The latest moment at which a reader notices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,17 +74,26 @@ fn first_error(options: &Options) -> Option<fpstore::Error> {
         Ok(mut views) => views.remove(0),
         Err(error) => return Some(error),
     };
-    view.records().find_map(Result::err)
+    match view.parameters().width() {
+        256 => view.records::<U256>().unwrap().find_map(Result::err),
+        128 => view.records::<u128>().unwrap().find_map(Result::err),
+        _ => view.records::<u64>().unwrap().find_map(Result::err),
+    }
 }
 
 /// The segment is sound and holds these records.
 fn accepted(label: &str, bytes: &[u8], records: &[Record]) {
+    accepted_wide(label, bytes, records);
+}
+
+/// The same with fingerprints of any width.
+fn accepted_wide<F: Fingerprint>(label: &str, bytes: &[u8], records: &[Record<F>]) {
     for mode in MODES {
         let fixture = fixture(bytes, mode);
         let damages = verify(segment(), &fixture.options).unwrap().damages;
         assert!(damages.is_empty(), "{label}: {damages:?}");
         let view = inspect::open(segment(), &fixture.options).unwrap().remove(0);
-        assert!(view.records().map(Result::unwrap).eq(records.iter().copied()), "{label}");
+        assert!(view.records().unwrap().map(Result::unwrap).eq(records.iter().cloned()), "{label}");
     }
 }
 
@@ -94,7 +105,7 @@ fn sample() -> Vec<Record> {
         .enumerate()
         .flat_map(|(i, fingerprint)| {
             let ids: Vec<u64> = (0..1 + i % 3).map(|_| random.next()).collect();
-            ids.into_iter().map(move |id| Record { fingerprint, id })
+            ids.into_iter().map(move |id| Record::new(fingerprint, id))
         })
         .collect();
     records.sort_unstable();

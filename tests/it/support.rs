@@ -1,7 +1,9 @@
 //! Data and references that the tests share.
 
 use fpstore::env::{Env, Memory};
-use fpstore::{Codec, Design, Match, Options, Parameters, ReadMode, Record, Records, Store, distance};
+use fpstore::{
+    Codec, Design, Fingerprint, IdKind, Match, Options, Parameters, ReadMode, Record, Records, Store, distance,
+};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -61,9 +63,15 @@ pub(crate) fn families(count: usize, members: usize, seed: u64) -> Vec<u64> {
     (0..count).flat_map(|_| family()).collect()
 }
 
+/// Wide fingerprints of random words.
+pub(crate) fn wide<F: Fingerprint>(count: usize, seed: u64) -> Vec<F> {
+    let mut random = Random(seed);
+    (0..count).map(|_| F::from_words(|_| random.next())).collect()
+}
+
 /// Numbers the fingerprints from 0.
-pub(crate) fn numbered(fingerprints: &[u64]) -> Vec<Record> {
-    fingerprints.iter().zip(0..).map(|(&fingerprint, id)| Record { fingerprint, id }).collect()
+pub(crate) fn numbered<F: Fingerprint>(fingerprints: &[F]) -> Vec<Record<F>> {
+    fingerprints.iter().zip(0..).map(|(&fingerprint, id)| Record::new(fingerprint, id)).collect()
 }
 
 /// A store in memory.
@@ -82,9 +90,23 @@ impl Fixture {
 
     /// Loads the records in `segments` loads of about equal size.
     pub(crate) fn load(&self, parameters: &Parameters, records: &[Record], segments: usize) -> Store {
+        self.load_wide(parameters, records, segments)
+    }
+
+    /// The same with fingerprints of any width. Where there are no ids, the records' do not count.
+    pub(crate) fn load_wide<F: Fingerprint>(
+        &self,
+        parameters: &Parameters,
+        records: &[Record<F>],
+        segments: usize,
+    ) -> Store<F> {
         let mut store = Store::create(&self.path, parameters, &self.options).unwrap();
         for part in records.chunks(records.len().div_ceil(segments).max(1)) {
-            store.bulk_load(Records::WithIds(part.to_vec())).unwrap();
+            let load = match parameters.ids() {
+                IdKind::None => Records::Numbered(part.iter().map(|record| record.fingerprint).collect()),
+                _ => Records::WithIds(part.to_vec()),
+            };
+            store.bulk_load(load).unwrap();
         }
         store
     }
@@ -106,13 +128,13 @@ pub(crate) fn store_of(parameters: &Parameters, records: &[Record], segments: us
 }
 
 /// What a store has to answer, by comparing with every record.
-pub(crate) fn expected(records: &[Record], query: u64, k: u32) -> Vec<Match> {
-    let mut matches: Vec<Match> = records
+pub(crate) fn expected<F: Fingerprint>(records: &[Record<F>], query: F, k: u32) -> Vec<Match<F>> {
+    let mut matches: Vec<Match<F>> = records
         .iter()
         .map(|record| Match {
             distance: distance(record.fingerprint, query),
             fingerprint: record.fingerprint,
-            id: record.id,
+            id: record.id.clone(),
         })
         .filter(|found| found.distance <= k)
         .collect();

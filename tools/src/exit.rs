@@ -42,7 +42,9 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 /// The error and its causes on one line; a cause whose text has been quoted already is not repeated. Errors of reading
 /// name the input; one of the operating system that names nothing is the output's.
 fn describe(error: &anyhow::Error) -> String {
-    let mut text = if error.is::<io::Error>() { "cannot write the output".to_owned() } else { String::new() };
+    // Not one that reading has put into a context.
+    let bare = error.chain().next().is_some_and(|first| first.is::<io::Error>());
+    let mut text = if bare { "cannot write the output".to_owned() } else { String::new() };
     for cause in error.chain().map(ToString::to_string) {
         if text.is_empty() {
             text = cause;
@@ -75,5 +77,7 @@ mod tests {
         assert_eq!(describe(&error), "fpload: writing failed: no space");
         let full = anyhow::Error::from(io::Error::other("disk full"));
         assert_eq!(describe(&full), "cannot write the output: disk full");
+        let input = Err::<(), _>(io::Error::other("gone")).context("a.tsv").unwrap_err();
+        assert_eq!(describe(&input), "a.tsv: gone");
     }
 }

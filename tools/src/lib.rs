@@ -6,10 +6,14 @@
 
 pub mod common;
 pub mod exit;
+pub mod generate;
+pub mod header;
 pub mod input;
+pub mod memory;
 pub mod number;
 pub mod prediction;
 pub mod progress;
 pub mod report;
 pub mod size;
 pub mod statistics;
+pub mod width;

@@ -3,16 +3,21 @@
 //! Text never depends on the locale. The `push_` functions append to bytes that are written out in one go, which is
 //! what makes an answer of a million lines cheap.
 
+use fpstore::Fingerprint;
+
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-/// Appends a fingerprint: 16 lower-case hexadecimal digits.
-pub fn push_hex(out: &mut Vec<u8>, fingerprint: u64) {
-    let mut text = [0_u8; 16];
-    for (i, digit) in text.iter_mut().rev().enumerate() {
-        let nibble = usize::try_from((fingerprint >> (4 * i)) & 0xf).unwrap_or(0);
-        *digit = DIGITS.get(nibble).copied().unwrap_or(b'0');
+/// Appends a fingerprint: as many lower-case hexadecimal digits as it is wide, 16 for 64 bits.
+pub fn push_hex<F: Fingerprint>(out: &mut Vec<u8>, fingerprint: F) {
+    for number in 0..F::WORDS {
+        let word = fingerprint.word(number);
+        let mut text = [0_u8; 16];
+        for (i, digit) in text.iter_mut().rev().enumerate() {
+            let nibble = usize::try_from((word >> (4 * i)) & 0xf).unwrap_or(0);
+            *digit = DIGITS.get(nibble).copied().unwrap_or(b'0');
+        }
+        out.extend_from_slice(&text);
     }
-    out.extend_from_slice(&text);
 }
 
 /// Appends a number in decimal.
@@ -30,10 +35,24 @@ pub fn push_decimal(out: &mut Vec<u8>, mut number: u64) {
     out.extend_from_slice(text.get(20 - length..).unwrap_or_default());
 }
 
-/// A fingerprint: 16 lower-case hexadecimal digits.
+/// A fingerprint: as many lower-case hexadecimal digits as it is wide, 16 for 64 bits.
 #[must_use]
-pub fn hex(fingerprint: u64) -> String {
-    format!("{fingerprint:016x}")
+pub fn hex<F: Fingerprint>(fingerprint: F) -> String {
+    (0..F::WORDS).map(|number| format!("{:016x}", fingerprint.word(number))).collect()
+}
+
+/// A fingerprint of `width` bits that is given as the lower bits of a wide number.
+#[must_use]
+pub fn wide_hex(fingerprint: fpstore::U256, width: u32) -> String {
+    let digits = hex(fingerprint);
+    let unused = digits.len().saturating_sub((width / 4) as usize);
+    digits.get(unused..).unwrap_or_default().to_owned()
+}
+
+/// Appends a text as a JSON string.
+pub fn push_json_text(out: &mut Vec<u8>, text: &str) {
+    // Writing to memory does not fail.
+    let _ = serde_json::to_writer(out, text);
 }
 
 /// A count for people: digits in groups of three.
@@ -87,6 +106,7 @@ pub fn float(number: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fpstore::U256;
 
     #[test]
     fn agrees_with_the_standard_formatting() {
@@ -97,6 +117,14 @@ mod tests {
             let mut text = Vec::new();
             push_hex(&mut text, number);
             assert_eq!(String::from_utf8(text).unwrap(), hex(number));
+            assert_eq!(hex(number), format!("{number:016x}"));
+            let wide = u128::from(number) << 60;
+            assert_eq!(hex(wide), format!("{wide:032x}"));
+            let widest = U256([number, !number, 0, 1]);
+            let mut text = Vec::new();
+            push_hex(&mut text, widest);
+            assert_eq!(String::from_utf8(text).unwrap(), format!("{widest:x}"));
+            assert_eq!(hex(widest), format!("{widest:x}"));
         }
     }
 

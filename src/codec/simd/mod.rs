@@ -17,6 +17,7 @@ mod flips;
 use super::flips::{self as plain_flips, FlipsCode, Lanes};
 use super::gap as plain_gap;
 use super::near as plain_near;
+use crate::fingerprint::Fingerprint;
 
 /// Whether the AVX2 forms may be used.
 #[cfg(target_arch = "x86_64")]
@@ -63,6 +64,36 @@ pub(crate) fn near(keys: &[u64], key: u64, k: u32) -> u64 {
         return unsafe { avx2::near(keys, key, k) };
     }
     plain_near::near(keys, key, k)
+}
+
+/// Bit `i` is set if key `i` of the first [`super::LOT`], without its `row` lowest bits, lies within `radius` of `lead`.
+#[inline]
+pub(crate) fn near_leads(keys: &[u64], lead: u64, row: u32, radius: u32) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        #[target_feature(enable = "popcnt")]
+        fn counted(keys: &[u64], lead: u64, row: u32, radius: u32) -> u64 {
+            plain_near::near_leads(keys, lead, row, radius)
+        }
+        // SAFETY: the processor has the feature.
+        return unsafe { counted(keys, lead, row, radius) };
+    }
+    plain_near::near_leads(keys, lead, row, radius)
+}
+
+/// Bit `i` is set if row `i` of the first [`super::LOT`] lies within distance `k` of `query`.
+#[inline]
+pub(crate) fn near_rows<F: Fingerprint>(rows: &[u8], query: F, k: u32) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        #[target_feature(enable = "popcnt")]
+        fn counted<F: Fingerprint>(rows: &[u8], query: F, k: u32) -> u64 {
+            plain_near::near_rows(rows, query, k)
+        }
+        // SAFETY: the processor has the feature.
+        return unsafe { counted(rows, query, k) };
+    }
+    plain_near::near_rows(rows, query, k)
 }
 
 /// Asks for the memory of element `at`, if there is one, so that it is near when it is read.

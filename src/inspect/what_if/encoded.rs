@@ -1,17 +1,16 @@
 //! Encodes tables in memory, several at a time, and measures them.
 
+use super::WIDTH;
 use super::keys::Keys;
 use crate::codec::Codec;
 use crate::env::{Env, Memory, ReadMode};
 use crate::error::{Error, Result};
-use crate::fingerprint::WIDTH;
 use crate::format::footer::{Span, TableSections};
 use crate::format::{Parameters, codes, index};
 use crate::inspect::SegmentView;
-use crate::plan::TableLayout;
-use crate::segment::{Pieces, SegmentFile, Table, encode_table};
+use crate::plan::{TableForm, TableLayout};
+use crate::segment::{SegmentFile, Table, TableEncoder};
 use rayon::prelude::*;
-use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -106,13 +105,13 @@ impl TableKind {
     /// touch. Only checksums depend on a table's number, so 0 is as good as any.
     fn encode(self, segment: &SegmentView, layout: &TableLayout, keys: &[u64], all: u64) -> Result<Encoded> {
         let parameters = Parameters::default().with_codec(self.codec).with_block_size(self.block_size);
-        let mut data_bytes = 0;
-        let mut count = |pages: Vec<u8>| {
-            data_bytes += pages.len() as u64;
-            Ok(())
-        };
-        let Ok(table) = encode_table::<Infallible>(&parameters, 0, keys, Pieces::new(&mut count));
-        let (code_section, index_section) = (codes::write(&table.codes, 0), index::write(&table.index, 0));
+        let mut encoder = TableEncoder::new(&parameters, 0, keys);
+        encoder.push(keys);
+        let (pages, table) = encoder.finish();
+        let data_bytes = pages.len() as u64;
+        drop(pages);
+        let code_section = codes::write(&table.codes, 0);
+        let index_section = index::write(&table.index, table.codec, 0);
         let codes = Span { offset: 0, length: code_section.len() as u64 };
         let index = Span { offset: codes.length, length: index_section.len() as u64 };
         let data = Span { offset: index.end(), length: data_bytes };
@@ -121,7 +120,14 @@ impl TableKind {
         memory.set_bytes(path, [code_section, index_section].concat());
         let mode = if segment.segment.file().is_stable() { ReadMode::Mmap } else { ReadMode::Pread };
         let file = memory.open(path, mode).map_err(|error| Error::io("cannot open", path, error))?;
-        let open = Table::open(&Arc::new(SegmentFile::new(path, file)), 0, &sections, layout.clone(), &parameters)?;
+        let open = Table::open(
+            &Arc::new(SegmentFile::new(path, file)),
+            0,
+            &sections,
+            layout.clone(),
+            &parameters,
+            TableForm::Full,
+        )?;
         let encoded = keys.len() as u64;
         let scaled = |size: u64| match encoded {
             0 => size,

@@ -8,14 +8,16 @@ mod encoded;
 mod keys;
 
 use super::SegmentView;
-use crate::error::Result;
-use crate::fingerprint::WIDTH;
+use crate::error::{Error, Result};
 use crate::format::Parameters;
 use crate::plan::filter_shape::{FilterShape, filters_of};
 use crate::plan::{Cost, Workload, predict};
 use crate::store::{TableStatistics, empty_tables, information_bound};
 use encoded::{Encoded, Tables};
 use keys::Keys;
+
+/// Fingerprints of this width are encoded anew.
+const WIDTH: u32 = 64;
 
 /// A store as it would be under some parameters. Everything is summed over segments.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +70,7 @@ pub fn what_if(segments: &[SegmentView], parameters: &[Parameters], sample: usiz
         }
     }
     for table in alternatives.iter_mut().flat_map(|alternative| &mut alternative.tables) {
-        table.information_bound_bits = information_bound(table.fingerprints);
+        table.information_bound_bits = information_bound(WIDTH, table.fingerprints);
     }
     Ok(alternatives)
 }
@@ -94,9 +96,13 @@ impl Alternative {
 
     fn empty(parameters: &Parameters) -> Result<Self> {
         parameters.check()?;
+        if parameters.width() != WIDTH {
+            return Err(Error::invalid(format!("only stores of {WIDTH}-bit fingerprints can be encoded anew so far"))
+                .with_remedy("`fpload --plan list --width` predicts the sizes of the others"));
+        }
         Ok(Self {
-            parameters: *parameters,
-            tables: empty_tables(parameters.design()),
+            parameters: parameters.clone(),
+            tables: empty_tables(parameters.design(), WIDTH),
             resident_bytes: 0,
             filter_bytes: 0,
             estimated: false,

@@ -17,17 +17,19 @@ mod bits;
 mod blocks;
 mod wanted;
 
-use super::cost::{Cost, Goal, ProbedTable, Step, TableSize, Workload, cost, even_bits, evenly, probed};
+use super::cost::{Cost, Goal, ProbedTable, Step, Workload, cost, even_bits, evenly, probed};
 use super::masks::masks;
 use super::probing::{self, Probing};
 use super::{Design, Permutation};
 use crate::error::Result;
-use crate::fingerprint::{WIDTH, leading_ones};
+use crate::fingerprint::leading_ones;
 use blocks::{BlockKeys, Visited};
 use rayon::prelude::*;
 use std::sync::Arc;
 use wanted::Wanted;
 
+/// Fingerprints of this width are measured; for wider ones predictions are those for evenly spread keys.
+const WIDTH: u32 = 64;
 /// Most sample queries.
 const QUERIES: usize = 512;
 /// Fewest queries that a table's figures are taken from, however many prefixes each of them asks for.
@@ -95,12 +97,12 @@ impl Skew {
     /// # Errors
     /// `InvalidInput` if the design does not fit the width.
     pub fn predict(&self, design: Design, workload: &Workload) -> Result<Cost> {
-        if self.fingerprints.is_empty() {
+        if self.fingerprints.is_empty() || workload.width != WIDTH {
             return super::predict(design, workload);
         }
-        let size = TableSize::of(workload, self.bits_ratio);
-        let steps: Vec<Step> = probed(design, workload)?.par_iter().map(|table| self.step(table, size)).collect();
-        cost(design, workload, size, &steps)
+        let probed = probed(design, workload, self.bits_ratio)?;
+        let steps: Vec<Step> = probed.par_iter().map(|table| self.step(table)).collect();
+        cost(design, workload, self.bits_ratio, &steps)
     }
 
     /// The listed design that serves the goal best on this data.
@@ -116,7 +118,8 @@ impl Skew {
         /// cost less: hardly less than this part.
         const LEAST: f64 = 0.5;
         let evenly = |(listed, design)| Ok((goal.score(&evenly(design, workload, self.bits_ratio)?), listed, design));
-        let mut designs = Design::LISTED.into_iter().enumerate().map(evenly).collect::<Result<Vec<_>>>()?;
+        let mut designs =
+            Design::listed(workload.width).into_iter().enumerate().map(evenly).collect::<Result<Vec<_>>>()?;
         designs.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
         let mut best: Option<(f64, usize, Design)> = None;
         for (evenly, listed, design) in designs {
@@ -133,12 +136,13 @@ impl Skew {
     }
 
     /// What a query does in a table.
-    fn step(&self, table: &ProbedTable, size: TableSize) -> Step {
+    fn step(&self, table: &ProbedTable) -> Step {
+        let size = table.size;
         let growth = size.keys / number(&self.fingerprints);
         let blocks = BlockKeys::new(&self.fingerprints, &table.layout.permutation, size.blocks);
         let covered = blocks.covered(size.blocks);
         let reach = |prefix: u32| covered.get(prefix as usize).copied().unwrap_or(0.0);
-        let chosen = probing::choose(table.shape(size), table.radius, reach);
+        let chosen = probing::choose(table.shape(WIDTH), table.radius, reach);
         let filter = table.filter.filter(|_| chosen.filtered);
         let done = |places: f64, read: f64| {
             let read = read.min(size.blocks);

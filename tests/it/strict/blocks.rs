@@ -71,7 +71,7 @@ pub(super) fn segment(codec: Codec, blocks: &[Block]) -> Vec<u8> {
 /// A segment of one table with these codes and blocks.
 pub(super) fn segment_with(codec: Codec, codes: Vec<u8>, blocks: &[Block]) -> Vec<u8> {
     let count: u16 = blocks.iter().map(|block| block.1).sum();
-    let records: Vec<Record> = (0..count.into()).map(|fingerprint| Record { fingerprint, id: 1 }).collect();
+    let records: Vec<Record> = (0..count.into()).map(|fingerprint| Record::new(fingerprint, 1)).collect();
     let design = Design::Tables { parts: 1 };
     let mut parts = Parts::of(&Parameters::new(3).with_design(design).with_codec(codec), &records);
     parts.blocks[0] = blocks.len() as u64;
@@ -88,7 +88,7 @@ pub(super) fn segment_with(codec: Codec, codes: Vec<u8>, blocks: &[Block]) -> Ve
 }
 
 pub(super) fn good(codec: Codec, kind: u8, block: Vec<u8>, keys: &[u64]) {
-    let records: Vec<Record> = keys.iter().map(|&fingerprint| Record { fingerprint, id: 1 }).collect();
+    let records: Vec<Record> = keys.iter().map(|&fingerprint| Record::new(fingerprint, 1)).collect();
     let bytes = segment(codec, &[(kind, keys.len() as u16, *keys.last().unwrap(), block)]);
     let shown = &keys[keys.len().saturating_sub(4)..];
     accepted(&format!("{codec} {kind} {} keys up to {shown:x?}", keys.len()), &bytes, &records);
@@ -146,7 +146,7 @@ fn blocks_of_several_kinds() {
     let one: Block = (62, 1, 22, vec![]);
     let blocks = [(2, 3, 20, gap.clone()), one, (0, 1, 24, vec![]), (FLIPS, 3, 50, flips), (2, 3, 80, gap)];
     let keys = [5, 9, 20, 22, 24, 29, 31, 50, 56, 60, 80];
-    let records = keys.map(|fingerprint| Record { fingerprint, id: 1 });
+    let records = keys.map(|fingerprint| Record::new(fingerprint, 1));
     accepted("five blocks", &segment(Codec::Adaptive, &blocks), &records);
     // The same blocks in one chunk: gaps of 5 bits, counts of 2, lengths of 3, kinds of 6.
     let mut parts = Parts::take(&segment(Codec::Adaptive, &blocks));
@@ -180,7 +180,7 @@ fn xor() {
 }
 
 /// A gap block of these low and high parts.
-fn gaps(low_width: u32, parts: &[(u64, usize)]) -> Body {
+pub(super) fn gaps(low_width: u32, parts: &[(u64, usize)]) -> Body {
     let lows = parts.iter().fold(Body::default(), |body, part| body.value(part.0, low_width));
     parts.iter().fold(lows, |body, part| body.unary(part.1))
 }
@@ -314,7 +314,7 @@ fn gaps_beyond_the_greatest_key() {
         segment(CODEC, &[before, (low_width as u8, parts.len() as u16 + 1, u64::MAX, block)])
     };
     let base = u64::MAX - 40;
-    let records = [base - 1, base + 5, base + 39, u64::MAX].map(|fingerprint| Record { fingerprint, id: 1 });
+    let records = [base - 1, base + 5, base + 39, u64::MAX].map(|fingerprint| Record::new(fingerprint, 1));
     accepted("just not around", &behind(base, 3, &[(5, 0), (1, 4)]), &records);
     for (label, low_width, parts) in [
         ("the greatest key", 3, vec![(5, 0), (2, 4)]),

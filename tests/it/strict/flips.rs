@@ -290,7 +290,7 @@ fn references() {
         segment(CODEC, &[before.clone(), (FLIPS, streams.0.len() as u16 + 1, last, streams.bytes(&DENSE))])
     };
     let keys = |own: &[u64]| -> Vec<Record> {
-        [9].iter().chain(own).map(|&fingerprint| Record { fingerprint, id: 1 }).collect()
+        [9].iter().chain(own).map(|&fingerprint| Record::new(fingerprint, 1)).collect()
     };
     // From 9 bit 4 leads to 25, and the bits 4 and 3 to 17; from 25 bit 5 to 57.
     accepted("from the key before", &with(&Streams::default().flips(0, 4, &[]), 30), &keys(&[25, 30]));
@@ -434,7 +434,7 @@ fn a_table_without_a_code() {
     let two: Block = (FLIPS, 3, 20, Streams::default().far(1 << 32, 5).flips(0, 3, &[]).bytes(&DENSE));
     refused("three keys", &segment_with(CODEC, vec![0, 0], &[two]), Read, none);
     let gap: Block = (0, 3, 20, vec![0b1000_0100]);
-    let keys = [2, 7, 20].map(|fingerprint| Record { fingerprint, id: 1 });
+    let keys = [2, 7, 20].map(|fingerprint| Record::new(fingerprint, 1));
     accepted("a gap block", &segment_with(CODEC, vec![0, 0], &[gap]), &keys);
 }
 
@@ -453,7 +453,7 @@ fn faults_in_the_middle_of_many_keys() {
             match fault {
                 None => {
                     let own = (0..keys).map(|i| (2 * i + 1) << 32 | i).chain([last]);
-                    accepted(label, &bytes, &own.map(|fingerprint| Record { fingerprint, id: 1 }).collect::<Vec<_>>());
+                    accepted(label, &bytes, &own.map(|fingerprint| Record::new(fingerprint, 1)).collect::<Vec<_>>());
                 }
                 Some((at, _)) => refused(&format!("{label}, key {at}"), &bytes, Read, expected),
             }

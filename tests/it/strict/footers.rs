@@ -1,9 +1,9 @@
-//! Header, trailer, footer, parameters, places and counts.
+//! Header, trailer, footer, places and counts.
 
 use super::When::{Open, Unsupported, Verify};
 use super::parts::{Parts, trailed};
 use super::{Case, accepted, base, each, refused, sample};
-use fpstore::{Parameters, Record};
+use fpstore::{IdKind, Parameters, Record};
 
 const PLACES: &str = "sections overlap or leave a gap";
 const COUNTS: &str = "the footer's counts contradict each other";
@@ -35,50 +35,17 @@ fn header_and_trailer() {
     refused("above 65,536", &giant, Open, "a footer of 65537 bytes does not fit the file");
     let twice = parts.bytes_with(|_| {}, |footer| *footer = trailed(footer.clone()));
     refused("two trailers", &twice, Open, "16 bytes too many");
-    refused("short footer", &parts.bytes_with(|_| {}, |footer| footer.truncate(172)), Open, "checksum is");
+    refused("short footer", &parts.bytes_with(|_| {}, |footer| footer.truncate(192)), Open, "checksum is");
     each(
         &parts,
         &[
-            ("version 3", Unsupported, "format version 3; this program reads version 2", |p| p.header[8] = 3),
-            ("version 1", Unsupported, "format version 1; this program reads version 2", |p| p.header[8] = 1),
-            ("version 0", Unsupported, "format version 0; this program reads version 2", |p| p.header[8] = 0),
-            ("content hash", Verify, "the hash of the whole content does not hold", |p| p.patch(28, [1; 8])),
+            ("version 4", Unsupported, "format version 4; this program reads version 3", |p| p.header[8] = 4),
+            ("version 2", Unsupported, "format version 2; this program reads version 3", |p| p.header[8] = 2),
+            ("version 1", Unsupported, "format version 1; this program reads version 3", |p| p.header[8] = 1),
+            ("version 0", Unsupported, "format version 0; this program reads version 3", |p| p.header[8] = 0),
+            ("content hash", Verify, "the hash of the whole content does not hold", |p| p.patch(32, [1; 8])),
         ],
     );
-}
-
-/// Changes of the 12 bytes of parameters: where, to what, whether that is unsupported (or damaged), and the message.
-pub(super) const PARAMETERS: [(usize, &[u8], bool, &str); 20] = [
-    (0, &[32, 0], true, "width 32 with id kind 1"),
-    (2, &[65], false, "maximum distance 65 exceeds"),
-    (3, &[3], true, "unknown design 3 (2, 0)"),
-    (3, &[0, 0], false, ""),
-    (3, &[0, 65], false, ""),
-    (3, &[0, 2, 1], true, "unknown design 0 (2, 1)"),
-    (3, &[1, 0, 5], false, ""),
-    (3, &[1, 6, 5], false, ""),
-    (3, &[1, 2, 65], false, ""),
-    (3, &[1, 5, 12], false, ""),
-    (3, &[2, 1, 4], false, ""),
-    (3, &[2, 4, 0], false, ""),
-    (3, &[2, 4, 49], false, ""),
-    (3, &[2, 33, 8], false, ""),
-    (6, &[2], true, "unknown codec 2"),
-    (7, &[0], true, "width 64 with id kind 0"),
-    (7, &[2], true, "width 64 with id kind 2"),
-    (8, &[64, 0, 0, 0], false, "block size 64 is not possible"),
-    (8, &[1, 2, 0, 0], false, "block size 513 is not possible"),
-    (8, &[0, 0, 2, 0], false, "block size 131072 is not possible"),
-];
-
-#[test]
-fn parameters() {
-    for (at, value, unsupported, message) in PARAMETERS {
-        let mut parts = base();
-        parts.patch(at, value);
-        let when = if unsupported { Unsupported } else { Open };
-        refused(&format!("parameters {at} {value:?}"), &parts.bytes(), when, message);
-    }
 }
 
 #[test]
@@ -111,9 +78,13 @@ fn places_of_sections() {
     each(
         &parts,
         &[
-            ("longer than any file", Open, PLACES, |p| p.patch(p.place(7) + 8, [255; 8])),
+            ("an index longer than any file", Open, PLACES, |p| p.patch(p.place(7) + 8, [255; 8])),
+            ("longer than any file", Open, PLACES, |p| p.patch(p.place(8) + 8, [255; 8])),
             ("longer than the file", Open, "the footer does not follow the last section", |p| {
-                p.patch(p.place(7) + 8, [0, 0, 0, 0, 0, 0, 1, 0]);
+                p.patch(p.place(8) + 8, [0, 0, 0, 0, 0, 0, 1, 0]);
+            }),
+            ("a dictionary that is not there", Open, "the footer does not follow the last section", |p| {
+                p.patch(p.place(8) + 8, [1]);
             }),
             ("bytes before the footer", Open, "the footer does not follow the last section", |p| p.tail = vec![0]),
         ],
@@ -121,8 +92,24 @@ fn places_of_sections() {
 }
 
 #[test]
+fn a_dictionary_of_ids_that_are_no_texts() {
+    const DICTIONARY: &str = "a dictionary for ids that are no texts";
+    let few: Vec<Record> = (1..4).map(|i| Record::new(i << 50, 1)).collect();
+    for ids in [IdKind::Number, IdKind::None] {
+        let parts = Parts::of(&Parameters::new(3).with_ids(ids), &few);
+        assert!(parts.sections[8].is_empty());
+        const CASES: [Case; 3] = [
+            ("one byte", Open, DICTIONARY, |p| *p.id_dictionary() = vec![0]),
+            ("a checksum", Open, DICTIONARY, |p| *p.id_dictionary() = vec![0; 4]),
+            ("some bytes", Open, DICTIONARY, |p| *p.id_dictionary() = vec![7; 100]),
+        ];
+        each(&parts, &CASES);
+    }
+}
+
+#[test]
 fn counts() {
-    let few: Vec<Record> = (1..4).map(|i| Record { fingerprint: i << 50, id: 1 }).collect();
+    let few: Vec<Record> = (1..4).map(|i| Record::new(i << 50, 1)).collect();
     let few = Parts::of(&Parameters::new(3), &few);
     const CASES: [Case; 9] = [
         ("fewer records", Open, COUNTS, |p| p.records = p.fingerprints - 1),
@@ -154,7 +141,7 @@ fn counts() {
 
 #[test]
 fn a_segment_without_records_is_legal() {
-    let mut parts = Parts::of(&Parameters::new(3), &[Record { fingerprint: 5, id: 5 }]);
+    let mut parts = Parts::of(&Parameters::new(3), &[Record::new(5, 5)]);
     (parts.records, parts.fingerprints, parts.blocks) = (0, 0, vec![0, 0]);
     [0, 2, 3, 5, 6, 7].into_iter().for_each(|section| parts.sections[section].clear());
     accepted("empty", &parts.bytes(), &[]);

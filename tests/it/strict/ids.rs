@@ -4,7 +4,7 @@ use super::When::{Open, Read, Verify};
 use super::parts::{Parts, placed};
 use super::{Case, accepted, each, fixture, refused, segment};
 use crate::support::*;
-use fpstore::{Parameters, Record, inspect, verify};
+use fpstore::{Id, IdKind, Parameters, Record, inspect, verify};
 
 const HEADER: &str = "the header of a page of ids is not possible";
 const PADDING: &str = "padding of a page of ids is not zero";
@@ -50,7 +50,7 @@ fn index(counts: &[u16]) -> Vec<u8> {
 
 /// Eight fingerprints with these pages of ids.
 fn with_pages(pages: &[&[(u16, bool)]]) -> Parts {
-    let records: Vec<Record> = (0..8).map(|i| Record { fingerprint: i << 40, id: 0 }).collect();
+    let records: Vec<Record> = (0..8).map(|i| Record::new(i << 40, 0)).collect();
     let mut parts = Parts::of(&Parameters::new(3), &records);
     parts.records = pages.iter().map(|page| page.len() as u64).sum();
     let encoded = pages.iter().zip(1..).map(|(ids, number)| page(ids, number == pages.len()));
@@ -64,7 +64,7 @@ fn records(ids: &[(u16, bool)]) -> Vec<Record> {
     let mut rank = 0;
     let each = ids.iter().map(|&(id, begins)| {
         rank += u64::from(begins);
-        Record { fingerprint: (rank - 1) << 40, id: id.into() }
+        Record::new((rank - 1) << 40, u64::from(id))
     });
     each.collect()
 }
@@ -107,7 +107,7 @@ fn an_id_beyond_its_pages_range() {
     parts.ids()[36] |= 0x3f;
     let fixture = fixture(&parts.bytes(), MODES[0]);
     let view = inspect::open(segment(), &fixture.options).unwrap().remove(0);
-    let error = view.records().find_map(Result::err).unwrap();
+    let error = view.records::<u64>().unwrap().find_map(Result::err).unwrap();
     assert_eq!(error.message(), "an id exceeds its page's range");
     assert_eq!(verify(segment(), &fixture.options).unwrap().damages.len(), 1);
 }
@@ -170,5 +170,50 @@ fn from_page_to_page() {
     *missing.id_index() = index(&[4, 4]);
     let fixture = fixture(&missing.bytes(), MODES[1]);
     let view = inspect::open(segment(), &fixture.options).unwrap().remove(0);
-    assert_eq!(view.get(3 << 40).unwrap_err().message(), "a fingerprint has no ids");
+    assert_eq!(view.get(3u64 << 40).unwrap_err().message(), "a fingerprint has no ids");
+}
+
+/// Eight fingerprints without ids and these pages of counts.
+fn with_counts(pages: &[&[(u16, bool)]]) -> Parts {
+    let records: Vec<Record> = (0..8).map(|i| Record::new(i << 40, 0)).collect();
+    let mut parts = Parts::of(&Parameters::new(3).with_ids(IdKind::None), &records);
+    assert_eq!(parts.records, 8);
+    let ids = with_pages(pages);
+    for section in [6, 7] {
+        parts.sections[section].clone_from(&ids.sections[section]);
+    }
+    parts.records = pages.concat().iter().map(|&(count, _)| u64::from(count)).sum();
+    parts
+}
+
+#[test]
+fn counts_of_fingerprints_without_ids() {
+    const COUNT: &str = "a fingerprint has not one count, of one or more";
+    const COUNTS: [(u16, bool); 8] =
+        [(5, true), (1, true), (1000, true), (1, true), (1, true), (900, true), (3, true), (1, true)];
+    let counted: Vec<Record> =
+        (0..).zip(COUNTS).map(|(i, (count, _))| Record { fingerprint: i << 40, id: Id::Count(count.into()) }).collect();
+    for pages in [&[&COUNTS[..]][..], &[&COUNTS[..3], &COUNTS[3..]]] {
+        accepted(&format!("{} pages", pages.len()), &with_counts(pages).bytes(), &counted);
+    }
+    for at in [0, 3, 7] {
+        let mut counts = COUNTS;
+        counts[at].0 = 0;
+        refused(&format!("count {at} is 0"), &with_counts(&[&counts]).bytes(), Verify, COUNT);
+        let pages = [&counts[..4], &counts[4..]];
+        refused(&format!("count {at} is 0 of two pages"), &with_counts(&pages).bytes(), Verify, COUNT);
+        let mut more = COUNTS.to_vec();
+        more.insert(at + 1, (999 - 100 * at as u16, false));
+        refused(&format!("two counts of {at}"), &with_counts(&[&more]).bytes(), Verify, COUNT);
+        let pages = [&more[..=at], &more[at + 1..]];
+        refused(&format!("a further count of {at} in the next page"), &with_counts(&pages).bytes(), Verify, COUNT);
+    }
+    const FIT: &str = "the footer's counts do not fit its sections";
+    const CASES: [Case; 4] = [
+        ("fewer records", Verify, "1912 ids for 1911 records", |p| p.records -= 1),
+        ("more records", Verify, "1912 ids for 18446744073709551615 records", |p| p.records = u64::MAX),
+        ("fewer records than fingerprints", Open, "the footer's counts contradict each other", |p| p.records = 7),
+        ("more fingerprints than pages hold", Open, FIT, |p| (p.records, p.fingerprints) = (65_536, 65_536)),
+    ];
+    each(&with_counts(&[&COUNTS]), &CASES);
 }

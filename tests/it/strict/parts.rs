@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use fpstore::env::Env;
-use fpstore::{Parameters, ReadMode, Record};
+use fpstore::{Fingerprint, Parameters, ReadMode, Record};
 use std::path::PathBuf;
 
 /// The checksum of a unit: stream and number count too.
@@ -17,6 +17,14 @@ pub(crate) fn placed(stream: u32, number: u64, bytes: &[u8]) -> [u8; 4] {
 fn number(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())
 }
+
+/// Bytes of parameters, with the hasher's name: its length is told at their end.
+fn parameters_length(bytes: &[u8]) -> usize {
+    PARAMETERS + usize::from(u16::from_le_bytes([bytes[14], bytes[15]]))
+}
+
+/// Bytes of parameters without a hasher.
+pub(crate) const PARAMETERS: usize = 16;
 
 /// Writes a unit's checksum into its last four bytes.
 fn close(unit: &mut [u8], stream: u32, number: u64) {
@@ -34,7 +42,7 @@ pub(crate) struct Parts {
     pub(crate) records: u64,
     pub(crate) fingerprints: u64,
     pub(crate) blocks: Vec<u64>,
-    /// Data, codes and index of each table, ids, id index.
+    /// Data, codes and index of each table, ids, id index, id dictionary.
     pub(crate) sections: Vec<Vec<u8>>,
     /// What stands before each section.
     pub(crate) padding: Vec<Vec<u8>>,
@@ -47,8 +55,13 @@ pub(crate) struct Parts {
 impl Parts {
     /// The segment that the library writes.
     pub(crate) fn of(parameters: &Parameters, records: &[Record]) -> Self {
+        Self::wide(parameters, records)
+    }
+
+    /// The same with fingerprints of any width.
+    pub(crate) fn wide<F: Fingerprint>(parameters: &Parameters, records: &[Record<F>]) -> Self {
         let fixture = Fixture::new(ReadMode::Mmap);
-        drop(fixture.load(parameters, records, 1));
+        drop(fixture.load_wide(parameters, records, 1));
         Self::take(&fixture.env.bytes(&segment()).unwrap())
     }
 
@@ -56,37 +69,43 @@ impl Parts {
         let trailer = bytes.len() - 16;
         let length = u32::from_le_bytes(bytes[trailer..trailer + 4].try_into().unwrap()) as usize;
         let footer = &bytes[trailer - length..trailer];
-        let tables = (length - 68) / 56;
-        let places = (0..3 * tables + 2).map(|section| 36 + 8 * tables + 16 * section);
+        let behind = parameters_length(footer);
+        let tables = (length - behind - 72) / 56;
+        let places = (0..3 * tables + 3).map(|section| behind + 24 + 8 * tables + 16 * section);
         let sections = places.map(|at| {
             let start = number(footer, at) as usize;
             bytes[start..start + number(footer, at + 8) as usize].to_vec()
         });
         Self {
             header: bytes[..16].to_vec(),
-            parameters: footer[..12].to_vec(),
-            records: number(footer, 12),
-            fingerprints: number(footer, 20),
-            blocks: (0..tables).map(|table| number(footer, 36 + 8 * table)).collect(),
+            parameters: footer[..behind].to_vec(),
+            records: number(footer, behind),
+            fingerprints: number(footer, behind + 8),
+            blocks: (0..tables).map(|table| number(footer, behind + 24 + 8 * table)).collect(),
             sections: sections.collect(),
-            padding: vec![Vec::new(); 3 * tables + 2],
+            padding: vec![Vec::new(); 3 * tables + 3],
             tail: Vec::new(),
             patches: Vec::new(),
         }
     }
 
     pub(crate) fn ids(&mut self) -> &mut Vec<u8> {
-        let ids = self.sections.len() - 2;
+        let ids = self.sections.len() - 3;
         &mut self.sections[ids]
     }
 
     pub(crate) fn id_index(&mut self) -> &mut Vec<u8> {
+        let index = self.sections.len() - 2;
+        &mut self.sections[index]
+    }
+
+    pub(crate) fn id_dictionary(&mut self) -> &mut Vec<u8> {
         self.sections.last_mut().unwrap()
     }
 
     /// Where the footer says how a section lies: its offset, and 8 bytes on its length.
     pub(crate) fn place(&self, section: usize) -> usize {
-        36 + 8 * self.blocks.len() + 16 * section
+        self.parameters.len() + 24 + 8 * self.blocks.len() + 16 * section
     }
 
     /// Where a section begins.
@@ -105,20 +124,25 @@ impl Parts {
         self.patches.push((at, bytes.into()));
     }
 
-    fn page_size(&self) -> usize {
-        (u32::from_le_bytes(self.parameters[8..12].try_into().unwrap()) as usize).clamp(4096, 65536)
+    /// Pages of rows have a size of their own.
+    fn page_size(&self, table: u32) -> usize {
+        let width = u16::from_le_bytes([self.parameters[0], self.parameters[1]]);
+        let block_size = u32::from_le_bytes(self.parameters[10..14].try_into().unwrap()) as usize;
+        if table == 0 && width > 64 { 4096 } else { block_size.clamp(4096, 65536) }
     }
 
     /// Makes the checksums of all units hold.
     fn close(&mut self) {
-        let (tables, size) = (self.blocks.len(), self.page_size());
+        let tables = self.blocks.len();
+        let sizes: Vec<usize> = (0..tables as u32).map(|table| self.page_size(table)).collect();
         for (table, sections) in (0u32..).zip(self.sections[..3 * tables].chunks_mut(3)) {
-            (0..).zip(sections[0].chunks_mut(size)).for_each(|(page, unit)| close(unit, table, page));
+            (0..).zip(sections[0].chunks_mut(sizes[table as usize])).for_each(|(page, unit)| close(unit, table, page));
             close(&mut sections[1], 0x100 + table, 0);
             close_chunks(&mut sections[2], 0x200 + table);
         }
         (0..).zip(self.ids().chunks_mut(4096)).for_each(|(page, unit)| close(unit, 0x300, page));
         (0..).zip(self.id_index().chunks_mut(2052)).for_each(|(chunk, unit)| close(unit, 0x400, chunk));
+        close(self.id_dictionary(), 0x500, 0);
         let seal = crc32fast::hash(&self.header[..12]).to_le_bytes();
         self.header.truncate(12);
         self.header.extend(seal);
@@ -152,7 +176,8 @@ impl Parts {
     pub(crate) fn bytes_with(&self, content: impl FnOnce(&mut [u8]), footer: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let (mut bytes, mut end) = self.halves();
         content(&mut bytes);
-        end[28..36].copy_from_slice(&xxhash_rust::xxh64::xxh64(&bytes, 0).to_le_bytes());
+        let hash = self.parameters.len() + 16;
+        end[hash..hash + 8].copy_from_slice(&xxhash_rust::xxh64::xxh64(&bytes, 0).to_le_bytes());
         for (at, patch) in &self.patches {
             end[*at..at + patch.len()].copy_from_slice(patch);
         }
@@ -222,12 +247,15 @@ impl Manifest {
             let trailer = segment.len() - 16;
             let field = |at: usize| u32::from_le_bytes(segment[trailer + at..trailer + at + 4].try_into().unwrap());
             let footer = trailer - field(0) as usize;
-            parameters = segment[footer..footer + 12].to_vec();
-            let counts = [own, segment.len() as u64, number(segment, footer + 12), number(segment, footer + 20)];
+            // Of a broken footer, something.
+            let length = Some(parameters_length(&segment[footer..])).filter(|length| footer + length + 16 <= trailer);
+            let behind = footer + length.unwrap_or(PARAMETERS);
+            parameters = segment[footer..behind].to_vec();
+            let counts = [own, segment.len() as u64, number(segment, behind), number(segment, behind + 8)];
             entries.push((counts, field(4)));
         }
         let count = entries.len() as u32;
-        Self { version: 2, parameters, numbering: 2, next_segment: 9, count, entries, tail: Vec::new() }
+        Self { version: 3, parameters, numbering: 2, next_segment: 9, count, entries, tail: Vec::new() }
     }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {

@@ -1,21 +1,27 @@
 //! Which format an input has: told by an option, or by the ending of its name.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::ValueEnum;
 
+use super::Source;
+
 /// How records are written in an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// Lines of 16 hexadecimal digits, then a TAB and the id if there are ids
+    /// Lines of hexadecimal digits (16 for 64 bits), then a TAB and the id if there are ids
     Hex,
     /// Lines of a decimal number, then a TAB and the id if there are ids
     Dec,
-    /// Raw little-endian integers of 8 bytes, no ids
+    /// Raw little-endian integers as wide as the fingerprints, no ids
     Le,
     /// A JSON object a line
     Ndjson,
+    /// A row of columns, which are named in the first row
+    Csv,
+    /// A Parquet file
+    Parquet,
 }
 
 /// How an input is compressed. Always told by the ending of its name.
@@ -49,25 +55,38 @@ impl Format {
     ///
     /// When the ending stands for nothing that this version reads.
     pub fn of(path: &Path) -> anyhow::Result<Self> {
-        let inner = match Compression::of(path) {
-            Compression::None => path.to_owned(),
-            Compression::Gzip | Compression::Zstd => path.with_extension(""),
-        };
-        Ok(match ending(&inner).as_str() {
+        Ok(match ending(&uncompressed(path)).as_str() {
             "" | "txt" | "tsv" | "hex" => Self::Hex,
-            "u64" | "bin" => Self::Le,
+            "u64" | "u128" | "u256" | "bin" => Self::Le,
             "ndjson" | "jsonl" => Self::Ndjson,
-            "u128" | "u256" => bail!(
-                "{}: the name promises fingerprints wider than 64 bits, which are not supported yet; if they have 64 \
-                 bits, say --format le",
-                path.display()
-            ),
-            known @ ("csv" | "parquet") => bail!("{}: the format {known} is not supported yet", path.display()),
+            "csv" => Self::Csv,
+            "parquet" => Self::Parquet,
             _ => bail!(
-                "{}: the ending of the name does not tell the format; say it with --format hex|dec|le|ndjson",
+                "{}: the ending of the name does not tell the format; say it with --format \
+                 hex|dec|le|ndjson|csv|parquet",
                 path.display()
             ),
         })
+    }
+}
+
+/// The width that the ending of a name promises: `.u64`, `.u128` and `.u256` do.
+#[must_use]
+pub fn width_of_name(source: &Source) -> Option<u32> {
+    let Source::File(path) = source else { return None };
+    match ending(&uncompressed(path)).as_str() {
+        "u64" => Some(64),
+        "u128" => Some(128),
+        "u256" => Some(256),
+        _ => None,
+    }
+}
+
+/// The name without `.gz` or `.zst`.
+fn uncompressed(path: &Path) -> PathBuf {
+    match Compression::of(path) {
+        Compression::None => path.to_owned(),
+        Compression::Gzip | Compression::Zstd => path.with_extension(""),
     }
 }
 
@@ -86,24 +105,32 @@ mod tests {
         for name in ["a.txt", "a.tsv", "a.hex", "a.hex.gz", "a.TSV.ZST", "plain", "/dev/fd/63", "a.gz"] {
             assert_eq!(of(name), Format::Hex, "{name}");
         }
-        for name in ["a.u64", "a.bin", "dir.txt/a.u64.gz", "a.b.u64"] {
+        for name in ["a.u64", "a.u128", "a.u256.zst", "a.bin", "dir.txt/a.u64.gz", "a.b.u64"] {
             assert_eq!(of(name), Format::Le, "{name}");
         }
         assert_eq!(of("a.ndjson"), Format::Ndjson);
         assert_eq!(of("a.jsonl.zst"), Format::Ndjson);
+        assert_eq!(of("a.csv.gz"), Format::Csv);
+        assert_eq!(of("a.Parquet"), Format::Parquet);
+    }
+
+    #[test]
+    fn endings_that_promise_a_width() {
+        let width = |name: &str| width_of_name(&Source::File(name.into()));
+        assert_eq!(width("a.u64"), Some(64));
+        assert_eq!(width("a.U128.gz"), Some(128));
+        assert_eq!(width("a.u256.zst"), Some(256));
+        for name in ["a.bin", "a.hex", "u128", "a.u64.b", "a.u512"] {
+            assert_eq!(width(name), None, "{name}");
+        }
+        assert_eq!(width_of_name(&Source::Standard), None);
     }
 
     #[test]
     fn endings_that_stand_for_nothing() {
-        for (name, part) in [
-            ("a.csv", "not supported yet"),
-            ("a.parquet", "not supported yet"),
-            ("a.u128", "wider than 64"),
-            ("a.json", "--format"),
-            ("a.xls.gz", "--format"),
-        ] {
+        for name in ["a.json", "a.xls.gz", "a.u512"] {
             let error = Format::of(Path::new(name)).unwrap_err().to_string();
-            assert!(error.contains(part) && error.contains(name), "{error}");
+            assert!(error.contains("--format") && error.contains(name), "{error}");
         }
     }
 }

@@ -1,49 +1,188 @@
-//! The first line `#fpstore width=64 ...` that programs write before fingerprints.
+//! The first line `#fpstore width=64 hasher=NAME` that programs write before fingerprints.
 //!
 //! It is a remark to whoever does not know it; to us it says what the fingerprints are. Words that this version does
-//! not know are passed over, so that a later version may say more.
+//! not know are passed over, so that a later version may say more. It is read ahead, before anybody asks for a record,
+//! because the width of a new store may come from it; what does not begin like it is not waited for.
+
+use std::io;
+
+use fpstore::WIDTHS;
 
 use super::place::excerpt;
+use super::window::Window;
 
 const MARK: &[u8] = b"#fpstore";
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Refuses a header whose width is not `width`. Any other line is none of our business.
-pub(super) fn check(line: &[u8], width: u32) -> Result<(), String> {
-    let Some(rest) = line.strip_prefix(MARK) else { return Ok(()) };
-    if !rest.first().is_none_or(u8::is_ascii_whitespace) {
-        return Ok(());
-    }
-    for word in rest.split(u8::is_ascii_whitespace) {
-        let Some(value) = word.strip_prefix(b"width=") else { continue };
-        match std::str::from_utf8(value).ok().and_then(|value| value.parse::<u32>().ok()) {
-            Some(found) if found == width => {}
-            Some(found) => {
-                return Err(format!("the input is of {found}-bit fingerprints, the store of {width}-bit ones"));
-            }
-            None => return Err(format!("the header's width {} is not a number", excerpt(value))),
+/// Longest header. A longer line is a remark like any other.
+const LIMIT: usize = 4096;
+
+/// What an input says of its fingerprints in its first line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    /// Their width in bits.
+    pub width: Option<u32>,
+    /// What made them.
+    pub hasher: Option<String>,
+}
+
+impl Header {
+    /// Reads a line; `None` where it is no header.
+    fn parse(line: &[u8]) -> Result<Option<Self>, String> {
+        let Some(rest) = line.strip_prefix(MARK) else { return Ok(None) };
+        if !rest.first().is_none_or(u8::is_ascii_whitespace) {
+            return Ok(None);
         }
+        let mut header = Self::default();
+        for word in rest.split(u8::is_ascii_whitespace) {
+            if let Some(value) = word.strip_prefix(b"width=") {
+                header.width = Some(width(value)?);
+            } else if let Some(value) = word.strip_prefix(b"hasher=") {
+                let name = std::str::from_utf8(value).ok().filter(|name| !name.is_empty());
+                let name = name.ok_or_else(|| format!("the header's hasher {} is not a name", excerpt(value)))?;
+                header.hasher = Some(name.to_owned());
+            }
+        }
+        Ok(Some(header))
+    }
+}
+
+fn width(value: &[u8]) -> Result<u32, String> {
+    match std::str::from_utf8(value).ok().and_then(|value| value.parse::<u32>().ok()) {
+        Some(width) if WIDTHS.contains(&width) => Ok(width),
+        Some(width) => Err(format!("the header says {width}-bit fingerprints; there are {WIDTHS:?}")),
+        None => Err(format!("the header's width {} is not a number", excerpt(value))),
+    }
+}
+
+/// Refuses a width that is not the store's.
+pub(super) fn check_width(found: Option<u32>, width: u32) -> Result<(), String> {
+    match found {
+        Some(found) if found != width => {
+            Err(format!("the input is of {found}-bit fingerprints, the store of {width}-bit ones"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A header at the start of a stream, or what is wrong with it. Uses up nothing, and waits for no more than it takes
+/// to know.
+pub(super) fn peek(window: &mut Window) -> io::Result<Result<Option<Header>, String>> {
+    Ok(match line(window)? {
+        Some(line) => Header::parse(&line),
+        None => Ok(None),
+    })
+}
+
+/// Uses up a byte-order mark, and the header that [`peek`] found.
+pub(super) fn skip(window: &mut Window, header: bool) -> io::Result<()> {
+    while window.data().len() < BYTE_ORDER_MARK.len() && BYTE_ORDER_MARK.starts_with(window.data()) && !window.ended() {
+        window.fill()?;
+    }
+    if window.data().starts_with(BYTE_ORDER_MARK) {
+        window.consume(BYTE_ORDER_MARK.len());
+    }
+    if header {
+        let data = window.data();
+        window.consume(memchr::memchr(b'\n', data).unwrap_or(data.len()));
     }
     Ok(())
 }
 
+/// The first line if it begins like a header and is not too long.
+fn line(window: &mut Window) -> io::Result<Option<Vec<u8>>> {
+    loop {
+        let data = window.data();
+        let text = data.strip_prefix(BYTE_ORDER_MARK).unwrap_or(data);
+        let begun = text.get(..MARK.len()).unwrap_or(text);
+        if !MARK.starts_with(begun) && !BYTE_ORDER_MARK.starts_with(data) {
+            return Ok(None);
+        }
+        match memchr::memchr(b'\n', text) {
+            None if !window.ended() && text.len() <= LIMIT => window.fill()?,
+            None if text.len() > LIMIT => return Ok(None),
+            end => {
+                let line = text.get(..end.unwrap_or(text.len())).unwrap_or_default();
+                return Ok((line.len() <= LIMIT).then(|| line.strip_suffix(b"\r").unwrap_or(line).to_vec()));
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::check;
+    use super::*;
+    use std::io::Read;
+
+    /// Gives a byte at a time, and fails if it is asked for more than there are.
+    struct Pipe(Vec<u8>);
+
+    impl Read for Pipe {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            assert!(!self.0.is_empty(), "waits for more");
+            buffer[0] = self.0.remove(0);
+            Ok(1)
+        }
+    }
+
+    fn peeked(stream: impl Read + Send + 'static) -> Result<Option<Header>, String> {
+        peek(&mut Window::new(Box::new(stream))).unwrap()
+    }
 
     #[test]
-    fn widths() {
-        for line in [
-            b"#fpstore".as_slice(),
-            b"#fpstore width=64",
-            b"#fpstore hasher=native width=64",
-            b"#fpstore\tnew=thing",
-            b"#fpstores width=1",
-            b"# width=128",
-            b"",
+    fn what_headers_say() {
+        let header = |width, hasher: Option<&str>| Ok(Some(Header { width, hasher: hasher.map(str::to_owned) }));
+        for (line, expected) in [
+            ("#fpstore", header(None, None)),
+            ("#fpstore width=64", header(Some(64), None)),
+            ("#fpstore hasher=native width=128\r", header(Some(128), Some("native"))),
+            ("\u{feff}#fpstore\tnew=thing  width=256", header(Some(256), None)),
+            ("#fpstores width=1", Ok(None)),
+            ("# width=128", Ok(None)),
+            ("", Ok(None)),
+            ("\u{feff}", Ok(None)),
+            ("\u{feff}\u{feff}#fpstore", Ok(None)),
         ] {
-            assert_eq!(check(line, 64), Ok(()), "{}", line.escape_ascii());
+            for end in ["", "\n", "\nwidth=1"] {
+                assert_eq!(peeked(io::Cursor::new(format!("{line}{end}"))), expected, "{line}");
+            }
         }
-        assert!(check(b"#fpstore width=128 hasher=native", 64).unwrap_err().contains("128-bit"));
-        assert!(check(b"#fpstore hasher=x width=", 64).unwrap_err().contains("not a number"));
+        let bad = |line: &'static str| peeked(line.as_bytes()).unwrap_err();
+        assert!(bad("#fpstore hasher=x width=").contains("not a number"));
+        assert!(bad("#fpstore width=-64").contains("not a number"));
+        assert!(bad("#fpstore width=96").contains("96-bit"));
+        assert!(bad("#fpstore hasher=").contains("not a name"));
+    }
+
+    #[test]
+    fn no_more_is_read_than_it_takes() {
+        for text in ["0", "#fpstore width=64\n", "#fpx", "\u{feff}0", "\u{feff}#fpstore\n", "\n"] {
+            assert!(peeked(Pipe(text.into())).is_ok());
+        }
+        let long = [b"#fpstore ".to_vec(), vec![b'x'; 2 * LIMIT]].concat();
+        assert_eq!(peeked(Pipe(long.clone())), Ok(None));
+        assert_eq!(peeked(io::Cursor::new([long, b"\n".to_vec()].concat())), Ok(None));
+    }
+
+    #[test]
+    fn skipped_for_formats_that_know_no_remarks() {
+        for (text, rest) in
+            [("\u{feff}#fpstore width=64\r\na", "\na"), ("#fpstore", ""), ("\u{feff}a", "a"), ("a", "a"), ("", "")]
+        {
+            let mut window = Window::new(Box::new(io::Cursor::new(text)));
+            let header = peek(&mut window).unwrap().unwrap();
+            skip(&mut window, header.is_some()).unwrap();
+            while !window.ended() {
+                window.fill().unwrap();
+            }
+            assert_eq!(window.data(), rest.as_bytes());
+        }
+    }
+
+    #[test]
+    fn widths_that_differ() {
+        assert_eq!(check_width(None, 64), Ok(()));
+        assert_eq!(check_width(Some(64), 64), Ok(()));
+        assert!(check_width(Some(128), 64).unwrap_err().contains("128-bit"));
     }
 }

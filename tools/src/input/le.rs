@@ -1,57 +1,59 @@
-//! Raw little-endian integers of 8 bytes each.
+//! Raw little-endian integers, each as wide as a fingerprint.
 
-use std::io::{self, Read};
+use std::io;
+use std::marker::PhantomData;
 
-use super::Entry;
+use fpstore::Fingerprint;
+
 use super::window::Window;
-
-const SIZE: usize = size_of::<u64>();
 
 /// The integers of a stream.
 #[derive(Debug)]
-pub(super) struct Integers {
+pub(super) struct Integers<F> {
     window: Window,
     number: u64,
+    width: PhantomData<F>,
 }
 
-impl Integers {
-    pub(super) fn new(stream: Box<dyn Read + Send>) -> Self {
-        Self { window: Window::new(stream), number: 0 }
+impl<F: Fingerprint> Integers<F> {
+    pub(super) fn new(window: Window) -> Self {
+        Self { window, number: 0, width: PhantomData }
     }
 
-    /// Number of the integer that [`Self::next_entry`] gave last, or failed on; the first is 1.
+    /// Number of the integer that [`Self::next_integer`] gave last, or failed on; the first is 1.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
 
     /// Whether the next integer is there without waiting for the stream.
     pub(super) fn ready(&self) -> bool {
-        self.window.data().len() >= SIZE
+        self.window.data().len() >= F::BYTES
     }
 
     /// Appends the integers that are there without waiting for the stream.
-    pub(super) fn take_ready(&mut self, integers: &mut Vec<u64>) {
-        let (ready, _) = self.window.data().as_chunks::<SIZE>();
-        let length = size_of_val(ready);
-        self.number += ready.len() as u64;
-        integers.extend(ready.iter().map(|&bytes| u64::from_le_bytes(bytes)));
-        self.window.consume(length);
+    pub(super) fn take_ready(&mut self, integers: &mut Vec<F>) {
+        let ready = self.window.data().chunks_exact(F::BYTES);
+        let count = ready.len();
+        integers.extend(ready.map(|bytes| F::from_le_bytes(bytes).unwrap_or_default()));
+        self.number += count as u64;
+        self.window.consume(count * F::BYTES);
     }
 
     /// The next integer, or `None` at the end of the stream.
-    pub(super) fn next_entry(&mut self) -> io::Result<Option<Entry>> {
+    pub(super) fn next_integer(&mut self) -> io::Result<Option<F>> {
         self.number += 1;
         loop {
-            if let Some(bytes) = self.window.data().first_chunk::<SIZE>() {
-                let fingerprint = u64::from_le_bytes(*bytes);
-                self.window.consume(SIZE);
-                return Ok(Some(Entry { fingerprint, id: None }));
+            if let Some(integer) = self.window.data().get(..F::BYTES).and_then(F::from_le_bytes) {
+                self.window.consume(F::BYTES);
+                return Ok(Some(integer));
             }
             if self.window.ended() {
                 return match self.window.data().len() {
                     0 => Ok(None),
                     left => Err(io::Error::other(format!(
-                        "the input ends with {left} of the {SIZE} bytes of a 64-bit fingerprint"
+                        "the input ends with {left} of the {} bytes of a {}-bit fingerprint",
+                        F::BYTES,
+                        F::WIDTH
                     ))),
                 };
             }
@@ -63,30 +65,39 @@ impl Integers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fpstore::U256;
 
-    #[test]
-    fn integers_and_a_cut() {
-        let mut bytes: Vec<u8> = (0..100_000_u64).flat_map(u64::to_le_bytes).collect();
+    fn integers_and_a_cut<F: Fingerprint>() {
+        const COUNT: u64 = 100_000;
+        let value = |n: u64| F::from_words(|word| n << word);
+        let mut bytes = Vec::new();
+        (0..COUNT).for_each(|n| value(n).write_le(&mut bytes));
         bytes.extend_from_slice(b"abc");
-        let mut integers = Integers::new(Box::new(io::Cursor::new(bytes)));
+        let mut integers = Integers::<F>::new(Window::new(Box::new(io::Cursor::new(bytes))));
         let mut all = Vec::new();
-        while all.len() < 100_000 {
-            let next = integers.next_entry().unwrap().unwrap();
-            assert_eq!(next, Entry { fingerprint: all.len() as u64, id: None });
-            all.push(next.fingerprint);
+        while all.len() as u64 != COUNT {
+            all.push(integers.next_integer().unwrap().unwrap());
             if all.len() > 7 {
                 integers.take_ready(&mut all);
                 assert_eq!(integers.number(), all.len() as u64);
             }
         }
-        assert!(all.into_iter().eq(0..100_000));
+        assert!(all.into_iter().eq((0..COUNT).map(value)));
         let mut ready = Vec::new();
         integers.take_ready(&mut ready);
-        assert!(ready.is_empty() && integers.number() == 100_000);
-        let error = integers.next_entry().unwrap_err().to_string();
-        assert!(error.contains("3 of the 8 bytes"), "{error}");
-        assert_eq!(integers.number(), 100_001);
-        let mut none = Integers::new(Box::new(io::empty()));
-        assert_eq!(none.next_entry().unwrap(), None);
+        assert!(ready.is_empty() && integers.number() == COUNT);
+        let error = integers.next_integer().unwrap_err().to_string();
+        let part = format!("3 of the {} bytes of a {}-bit", F::BYTES, F::WIDTH);
+        assert!(error.contains(&part), "{error}");
+        assert_eq!(integers.number(), COUNT + 1);
+        let mut none = Integers::<F>::new(Window::new(Box::new(io::empty())));
+        assert_eq!(none.next_integer().unwrap(), None);
+    }
+
+    #[test]
+    fn every_width() {
+        integers_and_a_cut::<u64>();
+        integers_and_a_cut::<u128>();
+        integers_and_a_cut::<U256>();
     }
 }

@@ -3,7 +3,8 @@
 //! A line is given without its line feed, a carriage return before it, and a byte-order mark at the start of the
 //! stream. The last line needs no line feed.
 
-use std::io::{self, Read};
+use std::io;
+use std::ops::Range;
 
 use super::LINE_LIMIT;
 use super::window::Window;
@@ -13,14 +14,15 @@ use super::window::Window;
 pub(super) struct Lines {
     window: Window,
     number: u64,
+    line: Range<usize>,
 }
 
 impl Lines {
-    pub(super) fn new(stream: Box<dyn Read + Send>) -> Self {
-        Self { window: Window::new(stream), number: 0 }
+    pub(super) fn new(window: Window) -> Self {
+        Self { window, number: 0, line: 0..0 }
     }
 
-    /// Number of the line that [`Self::next_line`] gave last, or failed on; the first is 1.
+    /// Number of the line that [`Self::advance`] came to last, or failed on; the first is 1.
     #[inline]
     pub(super) fn number(&self) -> u64 {
         self.number
@@ -32,8 +34,9 @@ impl Lines {
         memchr::memchr(b'\n', data).is_some() || (self.window.ended() && !data.is_empty())
     }
 
-    /// The next line, or `None` at the end of the stream.
-    pub(super) fn next_line(&mut self) -> io::Result<Option<&[u8]>> {
+    /// Goes on to the next line; `false` at the end of the stream.
+    #[inline]
+    pub(super) fn advance(&mut self) -> io::Result<bool> {
         self.number += 1;
         let mut searched = 0;
         let (length, used) = loop {
@@ -44,7 +47,7 @@ impl Lines {
             searched = data.len();
             if self.window.ended() {
                 if data.is_empty() {
-                    return Ok(None);
+                    return Ok(false);
                 }
                 break (searched, searched);
             }
@@ -56,9 +59,18 @@ impl Lines {
         if length > LINE_LIMIT {
             return Err(io::Error::other(format!("the line is longer than {} MiB", LINE_LIMIT >> 20)));
         }
-        let line = self.window.take(used).get(..length).unwrap_or_default();
-        let line = if self.number == 1 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line };
-        Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
+        let start = self.window.take(used).start;
+        let line = self.window.taken(start..start + length);
+        let mark = if self.number == 1 && line.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        let end = usize::from(line.len() > mark && line.ends_with(b"\r"));
+        self.line = start + mark..start + length - end;
+        Ok(true)
+    }
+
+    /// The line that [`Self::advance`] came to.
+    #[inline]
+    pub(super) fn line(&self) -> &[u8] {
+        self.window.taken(self.line.clone())
     }
 }
 
@@ -75,12 +87,17 @@ pub(super) fn is_skipped(line: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Read;
+
+    fn lines(stream: impl Read + Send + 'static) -> Lines {
+        Lines::new(Window::new(Box::new(stream)))
+    }
 
     fn all(bytes: &[u8]) -> Vec<Vec<u8>> {
-        let mut lines = Lines::new(Box::new(io::Cursor::new(bytes.to_vec())));
+        let mut lines = lines(io::Cursor::new(bytes.to_vec()));
         let mut found = Vec::new();
-        while let Some(line) = lines.next_line().unwrap() {
-            found.push(line.to_vec());
+        while lines.advance().unwrap() {
+            found.push(lines.line().to_vec());
         }
         found
     }
@@ -90,6 +107,7 @@ mod tests {
         assert!(all(b"").is_empty());
         assert_eq!(all(b"a"), [b"a"]);
         assert_eq!(all(b"a\n"), [b"a"]);
+        assert_eq!(all(b"\xef\xbb\xbf\r\n\xef\xbb\xbf"), [b"".as_slice(), b"\xef\xbb\xbf"]);
         assert_eq!(all(b"\xef\xbb\xbfa\r\n\r\n\n\rb"), [b"a".as_slice(), b"", b"", b"\rb"]);
     }
 
@@ -105,9 +123,9 @@ mod tests {
     #[test]
     fn a_line_without_an_end_takes_bounded_memory() {
         let head = io::Cursor::new(b"a\n".to_vec());
-        let mut lines = Lines::new(Box::new(head.chain(io::repeat(b'x'))));
-        assert!(lines.next_line().unwrap().is_some());
-        let error = lines.next_line().unwrap_err();
+        let mut lines = lines(head.chain(io::repeat(b'x')));
+        assert!(lines.advance().unwrap());
+        let error = lines.advance().unwrap_err();
         assert!(error.to_string().contains("longer than 1 MiB"), "{error}");
         assert_eq!(lines.number(), 2);
         let exact = vec![b'x'; LINE_LIMIT];
@@ -116,11 +134,11 @@ mod tests {
 
     #[test]
     fn ready_knows_what_is_there() {
-        let mut lines = Lines::new(Box::new(io::Cursor::new(b"a\nb\nc".to_vec())));
+        let mut lines = lines(io::Cursor::new(b"a\nb\nc".to_vec()));
         assert!(!lines.ready());
-        lines.next_line().unwrap();
+        lines.advance().unwrap();
         assert!(lines.ready());
-        lines.next_line().unwrap();
+        lines.advance().unwrap();
         // "c" may go on: the end of the stream is not known yet.
         assert!(!lines.ready());
     }

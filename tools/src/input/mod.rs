@@ -1,32 +1,45 @@
-//! Fingerprint input: one record a line (or number), from files or standard input, in several formats.
+//! Fingerprint input: one record a line (or number, or row), from files or standard input, in several formats.
 //!
-//! A [`Reader`] gives the [`Entry`]s of one input in order. What every format has in common:
+//! An [`Input`] is opened first, and tells what it knows of its fingerprints without being read: a header line, the
+//! ending of its name or the schema of a Parquet file may say their width. Its [`Reader`] then gives the [`Entry`]s in
+//! order; an [`IdRule`], shared by all inputs of a load, holds their ids to one kind. What every format has in common:
 //!
 //! * Memory is bounded whatever the input holds: a line is at most [`LINE_LIMIT`] bytes, files are streamed and
 //!   decompressed as they are read.
 //! * Nothing is skipped in silence. Blank lines and lines that begin with `#` are no records; all else is a record or
-//!   an error that names the input and the line (or the number of the record, for raw integers).
+//!   an error that names the input and the line (or the number of the record, for raw integers and Parquet).
 //! * Carriage returns before the line feed and a byte-order mark at the start are no part of the text.
 //!
-//! The path from bytes to records: `source` opens and decompresses, `window` buffers, `lines` splits,
-//! `text`, `le` and `ndjson` decode one record each, `reader` ties them together, `collect` gathers records
-//! of several inputs for a load.
+//! The path from bytes to records: `source` opens and decompresses, `window` buffers, `header` looks ahead, `lines`
+//! splits, `text`, `dec`, `le`, `ndjson`, `csv` and `parquet` decode one record each, `reader` ties them together, `ids`
+//! judges ids, `feed` hands the records of an input to a load.
 
-mod collect;
+mod csv;
+mod dec;
+mod feed;
 mod format;
 mod header;
+mod ids;
 mod le;
 mod lines;
 mod ndjson;
+mod opened;
 mod options;
+#[cfg_attr(not(feature = "parquet"), path = "parquet_missing.rs")]
+mod parquet;
 mod place;
 mod reader;
 mod source;
+#[cfg(test)]
+mod testing;
 mod text;
 mod window;
 
-pub use collect::{Collector, IdRule};
-pub use format::{Compression, Format};
+pub use feed::feed;
+pub use format::{Compression, Format, width_of_name};
+pub use header::Header;
+pub use ids::{Found, IdRule, Ids, RawId};
+pub use opened::Input;
 pub use options::{InputOptions, Selection};
 pub use place::Place;
 pub use reader::Reader;
@@ -36,11 +49,11 @@ pub use text::parse_hex;
 /// Longest line that is read, in bytes.
 pub const LINE_LIMIT: usize = 1 << 20;
 
-/// One record of an input.
+/// One record of an input, with what the input holds as its id; [`IdRule::check`] makes an id of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct Entry<'a, F> {
     /// The fingerprint.
-    pub fingerprint: u64,
+    pub fingerprint: F,
     /// The id, where the input has one.
-    pub id: Option<u64>,
+    pub id: RawId<'a>,
 }

@@ -1,62 +1,83 @@
 //! One record in a JSON object: two of its keys, the rest passed over without keeping it.
 //!
-//! The fingerprint is a string of 16 hexadecimal digits, or a number: its decimal value. The id is a number or a
-//! string of decimal digits; `null` is as good as none.
+//! The fingerprint is a string of hexadecimal digits, or a number of at most 64 bits: its decimal value. The id is a
+//! number or a string; `null` is as good as none.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
+use fpstore::Fingerprint;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
-use super::Entry;
 use super::options::Selection;
-use super::text::{parse_hex, parse_id};
+use super::text::parse_hex;
+use super::{Entry, RawId};
 
-/// Reads one line.
-pub(super) fn line(line: &[u8], selection: &Selection) -> Result<Entry, String> {
+/// Reads one line. An id with escapes is kept in `unescaped`.
+pub(super) fn line<'a, F: Fingerprint>(
+    line: &'a [u8],
+    selection: &Selection,
+    unescaped: &'a mut String,
+) -> Result<Entry<'a, F>, String> {
     let mut json = serde_json::Deserializer::from_slice(line);
-    let entry = Object(selection).deserialize(&mut json).and_then(|entry| json.end().map(|()| entry));
-    entry.map_err(|error| {
-        // A line is the whole text: its own line number (always 1) would only confuse.
-        let text = error.to_string();
-        match text.split_once(" at line 1 column ") {
-            Some((message, "0")) => message.to_owned(),
-            Some((message, column)) => format!("{message} (column {column})"),
-            None => text,
+    let record = Object(selection, PhantomData).deserialize(&mut json);
+    let (fingerprint, id) = record.and_then(|record| json.end().map(|()| record)).map_err(|error| describe(&error))?;
+    let id = match id {
+        None => RawId::None,
+        Some(Id::Number(number)) => RawId::Number(number),
+        Some(Id::Text(Cow::Borrowed(text))) => RawId::Text(text.as_bytes()),
+        Some(Id::Text(Cow::Owned(text))) => {
+            *unescaped = text;
+            RawId::Text(unescaped.as_bytes())
         }
-    })
+    };
+    Ok(Entry { fingerprint, id })
+}
+
+/// A line is the whole text: its own line number (always 1) would only confuse.
+fn describe(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" at line 1 column ") {
+        Some((message, "0")) => message.to_owned(),
+        Some((message, column)) => format!("{message} (column {column})"),
+        None => text,
+    }
 }
 
 /// The whole object.
-struct Object<'a>(&'a Selection);
+struct Object<'s, F>(&'s Selection, PhantomData<F>);
 
-impl<'de> DeserializeSeed<'de> for Object<'_> {
-    type Value = Entry;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Entry, D::Error> {
+impl<'de, F: Fingerprint> DeserializeSeed<'de> for Object<'_, F> {
+    type Value = (F, Option<Id<'de>>);
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
-impl<'de> Visitor<'de> for Object<'_> {
-    type Value = Entry;
+impl<'de, F: Fingerprint> Visitor<'de> for Object<'_, F> {
+    type Value = (F, Option<Id<'de>>);
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entry, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let Selection { fingerprint: fingerprint_name, id: id_name, id_required } = self.0;
         let mut fingerprint = None;
         let mut id = None;
         while let Some(key) = map.next_key_seed(Key(self.0))? {
-            let (slot, value, name) = match key {
-                Column::Fingerprint => (&mut fingerprint, map.next_value_seed(Value(parse_hex))?, fingerprint_name),
-                Column::Id => (&mut id, map.next_value_seed(Value(parse_id))?, id_name),
+            let (twice, name) = match key {
+                Column::Fingerprint => {
+                    (fingerprint.replace(map.next_value_seed(Hex(PhantomData))?).is_some(), fingerprint_name)
+                }
+                Column::Id => (id.replace(map.next_value_seed(IdValue)?).is_some(), id_name),
                 Column::Other => {
                     map.next_value::<IgnoredAny>()?;
                     continue;
                 }
             };
-            if slot.replace(value).is_some() {
+            if twice {
                 return Err(A::Error::custom(format!("the key \"{name}\" occurs twice")));
             }
         }
@@ -65,11 +86,11 @@ impl<'de> Visitor<'de> for Object<'_> {
         if *id_required && id.is_none() {
             return Err(missing(id_name));
         }
-        let fingerprint = fingerprint.flatten().ok_or_else(|| missing(fingerprint_name))?;
-        Ok(Entry { fingerprint, id })
+        Ok((fingerprint.flatten().ok_or_else(|| missing(fingerprint_name))?, id))
     }
 }
 
+/// What a key names.
 enum Column {
     Fingerprint,
     Id,
@@ -104,32 +125,72 @@ impl Visitor<'_> for Key<'_> {
     }
 }
 
-/// A number, or a string that the function reads, or `null`.
-struct Value(fn(&[u8]) -> Result<u64, String>);
+/// A fingerprint as a number or as a string, or `null`.
+struct Hex<F>(PhantomData<F>);
 
-impl<'de> DeserializeSeed<'de> for Value {
-    type Value = Option<u64>;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<u64>, D::Error> {
+impl<'de, F: Fingerprint> DeserializeSeed<'de> for Hex<F> {
+    type Value = Option<F>;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<F>, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl Visitor<'_> for Value {
-    type Value = Option<u64>;
+impl<F: Fingerprint> Visitor<'_> for Hex<F> {
+    type Value = Option<F>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an unsigned 64-bit number or a string")
     }
 
-    fn visit_u64<E: Error>(self, number: u64) -> Result<Option<u64>, E> {
-        Ok(Some(number))
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Option<F>, E> {
+        Ok(Some(F::from_words(|word| if word + 1 == F::WORDS { number } else { 0 })))
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Option<u64>, E> {
-        self.0(text.as_bytes()).map(Some).map_err(E::custom)
+    fn visit_str<E: Error>(self, text: &str) -> Result<Option<F>, E> {
+        parse_hex(text.as_bytes()).map(Some).map_err(E::custom)
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Option<u64>, E> {
+    fn visit_unit<E: Error>(self) -> Result<Option<F>, E> {
+        Ok(None)
+    }
+}
+
+/// An id.
+enum Id<'de> {
+    Number(u64),
+    Text(Cow<'de, str>),
+}
+
+/// An id as a number or as a string, or `null`.
+struct IdValue;
+
+impl<'de> DeserializeSeed<'de> for IdValue {
+    type Value = Option<Id<'de>>;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for IdValue {
+    type Value = Option<Id<'de>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an unsigned 64-bit number or a string")
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
+        Ok(Some(Id::Number(number)))
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Some(Id::Text(Cow::Borrowed(text))))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Some(Id::Text(Cow::Owned(text.to_owned()))))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
         Ok(None)
     }
 }
@@ -137,20 +198,40 @@ impl Visitor<'_> for Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fpstore::U256;
 
     fn selection(id_required: bool) -> Selection {
         Selection { fingerprint: "fingerprint".into(), id: "id".into(), id_required }
     }
 
+    fn read<F: Fingerprint>(text: &str, id_required: bool) -> Result<(F, String), String> {
+        let mut unescaped = String::new();
+        let entry = line::<F>(text.as_bytes(), &selection(id_required), &mut unescaped)?;
+        let id = match entry.id {
+            RawId::None => String::new(),
+            RawId::Number(number) => number.to_string(),
+            RawId::Text(text) => format!("'{}'", std::str::from_utf8(text).unwrap()),
+        };
+        Ok((entry.fingerprint, id))
+    }
+
     #[test]
     fn records() {
-        let entry = |fingerprint, id| Ok(Entry { fingerprint, id });
-        let read = |text: &str| line(text.as_bytes(), &selection(false));
-        assert_eq!(read(r#"{"fingerprint":"00000000000000ff"}"#), entry(255, None));
-        assert_eq!(read(r#" {"id": 7, "x": {"id": [1]}, "fingerprint": "0x00000000000000FF"} "#), entry(255, Some(7)));
-        assert_eq!(read(r#"{"fingerprint":18446744073709551615,"id":"12"}"#), entry(u64::MAX, Some(12)));
-        assert_eq!(read(r#"{"fingerprint":1,"id":null}"#), entry(1, None));
-        assert_eq!(read(r#"{"\u0066ingerprint":1,"t":"\u00e9"}"#), entry(1, None));
+        for (text, fingerprint, id) in [
+            (r#"{"fingerprint":"00000000000000ff"}"#, 255, ""),
+            (r#" {"id": 7, "x": {"id": [1]}, "fingerprint": "0x00000000000000FF"} "#, 255, "7"),
+            (r#"{"fingerprint":18446744073709551615,"id":"12"}"#, u64::MAX, "'12'"),
+            (r#"{"fingerprint":1,"id":null}"#, 1, ""),
+            (r#"{"fingerprint":1,"id":""}"#, 1, "''"),
+            (r#"{"fingerprint":1,"id":"a\u0062\/"}"#, 1, "'ab/'"),
+            (r#"{"\u0066ingerprint":1,"t":"\u00e9"}"#, 1, ""),
+        ] {
+            assert_eq!(read(text, false), Ok((fingerprint, id.to_owned())), "{text}");
+        }
+        assert_eq!(read(r#"{"fingerprint":7}"#, false), Ok((7_u128, String::new())));
+        assert_eq!(read(r#"{"fingerprint":7}"#, false), Ok((U256([0, 0, 0, 7]), String::new())));
+        let wide = r#"{"fingerprint":"00000000000000010000000000000000"}"#;
+        assert_eq!(read(wide, false), Ok((1_u128 << 64, String::new())));
     }
 
     #[test]
@@ -168,13 +249,15 @@ mod tests {
             (r#"{"fingerprint":18446744073709551616}"#, "unsigned 64-bit"),
             (r#"{"fingerprint":true}"#, "unsigned 64-bit"),
             (r#"{"fingerprint":1,"fingerprint":2}"#, "occurs twice"),
-            (r#"{"fingerprint":1,"id":"doc/7"}"#, "text ids are not supported yet"),
+            (r#"{"fingerprint":1,"id":null,"id":2}"#, "occurs twice"),
+            (r#"{"fingerprint":1,"id":-2}"#, "unsigned 64-bit"),
+            (r#"{"fingerprint":1,"id":[2]}"#, "unsigned 64-bit"),
         ] {
-            let error = line(text.as_bytes(), &selection(false)).unwrap_err();
+            let error = read::<u64>(text, false).unwrap_err();
             assert!(error.contains(part), "{text}: {error}");
             assert!(!error.contains("line 1"), "{text}: {error}");
         }
-        let error = line(br#"{"fingerprint":1}"#, &selection(true)).unwrap_err();
+        let error = read::<u64>(r#"{"fingerprint":1}"#, true).unwrap_err();
         assert!(error.contains("there is no \"id\""), "{error}");
     }
 }

@@ -1,21 +1,30 @@
 //! The options that describe inputs, as typed on the command line.
 
+use std::path::PathBuf;
+
+use anyhow::bail;
+
 use super::{Format, Source};
 
 /// Options of every program that reads fingerprints.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct InputOptions {
     /// Format of the input [default: by the ending of its name; hex for standard input]
     #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Input options")]
     pub format: Option<Format>,
 
-    /// Key of the fingerprint in ndjson input [default: fingerprint]
+    /// Column of the fingerprint in ndjson, csv and parquet input [default: fingerprint]
     #[arg(long, value_name = "NAME", help_heading = "Input options")]
     pub fingerprint_column: Option<String>,
 
-    /// Key of the id in ndjson input; every record must have it [default: id, where there is one]
+    /// Column of the id in ndjson, csv and parquet input; every record must have it [default: id, where there is one]
     #[arg(long, value_name = "NAME", help_heading = "Input options")]
     pub id_column: Option<String>,
+
+    /// Where a temporary file goes if one is needed (Parquet that is compressed or comes through a pipe); the system's
+    /// place for them if there is none. The program sets it from an option of its own.
+    #[arg(skip)]
+    pub temp_dir: Option<PathBuf>,
 }
 
 impl InputOptions {
@@ -29,16 +38,24 @@ impl InputOptions {
     ///
     /// # Errors
     ///
-    /// When neither tells.
+    /// When neither tells, or this build cannot read it.
     pub fn format_of(&self, source: &Source) -> anyhow::Result<Format> {
-        match (self.format, source) {
-            (Some(format), _) => Ok(format),
-            (None, Source::Standard) => Ok(Format::Hex),
-            (None, Source::File(path)) => Format::of(path),
+        let format = match (self.format, source) {
+            (Some(format), _) => format,
+            (None, Source::Standard) => Format::Hex,
+            (None, Source::File(path)) => Format::of(path)?,
+        };
+        if format == Format::Parquet && !cfg!(feature = "parquet") {
+            bail!(
+                "{}: this program was built without Parquet; build it with: cargo install fpstore-tools --features \
+                 parquet",
+                source.name()
+            );
         }
+        Ok(format)
     }
 
-    /// The columns that ndjson records are read from.
+    /// The columns that structured records are read from.
     #[must_use]
     pub fn selection(&self) -> Selection {
         Selection {

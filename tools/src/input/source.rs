@@ -66,6 +66,7 @@ impl Source {
     }
 }
 
+/// What the bytes of a compressed file stand for.
 fn decompressed(file: impl Read + Send + 'static, path: &Path) -> io::Result<Box<dyn Read + Send>> {
     let compression = Compression::of(path);
     if compression == Compression::None {

@@ -1,10 +1,12 @@
 //! One record on a line of text: a fingerprint in hex or decimal, then a TAB and an id, or no id.
 
-use super::Entry;
-use super::place::excerpt;
+use fpstore::Fingerprint;
 
-/// Digits of a 64-bit fingerprint.
-const HEX_DIGITS: usize = 16;
+use super::place::excerpt;
+use super::{Entry, RawId, dec};
+
+/// Digits of a 64-bit word.
+const WORD: usize = 16;
 
 /// Value of a hexadecimal digit; 255 for anything else.
 #[allow(clippy::indexing_slicing, reason = "done by the compiler, which would say so")]
@@ -20,75 +22,92 @@ const VALUES: [u8; 256] = {
 };
 
 /// Reads `HEX` or `HEX<TAB>ID`.
-pub(super) fn hex_line(line: &[u8]) -> Result<Entry, String> {
+#[inline]
+pub(super) fn hex_line<F: Fingerprint>(line: &[u8]) -> Result<Entry<'_, F>, String> {
+    // Nearly always the digits stand where they should, and nothing has to be searched for.
+    let split = match line.split_at_checked(F::WORDS * WORD) {
+        Some((key, [])) => Some((key, None)),
+        Some((key, [b'\t', id @ ..])) => Some((key, Some(id))),
+        _ => None,
+    };
+    if let Some((key, id)) = split
+        && let Ok(fingerprint) = parse_hex(key)
+    {
+        return entry(fingerprint, id);
+    }
     record(line, parse_hex)
 }
 
 /// Reads `NUMBER` or `NUMBER<TAB>ID`, both decimal.
-pub(super) fn dec_line(line: &[u8]) -> Result<Entry, String> {
-    record(line, |text| match decimal(text) {
+pub(super) fn dec_line<F: Fingerprint>(line: &[u8]) -> Result<Entry<'_, F>, String> {
+    record(line, |text| match dec::number(text) {
         Some(Some(number)) => Ok(number),
-        Some(None) => Err(format!("{} does not fit 64 bits", excerpt(text))),
+        Some(None) => Err(format!("{} does not fit {} bits", excerpt(text), F::WIDTH)),
         None => Err(format!("expected a decimal number, found {}{}", excerpt(text), separator_hint(text))),
     })
 }
 
-/// Reads a fingerprint of exactly 16 hexadecimal digits, upper or lower case, with or without `0x`.
+/// Reads a fingerprint of exactly as many hexadecimal digits as it is wide, upper or lower case, with or without `0x`.
 ///
 /// # Errors
 ///
 /// When it is anything else: a sentence for people.
 #[inline]
-pub fn parse_hex(text: &[u8]) -> Result<u64, String> {
+pub fn parse_hex<F: Fingerprint>(text: &[u8]) -> Result<F, String> {
     let digits = match text {
         [b'0', b'x' | b'X', rest @ ..] => rest,
         _ => text,
     };
-    let mut number = 0;
+    let (words, rest) = digits.as_chunks::<WORD>();
     let mut seen = 0;
-    for byte in digits {
-        let value = VALUES.get(usize::from(*byte)).copied().unwrap_or(255);
-        seen |= value;
-        number = number << 4 | u64::from(value & 15);
+    let fingerprint = F::from_words(|i| {
+        let Some(word) = words.get(i) else { return 0 };
+        let mut number = 0;
+        for byte in word {
+            let value = VALUES.get(usize::from(*byte)).copied().unwrap_or(255);
+            seen |= value;
+            number = number << 4 | u64::from(value & 15);
+        }
+        number
+    });
+    if seen > 15 || words.len() != F::WORDS || !rest.is_empty() {
+        return Err(complain(text, digits, F::WIDTH));
     }
-    if seen > 15 || digits.len() != HEX_DIGITS { Err(complain(text, digits)) } else { Ok(number) }
+    Ok(fingerprint)
 }
 
 /// What is wrong with a fingerprint.
 #[cold]
-fn complain(text: &[u8], digits: &[u8]) -> String {
-    let expected = "expected 16 hexadecimal digits (a 64-bit fingerprint)";
+fn complain(text: &[u8], digits: &[u8], width: u32) -> String {
+    let expected = format!("expected {} hexadecimal digits (a {width}-bit fingerprint)", width / 4);
     if digits.iter().all(u8::is_ascii_hexdigit) {
         return format!("{expected}, found {} in {}", digits.len(), excerpt(text));
     }
     format!("{expected}, found {}{}", excerpt(text), separator_hint(text))
 }
 
-/// Reads an id.
 #[inline]
-pub(super) fn parse_id(text: &[u8]) -> Result<u64, String> {
-    match decimal(text) {
-        Some(Some(id)) => Ok(id),
-        Some(None) => Err(format!("the id {} does not fit 64 bits", excerpt(text))),
-        None if text.is_empty() => Err("the id is empty".to_owned()),
-        None if text.contains(&b'\t') => Err("more than two columns".to_owned()),
-        None => Err(format!("the id {} is not a decimal number; text ids are not supported yet", excerpt(text))),
-    }
-}
-
-#[inline]
-fn record(line: &[u8], fingerprint: impl Fn(&[u8]) -> Result<u64, String>) -> Result<Entry, String> {
+fn record<F>(line: &[u8], fingerprint: impl Fn(&[u8]) -> Result<F, String>) -> Result<Entry<'_, F>, String> {
     match memchr::memchr(b'\t', line).and_then(|tab| line.split_at_checked(tab)) {
-        Some((key, rest)) => {
-            Ok(Entry { fingerprint: fingerprint(key)?, id: Some(parse_id(rest.strip_prefix(b"\t").unwrap_or(rest))?) })
-        }
-        None => Ok(Entry { fingerprint: fingerprint(line)?, id: None }),
+        Some((key, rest)) => entry(fingerprint(key)?, Some(rest.strip_prefix(b"\t").unwrap_or(rest))),
+        None => entry(fingerprint(line)?, None),
     }
 }
 
-/// `None` where there is anything but digits, or nothing; `Some(None)` where the number is too large.
+/// A record of what stands before the first TAB and behind it.
 #[inline]
-fn decimal(text: &[u8]) -> Option<Option<u64>> {
+fn entry<F>(fingerprint: F, id: Option<&[u8]>) -> Result<Entry<'_, F>, String> {
+    match id {
+        Some(id) if memchr::memchr(b'\t', id).is_some() => Err("more than two columns".to_owned()),
+        Some(id) => Ok(Entry { fingerprint, id: RawId::Text(id) }),
+        None => Ok(Entry { fingerprint, id: RawId::None }),
+    }
+}
+
+/// A decimal number of 64 bits. `None` where there is anything but digits, or nothing; `Some(None)` where the number
+/// is too large.
+#[inline]
+pub(super) fn decimal(text: &[u8]) -> Option<Option<u64>> {
     if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
         return None;
     }
@@ -107,20 +126,29 @@ fn separator_hint(text: &[u8]) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::number;
+    use fpstore::U256;
+    use proptest::prelude::*;
 
-    #[test]
-    fn hex() {
-        let entry = |fingerprint, id| Ok(Entry { fingerprint, id });
-        assert_eq!(hex_line(b"00000000000000ff"), entry(255, None));
-        assert_eq!(hex_line(b"0xFFFFFFFFFFFFFFFF\t18446744073709551615"), entry(u64::MAX, Some(u64::MAX)));
-        assert_eq!(hex_line(b"0X0123456789abcDEF\t0"), entry(0x0123_4567_89ab_cdef, Some(0)));
+    fn read<'a, F>(fingerprint: F, id: &'a str) -> Result<Entry<'a, F>, String> {
+        Ok(Entry { fingerprint, id: if id.is_empty() { RawId::None } else { RawId::Text(id.as_bytes()) } })
     }
 
     #[test]
-    fn dec() {
-        let entry = |fingerprint, id| Ok(Entry { fingerprint, id });
-        assert_eq!(dec_line(b"0"), entry(0, None));
-        assert_eq!(dec_line(b"18446744073709551615\t007"), entry(u64::MAX, Some(7)));
+    fn hex() {
+        assert_eq!(hex_line(b"00000000000000ff"), read(255_u64, ""));
+        assert_eq!(hex_line(b"0xFFFFFFFFFFFFFFFF\t18446744073709551615"), read(u64::MAX, "18446744073709551615"));
+        assert_eq!(hex_line(b"0X0123456789abcDEF\t/a b"), read(0x0123_4567_89ab_cdef_u64, "/a b"));
+        assert_eq!(hex_line(b"0x000000000000000100000000000000fF\t0"), read(1_u128 << 64 | 255, "0"));
+        let wide = [b"1".as_slice(), &[b'0'; 63]].concat();
+        assert_eq!(hex_line(&wide), read(U256([1 << 60, 0, 0, 0]), ""));
+    }
+
+    #[test]
+    fn decimals() {
+        assert_eq!(dec_line(b"0"), read(0_u64, ""));
+        assert_eq!(dec_line(b"18446744073709551615\t007"), read(u64::MAX, "007"));
+        assert_eq!(dec_line(b"18446744073709551616\tx"), read(1_u128 << 64, "x"));
     }
 
     #[test]
@@ -131,19 +159,47 @@ mod tests {
             (b"00000000000000ff0", "found 17"),
             (b"00000000000000fg", "found '00000000000000fg'"),
             (b"00000000000000ff 7", "a TAB stands between"),
-            (b"00000000000000ff\t", "the id is empty"),
             (b"00000000000000ff\t1\t2", "more than two columns"),
-            (b"00000000000000ff\t-1", "not a decimal number"),
-            (b"00000000000000ff\t/a/path", "text ids are not supported yet"),
-            (b"00000000000000ff\t18446744073709551616", "does not fit 64 bits"),
             (b"\xff\xfe0\x000\x00", "expected 16 hexadecimal digits"),
             (b"", "found 0"),
+            (b"000000000000000000000000000000ff", "found 32"),
+            (b"0x00000000000000", "found 14 in '0x00000000000000'"),
+            (b"000000000000\t1\t2", "found 12"),
         ] {
-            let error = hex_line(line).unwrap_err();
+            let error = hex_line::<u64>(line).unwrap_err();
             assert!(error.contains(part), "{error}");
         }
-        assert!(dec_line(b"18446744073709551616").unwrap_err().contains("does not fit"));
-        assert!(dec_line(b"ff").unwrap_err().contains("expected a decimal number"));
-        assert!(dec_line(b"+1").is_err());
+        let error = hex_line::<u128>(b"00000000000000ff").unwrap_err();
+        assert!(error.contains("expected 32 hexadecimal digits (a 128-bit fingerprint), found 16"), "{error}");
+        assert!(hex_line::<U256>(&[b'0'; 65]).unwrap_err().contains("found 65"));
+        assert!(dec_line::<u64>(b"18446744073709551616").unwrap_err().contains("does not fit 64 bits"));
+        assert!(dec_line::<u64>(b"ff").unwrap_err().contains("expected a decimal number"));
+        assert!(dec_line::<u64>(b"+1").is_err());
+    }
+
+    fn round_trip<F: Fingerprint>(words: [u64; 4], position: usize, byte: u8) {
+        let fingerprint = F::from_words(|i| words[i]);
+        let text = number::hex(fingerprint);
+        assert_eq!(text.len(), F::WORDS * WORD);
+        assert_eq!(parse_hex(text.as_bytes()), Ok(fingerprint));
+        assert_eq!(parse_hex(format!("0x{}", text.to_uppercase()).as_bytes()), Ok(fingerprint));
+        // Any other byte is refused, wherever it stands.
+        let mut spoiled = text.into_bytes();
+        let position = position % spoiled.len();
+        spoiled[position] = byte;
+        assert_eq!(parse_hex::<F>(&spoiled).is_ok(), byte.is_ascii_hexdigit());
+        spoiled.truncate(position);
+        assert!(parse_hex::<F>(&spoiled).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn hex_of_every_width_comes_back(words: [u64; 4], position: usize, byte: u8) {
+            // "0x" in front of what follows would be a prefix.
+            prop_assume!(!matches!(byte, b'x' | b'X'));
+            round_trip::<u64>(words, position, byte);
+            round_trip::<u128>(words, position, byte);
+            round_trip::<U256>(words, position, byte);
+        }
     }
 }

@@ -4,6 +4,7 @@
 
 use std::fmt;
 use std::io::{self, Read};
+use std::ops::Range;
 
 const INITIAL: usize = 256 << 10;
 
@@ -33,12 +34,18 @@ impl Window {
         self.start = (self.start + length).min(self.end);
     }
 
-    /// Marks the first `length` bytes as used and gives them.
+    /// Marks the first `length` bytes as used and says where they are, for [`Self::taken`].
     #[inline]
-    pub(super) fn take(&mut self, length: usize) -> &[u8] {
+    pub(super) fn take(&mut self, length: usize) -> Range<usize> {
         let start = self.start;
         self.consume(length);
-        self.buffer.get(start..self.start).unwrap_or_default()
+        start..self.start
+    }
+
+    /// Bytes that were taken. They stay until the window is filled again.
+    #[inline]
+    pub(super) fn taken(&self, range: Range<usize>) -> &[u8] {
+        self.buffer.get(range).unwrap_or_default()
     }
 
     /// Whether the stream has given its last byte. It may still be in [`Self::data`].
@@ -85,7 +92,8 @@ mod tests {
         let bytes: Vec<u8> = (0..=255).cycle().take(3 * INITIAL).collect();
         let mut window = Window::new(Box::new(io::Cursor::new(bytes.clone())));
         window.fill().unwrap();
-        window.consume(10);
+        let taken = window.take(10);
+        assert_eq!(window.taken(taken), &bytes[..10]);
         while !window.ended() {
             window.fill().unwrap();
         }

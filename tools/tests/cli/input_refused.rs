@@ -34,7 +34,7 @@ fn text_that_is_no_record() {
         ("00000000000000ff,2", "a TAB stands between"),
         ("00000000000000ff\t", "the id is empty"),
         ("00000000000000ff\t2\t3", "more than two columns"),
-        ("00000000000000ff\t/path", "text ids are not supported yet"),
+        ("00000000000000ff\t/path", "the id '/path' is not a decimal number; the ids are u64 here"),
         ("00000000000000ff\t-2", "not a decimal number"),
         ("00000000000000ff\t18446744073709551616", "does not fit 64 bits"),
         ("00000000000000ff", "no id"),
@@ -48,7 +48,7 @@ fn text_that_is_no_record() {
     }
     refused(&place, "c.txt", b"12x\t1\n", &["--format", "dec"], &["line 1", "expected a decimal number"]);
     refused(&place, "d.txt", b"18446744073709551616\t1", &["--format", "dec"], &["line 1", "does not fit"]);
-    refused(&place, "e.txt", b"#fpstore width=128 hasher=x\n", &[], &["line 1", "128-bit"]);
+    refused(&place, "e.txt", b"#fpstore width=96 hasher=x\n", &[], &["line 1", "96-bit"]);
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn json_that_is_no_record() {
         (r#"{"id": 2}"#, r#"there is no "fingerprint""#),
         (r#"{"fingerprint": "ff", "id": 2}"#, "16 hexadecimal digits"),
         (r#"{"fingerprint": -1, "id": 2}"#, "unsigned 64-bit"),
-        (r#"{"fingerprint": 1, "id": "doc"}"#, "text ids are not supported yet"),
+        (r#"{"fingerprint": 1, "id": "doc"}"#, "the id 'doc' is not a decimal number; the ids are u64 here"),
         (r#"{"fingerprint": 1}"#, "no id"),
     ]
     .into_iter()
@@ -119,9 +119,8 @@ fn compressed_input_that_is_cut_or_is_something_else() {
 fn formats_that_are_not_known() {
     let place = Place::new();
     place.store(&families(50, 1));
-    refused(&place, "a.csv", b"", &[], &["not supported yet"]);
-    refused(&place, "a.parquet", b"", &[], &["not supported yet"]);
-    refused(&place, "a.u128", b"", &[], &["wider than 64 bits"]);
+    refused(&place, "a.parquet", b"", &[], &["Parquet file too small"]);
     refused(&place, "a.xml", b"", &[], &["--format"]);
-    fails(fpload().args(["--format", "csv", "--create"]).arg(place.path("x")).arg("-"), &["csv"]);
+    refused(&place, "a.u512", b"", &[], &["--format"]);
+    fails(fpload().args(["--format", "xml", "--create"]).arg(place.path("x")).arg("-"), &["xml"]);
 }

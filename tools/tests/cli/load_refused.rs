@@ -76,10 +76,8 @@ fn options_that_cannot_be() {
     let place = Place::new();
     let new = place.path("new");
     for (options, part) in [
-        (["--width", "128"], "not supported yet"),
         (["--width", "63"], "expected 64"),
-        (["--ids", "text"], "not supported yet"),
-        (["--ids", "none"], "not supported yet"),
+        (["--width", "512"], "expected 64, 128 or 256"),
         (["--ids", "uuid"], "--ids"),
         (["--max-distance", "65"], "65"),
         (["--max-distance", "-1"], "-1"),
@@ -93,6 +91,10 @@ fn options_that_cannot_be() {
         (["--block-size", "4KB"], "KiB"),
         (["--block-size", "8GiB"], "too large"),
         (["--threads", "0"], "--threads"),
+        (["--memory", "1MiB"], "64MiB is the least"),
+        (["--memory", "67108863"], "64MiB is the least"),
+        (["--hasher", "two words"], "without white space"),
+        (["--hasher", ""], "hasher"),
         (["--records", "10"], "--plan list"),
     ] {
         fails(fpload().arg("--create").args(options).arg(&new).arg("-").write_stdin(""), &[part]);
@@ -107,9 +109,15 @@ fn options_that_contradict_the_store() {
     let options = ["--plan", "tables-4", "--max-distance", "5", "--codec", "xor", "--block-size", "256"];
     let store = place.store_with(&families(10, 1), &options);
     let before = contents(&store);
-    for (option, value) in
-        [("--plan", "tables-2"), ("--max-distance", "3"), ("--codec", "adaptive"), ("--block-size", "512")]
-    {
+    for (option, value) in [
+        ("--plan", "tables-2"),
+        ("--max-distance", "3"),
+        ("--codec", "adaptive"),
+        ("--block-size", "512"),
+        ("--width", "128"),
+        ("--ids", "text"),
+        ("--ids", "none"),
+    ] {
         let mut load = fpload();
         load.args([option, value]).arg(&store).arg("-").write_stdin("0000000000000001\t1\n");
         fails(&mut load, &[option, value, "contradicts the store"]);
@@ -123,7 +131,7 @@ fn options_that_contradict_the_store() {
 fn a_store_that_somebody_else_is_writing_to() {
     let place = Place::new();
     let store = place.store(&families(10, 1));
-    let writer = fpstore::Store::open(&store, &fpstore::Options::new()).unwrap();
+    let writer = fpstore::Store::<u64>::open(&store, &fpstore::Options::new()).unwrap();
     let before = contents(&store);
     fails(fpload().arg(&store).arg("-").write_stdin("0000000000000001\t1\n"), &["open for writing"]);
     assert_eq!(contents(&store), before);

@@ -10,17 +10,27 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod corpus;
 mod dump;
 mod dump_damage;
 mod dump_drawings;
+mod dump_kinds;
 mod dump_what_if;
+mod formats_of_every_width;
+mod headers;
+mod ids;
 mod input_formats;
 mod input_refused;
+mod killed;
 mod load;
 mod load_refused;
+mod memory;
 mod plans;
 mod query;
 mod query_stream;
 mod query_usage;
+mod remove;
 mod specification;
 mod support;
+mod wide;
+mod widths_and_ids;

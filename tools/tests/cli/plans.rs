@@ -39,7 +39,11 @@ fn the_list_loads_nothing() {
     fails(fpload().args(["--plan", "list"]).arg(&store), &["store"]);
     fails(fpload().args(["--plan", "list", "--create"]), &["leave out --create"]);
     fails(fpload().args(["--plan", "list"]).arg(place.file("none.tsv", "")), &["no records"]);
-    fails(fpload().args(["--plan", "list", "--width", "128"]), &["not supported yet"]);
+    fails(fpload().args(["--plan", "list", "--width", "127"]), &["expected 64, 128 or 256"]);
+    for (width, distance) in [("128", "6"), ("256", "31")] {
+        let wide = ["--plan", "list", "--json", "--width", width, "--max-distance", distance];
+        assert!(json_lines(&stdout(fpload().args(wide))).len() > 1);
+    }
     assert!(!store.exists());
 }
 

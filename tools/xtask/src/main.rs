@@ -3,7 +3,9 @@
 //! The alias is in `.cargo/config.toml`. Each chore is one module; `workspace` asks cargo where things are.
 
 mod demo;
+mod generate;
 mod test;
+mod torture;
 mod workspace;
 
 use std::env;
@@ -16,6 +18,11 @@ Usage: cargo xtask COMMAND
   demo   build the programs, load the sample in tests/data, query every record of it,
          show the near-duplicate documents, the store's statistics and the times
   test   run every test: unit, integration and documentation tests, benches in test mode, examples
+  generate
+         write man pages and shell completions of all programs to target/share
+  torture [--kills N] [--interrupts N] [--disks N] [--records N] [--seed N] [--programs DIR] [--dir DIR]
+         kill, interrupt and starve loads of millions of records; check that each was all or nothing.
+         Takes 100 kills, 20 interrupts and 20 full disks (these need root) if nobody says otherwise
 ";
 
 fn main() -> ExitCode {
@@ -23,7 +30,9 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match arguments.as_slice() {
         ["demo"] => demo::run(),
+        ["generate"] => generate::run(),
         ["test"] => test::run(),
+        ["torture", options @ ..] => torture::run(options),
         ["help" | "--help" | "-h"] => io::stdout().write_all(USAGE.as_bytes()).map_err(Into::into),
         _ => {
             complain(USAGE);

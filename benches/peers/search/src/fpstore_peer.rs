@@ -9,11 +9,11 @@ fn configurations(k: u32) -> Vec<(&'static str, Parameters, Options)> {
     let parameters = Parameters::new(k);
     let options = Options::new().with_filters(Filters::AtOpen);
     vec![
-        ("fpstore", parameters, options.clone()),
-        ("fpstore-no-filters", parameters, options.clone().with_filters(Filters::Off)),
-        ("fpstore-pread", parameters, options.clone().with_read_mode(ReadMode::Pread)),
-        ("fpstore-512", parameters.with_block_size(512), options.clone()),
-        ("fpstore-4096", parameters.with_block_size(4096), options.clone()),
+        ("fpstore", parameters.clone(), options.clone()),
+        ("fpstore-no-filters", parameters.clone(), options.clone().with_filters(Filters::Off)),
+        ("fpstore-pread", parameters.clone(), options.clone().with_read_mode(ReadMode::Pread)),
+        ("fpstore-512", parameters.clone().with_block_size(512), options.clone()),
+        ("fpstore-4096", parameters.clone().with_block_size(4096), options.clone()),
         ("fpstore-tables-4", parameters.with_design(Design::Tables { parts: 4 }), options),
     ]
 }
@@ -24,8 +24,8 @@ pub(crate) fn peers(k: u32) -> Vec<Peer> {
         build: Box::new(move |values, directory| {
             let path = directory.join("store");
             let loading = Options::new().with_filters(Filters::Off);
-            drop(Store::create_loaded(&path, &parameters, &loading, Records::Numbered(values))?);
-            Ok(Box::new(Built { store: Store::open_read_only(&path, &options)?, k }))
+            drop(<Store>::create_loaded(&path, &parameters, &loading, Records::Numbered(values))?);
+            Ok(Box::new(Built { store: <Store>::open_read_only(&path, &options)?, k }))
         }),
     };
     configurations(k).into_iter().map(peer).collect()

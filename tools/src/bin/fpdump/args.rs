@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 use fpstore::{Codec, Design, Parameters};
 use fpstore_tools::common::Common;
-use fpstore_tools::input::parse_hex;
 use fpstore_tools::size;
 
 const EXAMPLES: &str = "\
@@ -110,9 +109,9 @@ pub(crate) enum What {
     },
     /// The records of one fingerprint
     Get {
-        /// The fingerprint, 16 hexadecimal digits
-        #[arg(value_name = "HEX", value_parser = |text: &str| parse_hex(text.as_bytes()))]
-        fingerprint: u64,
+        /// The fingerprint, in hexadecimal: 16 digits, or 32, or 64, as wide as the store's
+        #[arg(value_name = "HEX")]
+        fingerprint: String,
         /// A store or a segment file
         path: PathBuf,
     },
@@ -172,7 +171,7 @@ pub(crate) struct Wanted {
     pub(crate) plans: Vec<Design>,
 
     /// Distance of the queries whose costs are predicted [default: the store's maximum]
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=64))]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=256))]
     pub(crate) max_distance: Option<u32>,
 
     /// Predict for queries with prefix filters in memory, or without
@@ -190,8 +189,7 @@ fn parse_block_size(text: &str) -> Result<u32, String> {
 }
 
 fn parse_plan(text: &str) -> Result<Design, String> {
-    let plan = text.parse::<Design>().and_then(|plan| plan.tables(fpstore::WIDTH).map(|_| plan));
-    plan.map_err(|error| error.to_string())
+    text.parse::<Design>().map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -3,10 +3,11 @@
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use fpstore::inspect::{BlockView, SegmentView};
+use fpstore::plan::TableForm;
 use fpstore_tools::exit::Outcome;
-use fpstore_tools::number::hex;
+use fpstore_tools::number::{hex, wide_hex};
 use fpstore_tools::report::{self, Columns};
 use serde::Serialize;
 
@@ -37,31 +38,33 @@ pub(crate) fn run(
         Some(previous) => segment.block(table, previous)?.keys.last().copied(),
         None => None,
     };
-    let tables = segment.tables();
-    let (layout, _) = tables.get(table).ok_or_else(|| anyhow!("there is no table {table}"))?;
-    let fingerprints = block.keys.iter().map(|key| layout.permutation.invert(*key));
-    let row = BlockRow::new(segment.path(), table, &block);
+    let width = segment.parameters().width();
+    let fingerprints: Vec<String> =
+        segment.fingerprints(table, number)?.into_iter().map(|fingerprint| wide_hex(fingerprint, width)).collect();
+    let row = BlockRow::new(&segment, table, &block)?;
     if json {
-        let decoded = Decoded {
-            row,
-            base: base.map(hex),
-            keys: block.keys.iter().map(|key| hex(*key)).collect(),
-            fingerprints: fingerprints.map(hex).collect(),
-        };
+        let decoded =
+            Decoded { row, base: base.map(hex), keys: block.keys.iter().map(|key| hex(*key)).collect(), fingerprints };
         report::json(out, &Versioned::new(decoded))?;
         return Ok(Outcome::Done);
     }
-    report::facts(
-        out,
-        &[
-            ("file", row.file.clone()),
-            ("block", format!("{} of table {table}, page {}", row.block, row.page)),
-            ("bytes", format!("{} at offset {}", row.bytes, row.offset)),
-            ("kind", row.kind_for_people()),
-            ("fingerprints", format!("{} from rank {}", row.count, row.rank)),
-            ("base", base.map_or("none: this is the first block".to_owned(), hex)),
-        ],
-    )?;
+    let mut facts = vec![
+        ("file", row.file.clone()),
+        ("block", format!("{} of table {table}, page {}", row.block, row.page)),
+        ("bytes", format!("{} at offset {}", row.bytes, row.offset)),
+        ("kind", row.kind_for_people()),
+        ("fingerprints", format!("{} from rank {}", row.count, row.rank)),
+    ];
+    match segment.forms().get(table) {
+        Some(TableForm::Rows) => {}
+        form => {
+            facts.push(("base", base.map_or("none: this is the first block".to_owned(), hex)));
+            if let Some(TableForm::Narrow { lead, row }) = form {
+                facts.push(("keys", format!("{lead} leading bits and {row} bits of a row's number")));
+            }
+        }
+    }
+    report::facts(out, &facts)?;
     writeln!(out)?;
     keys(&block, base, fingerprints).write(out)?;
     Ok(Outcome::Done)
@@ -80,15 +83,21 @@ fn only_segment(path: &Path) -> anyhow::Result<SegmentView> {
     }
 }
 
-fn keys(block: &BlockView, base: Option<u64>, fingerprints: impl Iterator<Item = u64>) -> Columns {
+fn keys(block: &BlockView, base: Option<u64>, fingerprints: Vec<String>) -> Columns {
+    let ranks = block.rank..;
+    if block.keys.is_empty() {
+        let mut columns = Columns::new(&[">rank", "fingerprint"]);
+        ranks.zip(fingerprints).for_each(|(rank, fingerprint)| columns.row([rank.to_string(), fingerprint]));
+        return columns;
+    }
     let mut columns = Columns::new(&[">rank", "key", "fingerprint", ">bits flipped", ">gap"]);
     let mut previous = base;
-    for ((key, fingerprint), rank) in block.keys.iter().zip(fingerprints).zip(block.rank..) {
+    for ((key, fingerprint), rank) in block.keys.iter().zip(fingerprints).zip(ranks) {
         let difference = |of: &dyn Fn(u64) -> String| previous.map_or("-".to_owned(), of);
         columns.row([
             rank.to_string(),
             hex(*key),
-            hex(fingerprint),
+            fingerprint,
             difference(&|previous| (previous ^ key).count_ones().to_string()),
             difference(&|previous| key.wrapping_sub(previous).to_string()),
         ]);

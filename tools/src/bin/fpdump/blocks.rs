@@ -3,9 +3,10 @@
 use std::io::Write;
 use std::path::Path;
 
-use fpstore::inspect::{BlockKind, BlockView};
+use fpstore::inspect::{BlockKind, BlockView, SegmentView};
+use fpstore::{Result, U256};
 use fpstore_tools::exit::Outcome;
-use fpstore_tools::number::hex;
+use fpstore_tools::number::{hex, wide_hex};
 use fpstore_tools::report;
 use serde::Serialize;
 
@@ -32,13 +33,21 @@ pub(crate) struct BlockRow {
 }
 
 impl BlockRow {
-    pub(crate) fn new(file: &Path, table: usize, block: &BlockView) -> Self {
+    pub(crate) fn new(segment: &SegmentView, table: usize, block: &BlockView) -> Result<Self> {
         let low_width = match block.kind {
             BlockKind::Gap { low_width } => Some(low_width),
             _ => None,
         };
-        Self {
-            file: file_name(file),
+        let (first_key, last_key) = match block.kind {
+            BlockKind::Rows => {
+                let rows = segment.fingerprints(table, block.number)?;
+                let text = |row: &U256| wide_hex(*row, segment.parameters().width());
+                (rows.first().map(text), rows.last().map(text))
+            }
+            _ => (block.keys.first().map(|key| hex(*key)), block.keys.last().map(|key| hex(*key))),
+        };
+        Ok(Self {
+            file: file_name(segment.path()),
             table,
             block: block.number,
             page: block.page,
@@ -46,11 +55,11 @@ impl BlockRow {
             bytes: block.length,
             kind: block.kind.to_string(),
             low_width,
-            count: block.keys.len(),
+            count: block.count,
             rank: block.rank,
-            first_key: block.keys.first().map(|key| hex(*key)),
-            last_key: block.keys.last().map(|key| hex(*key)),
-        }
+            first_key,
+            last_key,
+        })
     }
 
     /// The kind, with its packed bits.
@@ -72,7 +81,7 @@ pub(crate) fn run(path: &Path, table: usize, json: bool, out: &mut dyn Write) ->
             )?;
         }
         for block in blocks {
-            let row = BlockRow::new(segment.path(), table, &block?);
+            let row = BlockRow::new(&segment, table, &block?)?;
             if json {
                 report::json(out, &Versioned::new(row))?;
             } else {

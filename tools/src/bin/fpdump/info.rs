@@ -3,25 +3,30 @@
 use std::io::Write;
 use std::path::Path;
 
-use fpstore::{Numbering, Options, inspect};
+use fpstore::{Fingerprint, IdKind, Numbering, Options, inspect};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{bytes, count};
 use fpstore_tools::report;
 use serde::Serialize;
 
-use crate::opened::{Opened, Versioned, file_name, is_manifest, segments};
+use crate::opened::{Opened, Versioned, file_name, segments};
 
 #[derive(Serialize)]
 struct Info {
     kind: &'static str,
     path: String,
     width: u32,
+    /// u64, text or none.
+    ids: &'static str,
+    /// What made the fingerprints, where it is known.
+    hasher: Option<String>,
     max_distance: u32,
     plan: String,
     tables: usize,
     codec: String,
     block_size: u32,
-    /// Who numbers the records: own, given, undecided. None for a segment, which does not know.
+    /// Who numbers the records: own, given, undecided. None where ids are no numbers, and for a segment, which does not
+    /// know.
     numbering: Option<&'static str>,
     records: u64,
     fingerprints: u64,
@@ -50,12 +55,8 @@ struct FieldInfo {
     value: String,
 }
 
-pub(crate) fn run(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
-    if is_manifest(path) {
-        manifest(path, json, out)?;
-        return Ok(Outcome::Done);
-    }
-    let info = describe(path)?;
+pub(crate) fn run<F: Fingerprint>(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
+    let info = describe::<F>(path)?;
     if json {
         report::json(out, &Versioned::new(info))?;
     } else {
@@ -64,11 +65,12 @@ pub(crate) fn run(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Resul
     Ok(Outcome::Done)
 }
 
-fn describe(path: &Path) -> anyhow::Result<Info> {
-    let opened = Opened::new(path)?;
+fn describe<F: Fingerprint>(path: &Path) -> anyhow::Result<Info> {
+    let opened = Opened::<F>::new(path)?;
     let (parameters, statistics) = (opened.parameters(), opened.statistics());
     let (kind, numbering) = match &opened {
-        Opened::Store(store) => ("store", Some(numbering(store.numbering()))),
+        Opened::Store(store) if parameters.ids() == IdKind::Number => ("store", Some(numbering(store.numbering()))),
+        Opened::Store(_) => ("store", None),
         Opened::Segment(_) => ("segment", None),
     };
     let segments = segments(path)?.into_iter().map(|view| {
@@ -83,7 +85,9 @@ fn describe(path: &Path) -> anyhow::Result<Info> {
     Ok(Info {
         kind,
         path: path.display().to_string(),
-        width: fpstore::WIDTH,
+        width: parameters.width(),
+        ids: parameters.ids().name(),
+        hasher: parameters.hasher().map(str::to_owned),
         max_distance: parameters.max_distance(),
         plan: parameters.design().to_string(),
         tables: parameters.design().table_count(),
@@ -107,6 +111,8 @@ fn numbering(numbering: Numbering) -> &'static str {
 
 fn people(info: &Info, out: &mut dyn Write) -> std::io::Result<()> {
     let ids = match info.numbering {
+        _ if info.ids == IdKind::Text.name() => "texts",
+        _ if info.ids == IdKind::None.name() => "none: each fingerprint has a count",
         Some("own") => "64-bit numbers, given by the store",
         Some("given") => "64-bit numbers, given by the user",
         Some(_) => "64-bit numbers; the first load decides who gives them",
@@ -117,6 +123,7 @@ fn people(info: &Info, out: &mut dyn Write) -> std::io::Result<()> {
         ("fingerprints", format!("{} distinct, of {} bit", count(info.fingerprints), info.width)),
         ("records", count(info.records)),
         ("ids", ids.to_owned()),
+        ("hasher", info.hasher.clone().unwrap_or_else(|| "not known".to_owned())),
         ("made for", format!("distances up to {}", info.max_distance)),
         ("plan", format!("{} (tables: {})", info.plan, info.tables)),
         ("codec", format!("{}, blocks of {}", info.codec, bytes(info.block_size.into()))),
@@ -132,7 +139,7 @@ fn people(info: &Info, out: &mut dyn Write) -> std::io::Result<()> {
 }
 
 /// What a manifest says, field by field; its segments need not be there.
-fn manifest(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
+pub(crate) fn manifest(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
     let mut fields = Vec::new();
     inspect::explain(path, &Options::new(), &mut |_, field| {
         fields.push(FieldInfo { name: field.name, value: field.value });
@@ -140,9 +147,11 @@ fn manifest(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<()> 
     })?;
     if json {
         let info = ManifestInfo { kind: "manifest", path: path.display().to_string(), fields };
-        return Ok(report::json(out, &Versioned::new(info))?);
+        report::json(out, &Versioned::new(info))?;
+        return Ok(Outcome::Done);
     }
     let path = ("manifest", path.display().to_string());
     let fields = fields.iter().map(|field| (field.name.as_str(), field.value.clone()));
-    Ok(report::facts(out, &std::iter::once(path).chain(fields).collect::<Vec<_>>())?)
+    report::facts(out, &std::iter::once(path).chain(fields).collect::<Vec<_>>())?;
+    Ok(Outcome::Done)
 }

@@ -24,12 +24,17 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use fpstore_tools::exit::{Outcome, finish};
+use fpstore_tools::generate;
+use fpstore_tools::with_width;
 
 use crate::args::{Args, What};
 
 const PROGRAM: &str = "fpdump";
 
 fn main() -> ExitCode {
+    if let Some(code) = generate::requested::<Args>(PROGRAM) {
+        return code;
+    }
     let args = Args::parse();
     finish(PROGRAM, run(&args))
 }
@@ -39,16 +44,23 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
     let json = args.common.json;
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let outcome = match &args.what {
-        What::Info { path } => info::run(path, json, &mut out),
-        What::Stats { path, draw } => stats::run(path, *draw, args.common, &mut out),
+        What::Info { path } if opened::is_manifest(path) => info::manifest(path, json, &mut out),
+        What::Info { path } => with_width!(opened::width(path)?, F => info::run::<F>(path, json, &mut out)),
+        What::Stats { path, draw } => {
+            with_width!(opened::width(path)?, F => stats::run::<F>(path, *draw, args.common, &mut out))
+        }
         What::Layout { path } => layout::run(path, json, &mut out),
         What::Blocks { path, table } => blocks::run(path, *table, json, &mut out),
         What::Block { number, path, table } => block::run(path, *table, *number, json, &mut out),
-        What::Scan { path } => scan::run(path, json, &mut out),
-        What::Get { fingerprint, path } => get::run(path, *fingerprint, json, &mut out),
+        What::Scan { path } => with_width!(opened::width(path)?, F => scan::run::<F>(path, json, &mut out)),
+        What::Get { fingerprint, path } => {
+            with_width!(opened::width(path)?, F => get::run::<F>(path, fingerprint, json, &mut out))
+        }
         What::Verify { path } => verify::run(path, args.common, &mut out),
-        What::Plan { path } => plan::run(path, json, &mut out),
-        What::Alternatives { path, wanted } => what_if::run(path, wanted, args.common, &mut out),
+        What::Plan { path } => with_width!(opened::width(path)?, F => plan::run::<F>(path, json, &mut out)),
+        What::Alternatives { path, wanted } => {
+            with_width!(opened::width(path)?, F => what_if::run::<F>(path, wanted, args.common, &mut out))
+        }
         What::Hex { path } => hex::run(path, json, &mut out),
     }?;
     out.flush()?;

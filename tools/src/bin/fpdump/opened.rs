@@ -3,17 +3,17 @@
 use std::path::Path;
 
 use fpstore::inspect::{self, SegmentView};
-use fpstore::{Filters, Options, Parameters, Statistics, Store};
+use fpstore::{Filters, Fingerprint, Options, Parameters, Statistics, Store};
 use fpstore_tools::common::SCHEMA_VERSION;
 use serde::Serialize;
 
 /// A store or one of its segments.
-pub(crate) enum Opened {
-    Store(Box<Store>),
+pub(crate) enum Opened<F: Fingerprint> {
+    Store(Box<Store<F>>),
     Segment(Box<SegmentView>),
 }
 
-impl Opened {
+impl<F: Fingerprint> Opened<F> {
     /// A directory is taken for a store, anything else for a segment file.
     pub(crate) fn new(path: &Path) -> fpstore::Result<Self> {
         if !path.is_dir()
@@ -37,6 +37,15 @@ impl Opened {
             Self::Segment(view) => view.statistics(),
         }
     }
+}
+
+/// The width of the fingerprints of what a PATH names.
+pub(crate) fn width(path: &Path) -> fpstore::Result<u32> {
+    if path.is_dir() {
+        return fpstore::parameters_of(path, &Options::new()).map(|parameters| parameters.width());
+    }
+    let segments = inspect::open(path, &Options::new())?;
+    Ok(segments.first().map_or(64, |segment| segment.parameters().width()))
 }
 
 /// The segments that a PATH names.

@@ -4,6 +4,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use fpstore::Fingerprint;
 use fpstore::inspect::SegmentView;
 use fpstore::plan::{self, BitGroup, Skew, TableLayout, Workload};
 use fpstore_tools::exit::Outcome;
@@ -53,11 +54,11 @@ struct Group {
     length: u32,
 }
 
-pub(crate) fn run(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
-    let opened = Opened::new(path)?;
+pub(crate) fn run<F: Fingerprint>(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
+    let opened = Opened::<F>::new(path)?;
     let parameters = opened.parameters();
     let design = parameters.design();
-    let layouts = design.tables(fpstore::WIDTH)?;
+    let layouts = design.tables(F::WIDTH)?;
     let by_distance: Vec<_> = (0..=parameters.max_distance()).map(|k| design.radii(k)).collect();
     let tables = layouts.iter().enumerate().map(|(table, layout)| {
         let radii = by_distance.iter().map(|radii| radii.get(table).copied().flatten());
@@ -65,7 +66,7 @@ pub(crate) fn run(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Resul
     });
     let plan = Plan {
         plan: design.to_string(),
-        width: fpstore::WIDTH,
+        width: F::WIDTH,
         max_distance: parameters.max_distance(),
         tables: tables.collect(),
         predicted: predicted(&segments(path)?)?,
@@ -87,13 +88,14 @@ fn predicted(segments: &[SegmentView]) -> fpstore::Result<Option<Predicted>> {
     let mut sum = Predicted { from_data: true, ..Predicted::default() };
     for segment in segments {
         // Damage is for `verify` to report; the rest of the plan can be told all the same.
-        let skew = if total > MOST_MEASURED { None } else { fingerprints(segment).ok().map(Skew::new) };
+        let unmeasured = total > MOST_MEASURED || segment.parameters().width() != 64;
+        let skew = if unmeasured { None } else { fingerprints(segment).ok().map(Skew::new) };
         sum.from_data &= skew.is_some();
         let parameters = segment.parameters();
         let cost = |filter| {
             let workload = Workload {
                 fingerprints: segment.statistics().fingerprints,
-                width: fpstore::WIDTH,
+                width: parameters.width(),
                 distance: parameters.max_distance(),
                 block_size: parameters.block_size(),
                 filter,

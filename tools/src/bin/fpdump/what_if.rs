@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
+use anyhow::bail;
 use fpstore::inspect::{self, Alternative, QueryCost};
-use fpstore::{Codec, Design, Parameters};
+use fpstore::{Codec, Design, Fingerprint, Parameters};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{bytes, count, float};
@@ -59,10 +60,18 @@ struct Row {
     by_table: Vec<TableReport>,
 }
 
-pub(crate) fn run(path: &Path, wanted: &Wanted, common: Common, out: &mut dyn Write) -> anyhow::Result<Outcome> {
-    let opened = Opened::new(path)?;
-    let (now, statistics) = (*opened.parameters(), StoreReport::new(&opened.statistics()));
+pub(crate) fn run<F: Fingerprint>(
+    path: &Path,
+    wanted: &Wanted,
+    common: Common,
+    out: &mut dyn Write,
+) -> anyhow::Result<Outcome> {
+    let opened = Opened::<F>::new(path)?;
+    let (now, statistics) = (opened.parameters().clone(), StoreReport::new(&opened.statistics()));
     let max_distance = wanted.max_distance.unwrap_or(now.max_distance());
+    if max_distance > F::WIDTH {
+        bail!("--max-distance {max_distance}: fingerprints of {} bits differ in no more", F::WIDTH);
+    }
     let filter = wanted.filter == Filter::On;
     let parameters = parameters(wanted, &now, max_distance);
     let progress = if common.shows_progress() { Progress::spinner("encoding") } else { Progress::hidden() };
@@ -94,7 +103,7 @@ pub(crate) fn run(path: &Path, wanted: &Wanted, common: Common, out: &mut dyn Wr
 /// What is tried, the store as it is among it.
 fn parameters(wanted: &Wanted, now: &Parameters, max_distance: u32) -> Vec<Parameters> {
     let like = |plan: Design, codec: Codec, block_size: u32| {
-        now.with_design(plan).with_codec(codec).with_block_size(block_size)
+        now.clone().with_design(plan).with_codec(codec).with_block_size(block_size)
     };
     let mut all = vec![like(now.design(), now.codec(), now.block_size())];
     if wanted.codecs.is_empty() && wanted.block_sizes.is_empty() && wanted.plans.is_empty() {

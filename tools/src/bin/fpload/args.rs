@@ -12,9 +12,10 @@ use fpstore_tools::size;
 use crate::choice::PlanChoice;
 
 const EXAMPLES: &str = "\
-Input, one record a line: 16 hexadecimal digits, or these, a TAB and the document's number. Endings: .txt .tsv .hex =
-hex; .u64 .bin = le; .ndjson .jsonl; each also .gz or .zst. Records without ids are numbered by the store. A store holds
-a set: a record that is there already is counted, and changes nothing.
+Input, one record a line: hexadecimal digits, or these, a TAB and the document's id. Endings: .txt .tsv .hex = hex;
+.u64 .u128 .u256 .bin = le; .ndjson .jsonl; .csv; .parquet; each also .gz or .zst. Records without ids are numbered by
+the store. A store holds a set: a record that is there already is counted, and changes nothing. A first line `#fpstore
+width=128 hasher=NAME` says what the fingerprints are.
 
 Exit code: 0 = loaded, 2 = an error, and the store is as it was.
 
@@ -24,6 +25,11 @@ Examples:
   hasher docs/ | fpload --create store -       from a pipe, lines of hex
   fpload --create --max-distance 7 --plan auto:latency store fingerprints.tsv
   fpload --create store docs.ndjson --fingerprint-column simhash --id-column n
+  fpload --create --width 256 --max-distance 31 images hashes.u256
+  fpload --create --ids text pages urls.tsv    ids are texts, even where they look like numbers
+  fpload --remove store withdrawn.tsv          take records out again
+  fpload --compact store                       one segment of many: faster queries
+  fpload --memory 1GiB --tmp-dir /scratch store huge.parquet
   fpload --dry-run store more.tsv              check the input, write nothing
   fpload --plan list --records 1000000000      what the designs would cost for evenly spread fingerprints
   fpload --plan list fingerprints.tsv          and for these: fingerprints in families cost more to find";
@@ -48,12 +54,12 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// Bits of a fingerprint [default: 64; others are not supported yet]
+    /// Bits of a fingerprint: 64, 128 or 256 [default: what the first input says of itself, or 64]
     #[arg(long, value_name = "BITS", value_parser = parse_width, help_heading = CREATION)]
     pub(crate) width: Option<u32>,
 
     /// Distance that the store is made for [default: 3]
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=64), help_heading = CREATION)]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=256), help_heading = CREATION)]
     pub(crate) max_distance: Option<u32>,
 
     /// How tables are laid out: auto, auto:space, auto:latency, auto:disk, the name of a design, or `list` to see all
@@ -61,6 +67,29 @@ pub(crate) struct Args {
     /// those of queries near stored fingerprints; others cost less [default: auto]
     #[arg(long, value_name = "PLAN", help_heading = CREATION)]
     pub(crate) plan: Option<PlanChoice>,
+
+    /// Name of what made the fingerprints, with its parameters, without blanks. A load that names another one, or none,
+    /// is refused then [default: what the first line of the input says]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) hasher: Option<String>,
+
+    /// Remove the records of the inputs instead of adding them
+    #[arg(long, conflicts_with = "create")]
+    pub(crate) remove: bool,
+
+    /// Make one segment of all, after the load if there are inputs
+    #[arg(long)]
+    pub(crate) compact: bool,
+
+    /// Memory that the load may take, from 64MiB on; what does not fit is sorted in temporary files [default: half of
+    /// the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
+    pub(crate) memory: Option<u64>,
+
+    /// Directory for temporary files [default: the one that the store is in]. They have no names there and vanish with
+    /// the program
+    #[arg(long, value_name = "DIR")]
+    pub(crate) tmp_dir: Option<PathBuf>,
 
     /// With `--plan list`: number of fingerprints to predict for [default: those of the input, or 100000000]
     #[arg(long, value_name = "N", help_heading = CREATION)]
@@ -75,7 +104,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = parse_block_size, help_heading = CREATION)]
     pub(crate) block_size: Option<u32>,
 
-    /// Kind of ids: auto or u64; text and none are not supported yet [default: auto]
+    /// Kind of ids: auto takes what the first record has, and u64 where it has none; u64, text, or none, where each
+    /// fingerprint has a count [default: auto]
     #[arg(long, value_enum, value_name = "KIND", help_heading = CREATION)]
     pub(crate) ids: Option<Ids>,
 
@@ -93,17 +123,23 @@ const CREATION: &str = "At creation";
 pub(crate) enum Ids {
     Auto,
     U64,
-    #[value(hide = true)]
     Text,
-    #[value(hide = true)]
     None,
 }
 
 fn parse_width(text: &str) -> Result<u32, String> {
     match text {
         "64" => Ok(64),
-        "128" | "256" => Err(format!("{text}-bit fingerprints are not supported yet; only 64 is")),
-        _ => Err("expected 64 (128 and 256 are not supported yet)".to_owned()),
+        "128" => Ok(128),
+        "256" => Ok(256),
+        _ => Err("expected 64, 128 or 256".to_owned()),
+    }
+}
+
+fn parse_memory(text: &str) -> Result<u64, String> {
+    match size::parse(text)? {
+        small if small < 64 << 20 => Err("is too small; 64MiB is the least".to_owned()),
+        size => Ok(size),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use fpstore::SortedRecords;
 use fpstore::plan::{self, Cost, Design, Goal, Skew, Workload};
+use fpstore::{Fingerprint, SortedRecords};
 
 /// How a design is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,11 @@ impl FromStr for PlanChoice {
 
 impl PlanChoice {
     /// The design for a workload, on data such as these.
-    pub(crate) fn design(self, records: &SortedRecords, workload: &Workload) -> Result<Design, fpstore::Error> {
+    pub(crate) fn design<F: Fingerprint>(
+        self,
+        records: &SortedRecords<F>,
+        workload: &Workload,
+    ) -> Result<Design, fpstore::Error> {
         let goal = match self {
             Self::Named(design) => return Ok(design),
             Self::Auto(goal) => goal,
@@ -49,7 +53,7 @@ pub(crate) fn costs(skew: Option<&Skew>, workload: &Workload) -> Result<Vec<(Des
         Some(skew) => skew.predict(design, workload),
         None => plan::predict(design, workload),
     };
-    Design::LISTED.into_iter().map(|design| Ok((design, cost(design)?))).collect()
+    Design::listed(workload.width).into_iter().map(|design| Ok((design, cost(design)?))).collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use anyhow::bail;
 use fpstore::plan::{Design, Goal, Workload};
-use fpstore::{Parameters, SortedRecords, WIDTH};
+use fpstore::{Fingerprint, IdKind, Parameters, SortedRecords};
+use fpstore_tools::input::{self, Header};
 
 use crate::args::{Args, Ids};
 use crate::choice::PlanChoice;
@@ -19,10 +20,10 @@ const LEAST_PLANNED: u64 = 20_000_000;
 const MAX_DISTANCE: u32 = 3;
 
 /// What the planner is to know.
-pub(crate) fn workload(args: &Args, fingerprints: u64) -> Workload {
+pub(crate) fn workload(args: &Args, width: u32, fingerprints: u64) -> Workload {
     Workload {
         fingerprints,
-        width: args.width.unwrap_or(WIDTH),
+        width,
         distance: args.max_distance.unwrap_or(MAX_DISTANCE),
         block_size: args.block_size.unwrap_or(Parameters::BLOCK_SIZE),
         filter: true,
@@ -30,34 +31,50 @@ pub(crate) fn workload(args: &Args, fingerprints: u64) -> Workload {
 }
 
 /// The parameters of a new store that begins with these records. Where the planner chooses, it measures them.
-pub(crate) fn parameters(args: &Args, records: &SortedRecords) -> anyhow::Result<Parameters> {
+pub(crate) fn parameters<F: Fingerprint>(
+    args: &Args,
+    records: &SortedRecords<F>,
+    ids: IdKind,
+    hasher: Option<&str>,
+) -> anyhow::Result<Parameters> {
     let choice = args.plan.unwrap_or(PlanChoice::Auto(Goal::Balanced));
-    let expected = match records.fingerprints() {
+    let expected = match records.given() {
         0 => PLANNED_RECORDS,
-        n => LEAST_PLANNED.max(n),
+        _ => LEAST_PLANNED.max(records.fingerprints()),
     };
-    let workload = workload(args, expected);
+    let workload = workload(args, F::WIDTH, expected);
     let design = choice.design(records, &workload)?;
     let parameters = Parameters::new(workload.distance)
+        .with_width(F::WIDTH)
         .with_design(design)
         .with_codec(args.codec.unwrap_or_default())
-        .with_block_size(workload.block_size);
+        .with_block_size(workload.block_size)
+        .with_ids(ids)
+        .with_hasher(hasher);
     parameters.check()?;
     Ok(parameters)
 }
 
-/// Refuses what no store can be made of, before any input is read.
-pub(crate) fn check_options(args: &Args) -> anyhow::Result<()> {
+/// What the options want the ids to be.
+pub(crate) fn wanted_ids(args: &Args) -> input::Ids {
     match args.ids {
-        Some(Ids::Text) => bail!("text ids are not supported yet; ids are 64-bit numbers (--ids u64)"),
-        Some(Ids::None) => bail!("stores without ids are not supported yet; leave out --ids, and records are numbered"),
-        Some(Ids::Auto | Ids::U64) | None => {}
+        None | Some(Ids::Auto) => input::Ids::Auto,
+        Some(Ids::U64) => input::Ids::Is(IdKind::Number),
+        Some(Ids::Text) => input::Ids::Is(IdKind::Text),
+        Some(Ids::None) => input::Ids::Is(IdKind::None),
     }
+}
+
+/// Refuses what no store can be made of, before any input is read.
+pub(crate) fn check_options(args: &Args, width: u32) -> anyhow::Result<()> {
     if args.records.is_some() {
         bail!("--records goes with --plan list only; a load counts its records itself");
     }
+    if let Some(distance) = args.max_distance.filter(|&distance| distance > width) {
+        bail!("--max-distance {distance}: fingerprints of {width} bits differ in no more");
+    }
     if let Some(PlanChoice::Named(design)) = args.plan {
-        design.tables(args.width.unwrap_or(WIDTH))?;
+        design.tables(width)?;
     }
     Ok(())
 }
@@ -69,10 +86,16 @@ pub(crate) fn check_existing(args: &Args, parameters: &Parameters) -> anyhow::Re
         Some(PlanChoice::Named(design)) => Some(design),
         _ => None,
     };
+    agree("--width", args.width, parameters.width())?;
     agree("--plan", design, parameters.design())?;
     agree("--max-distance", args.max_distance, parameters.max_distance())?;
     agree("--codec", args.codec, parameters.codec())?;
-    agree("--block-size", args.block_size, parameters.block_size())
+    agree("--block-size", args.block_size, parameters.block_size())?;
+    let ids = match wanted_ids(args) {
+        input::Ids::Auto => None,
+        input::Ids::Is(kind) => Some(kind),
+    };
+    agree("--ids", ids, parameters.ids())
 }
 
 fn agree<T: PartialEq + std::fmt::Display>(option: &str, asked: Option<T>, is: T) -> anyhow::Result<()> {
@@ -81,5 +104,53 @@ fn agree<T: PartialEq + std::fmt::Display>(option: &str, asked: Option<T>, is: T
             bail!("{option} {asked} contradicts the store, which was created with {is}; it cannot be changed")
         }
         _ => Ok(()),
+    }
+}
+
+/// Who made the fingerprints of a load: what the option says, or the first input. Every header that names somebody has
+/// to name the same.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hasher {
+    name: Option<String>,
+}
+
+impl Hasher {
+    /// What the option says.
+    pub(crate) fn new(option: Option<&str>) -> Self {
+        Self { name: option.map(str::to_owned) }
+    }
+
+    /// Takes in what an input says of itself.
+    pub(crate) fn meet(&mut self, input: &str, header: Option<&Header>) -> anyhow::Result<()> {
+        let Some(found) = header.and_then(|header| header.hasher.as_deref()) else { return Ok(()) };
+        match &self.name {
+            Some(name) if name != found => {
+                bail!("{input}: its fingerprints were made by {found}, the others by {name}; they must not be mixed")
+            }
+            _ => self.name = Some(found.to_owned()),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Refuses fingerprints of another hasher than the store's, or of an unknown one where the store's is known.
+    pub(crate) fn check(&self, parameters: &Parameters) -> anyhow::Result<()> {
+        match (parameters.hasher(), self.name()) {
+            (Some(store), Some(load)) if store != load => {
+                bail!("the store's fingerprints were made by {store}, these by {load}; they must not be mixed")
+            }
+            (Some(store), None) => bail!(
+                "the store's fingerprints were made by {store}; what made these is not said: if it is the same, name it \
+                 with --hasher {store}"
+            ),
+            (None, Some(load)) => bail!(
+                "these fingerprints were made by {load}; what made the store's is not known (it was created without \
+                 --hasher)"
+            ),
+            _ => Ok(()),
+        }
     }
 }

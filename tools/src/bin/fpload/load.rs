@@ -3,70 +3,122 @@
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::bail;
-use fpstore::{Filters, Numbering, Options, Store};
+use anyhow::{Context, bail};
+use fpstore::{Filters, Fingerprint, IdKind, Options, Parameters, Store};
+use fpstore_tools::input::{Found, Ids};
 use fpstore_tools::progress::Progress;
+use fpstore_tools::{memory, with_width};
 
 use crate::args::Args;
 use crate::creation;
-use crate::gather::gather;
-use crate::summary::{self, Done};
+use crate::gather::{Gathered, Inputs};
+use crate::summary::{self, Deed, Done};
+
+/// Width of a new store's fingerprints where nobody says it.
+const WIDTH: u32 = 64;
 
 /// Loads, and says what was done.
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let Some(path) = args.store.as_deref() else { bail!("which STORE? see --help for examples") };
-    creation::check_options(args)?;
-    if args.create { create(args, path) } else { add(args, path) }
-}
-
-fn create(args: &Args, path: &Path) -> anyhow::Result<()> {
-    // Found out now rather than after an hour of reading; creation itself finds out again.
-    Store::check_vacant(path, &options())?;
-    let started = Instant::now();
-    let records = gather(args)?;
-    let parameters = creation::parameters(args, &records)?;
-    if args.dry_run {
-        return summary::dry_run(args, path, &records, &parameters);
+    if let Some(directory) = &args.tmp_dir {
+        // A typing error shows at once, and not with the first load that needs it.
+        std::fs::read_dir(directory).with_context(|| format!("--tmp-dir {}", directory.display()))?;
     }
-    let writing = writing(args);
-    let (store, report) = if args.inputs.is_empty() {
-        (Store::create(path, &parameters, &options())?, None)
-    } else {
-        let (store, report) = Store::create_loaded(path, &parameters, &options(), records)?;
-        (store, Some(report))
-    };
-    writing.finish();
-    summary::done(args, &Done { path, created: true, store: &store, report, seconds: started.elapsed().as_secs_f64() })
-}
-
-fn add(args: &Args, path: &Path) -> anyhow::Result<()> {
-    if args.inputs.is_empty() {
+    if args.create {
+        // Found out now rather than after an hour of reading; creation itself finds out again.
+        Store::<u64>::check_vacant(path, &options(args))?;
+        let inputs = Inputs::open(args)?;
+        let width = args.width.or(inputs.width()).unwrap_or(WIDTH);
+        creation::check_options(args, width)?;
+        return with_width!(width, F => create::<F>(args, path, inputs));
+    }
+    if args.inputs.is_empty() && !args.compact {
         bail!("no INPUT; name files with fingerprints, or - for standard input");
     }
-    // Open for reading only until all is known to be good: bad input touches nothing, not even the lock.
-    let store = Store::open_read_only(path, &options())?;
-    creation::check_existing(args, store.parameters())?;
+    let parameters = fpstore::parameters_of(path, &options(args))?;
+    creation::check_options(args, parameters.width())?;
+    creation::check_existing(args, &parameters)?;
+    let inputs = Inputs::open(args)?;
+    with_width!(parameters.width(), F => change::<F>(args, path, inputs))
+}
+
+fn create<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::Result<()> {
     let started = Instant::now();
-    let records = gather(args)?;
-    check_ids(records.numbering(), store.numbering())?;
+    let Gathered { records, rule, hasher } =
+        inputs.gather::<F>(args, path, creation::wanted_ids(args), &options(args))?;
+    let kind = match (rule.found(), creation::wanted_ids(args)) {
+        (Some(found), _) => found.kind(),
+        (None, Ids::Is(kind)) => kind,
+        (None, Ids::Auto) => IdKind::Number,
+    };
+    let parameters = creation::parameters(args, &records, kind, hasher.name())?;
     if args.dry_run {
-        return summary::dry_run(args, path, &records, store.parameters());
+        return summary::dry_run(args, path, records.given(), rule.found(), &parameters);
+    }
+    let writing = writing(args);
+    let (store, deed) = if args.inputs.is_empty() {
+        (Store::<F>::create(path, &parameters, &options(args))?, Deed::Created(None))
+    } else {
+        let (store, report) = Store::create_loaded(path, &parameters, &options(args), records)?;
+        (store, Deed::Created(Some(report)))
+    };
+    writing.finish();
+    summary::done(args, &Done { path, deed, compacted: None, store: &store, seconds: started.elapsed().as_secs_f64() })
+}
+
+/// Adds to a store, takes from it, compacts it.
+fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::Result<()> {
+    // Open for reading only until all is known to be good: bad input touches nothing, not even the lock.
+    let store = Store::<F>::open_read_only(path, &options(args))?;
+    let started = Instant::now();
+    let parameters = store.parameters().clone();
+    let gathered = inputs.gather::<F>(args, path, Ids::Is(parameters.ids()), &options(args))?;
+    if !args.inputs.is_empty() {
+        check(args, &store, &parameters, &gathered)?;
+    }
+    let Gathered { records, rule, .. } = gathered;
+    if args.dry_run {
+        return summary::dry_run(args, path, records.given(), rule.found(), &parameters);
     }
     drop(store);
     let writing = writing(args);
-    let mut store = Store::open(path, &options())?;
-    let report = Some(store.bulk_load(records)?);
+    let mut store = Store::<F>::open(path, &options(args))?;
+    let (deed, compacted) = match (args.inputs.is_empty(), args.remove) {
+        (true, _) => (Deed::Nothing, Some(store.compact()?)),
+        // What is left is one segment; where nothing was removed, compacting is all that is done.
+        (false, true) => (Deed::Removed(store.remove(records)?), args.compact.then(|| store.compact()).transpose()?),
+        (false, false) if args.compact => {
+            let (report, compacted) = store.bulk_load_compact(records)?;
+            (Deed::Loaded(report), Some(compacted))
+        }
+        (false, false) => (Deed::Loaded(store.bulk_load(records)?), None),
+    };
     writing.finish();
-    summary::done(args, &Done { path, created: false, store: &store, report, seconds: started.elapsed().as_secs_f64() })
+    summary::done(args, &Done { path, deed, compacted, store: &store, seconds: started.elapsed().as_secs_f64() })
 }
 
-/// What the load itself would refuse, too.
-fn check_ids(input: Numbering, store: Numbering) -> anyhow::Result<()> {
-    match (store, input) {
-        (Numbering::Own, Numbering::Given) => bail!("the store numbers its records itself, the input has ids"),
-        (Numbering::Given, Numbering::Own) => bail!("the store has ids that its user gave, the input has none"),
-        _ => Ok(()),
+/// What the load itself would refuse, too, and fingerprints of another hasher.
+fn check<F: Fingerprint>(
+    args: &Args,
+    store: &Store<F>,
+    parameters: &Parameters,
+    gathered: &Gathered<F>,
+) -> anyhow::Result<()> {
+    use fpstore::Numbering::{Given, Own};
+    if args.remove {
+        if gathered.rule.found() == Some(Found::Numbered) {
+            bail!(
+                "the input has no ids; a record is removed by its fingerprint and its id, as `fpdump scan` prints them"
+            );
+        }
+    } else {
+        match (store.numbering(), gathered.rule.found()) {
+            (Own, Some(Found::Number)) => bail!("the store numbers its records itself, the input has ids"),
+            (Given, Some(Found::Numbered)) => bail!("the store has ids that its user gave, the input has none"),
+            _ => {}
+        }
     }
+    gathered.hasher.check(parameters)
 }
 
 fn writing(args: &Args) -> Progress {
@@ -74,6 +126,9 @@ fn writing(args: &Args) -> Progress {
 }
 
 /// Nobody asks here, so nothing is prepared for it.
-fn options() -> Options {
-    Options::new().with_filters(Filters::Off)
+fn options(args: &Args) -> Options {
+    Options::new()
+        .with_filters(Filters::Off)
+        .with_load_memory(memory::of_load(args.memory))
+        .with_temp_dir(args.tmp_dir.as_deref())
 }

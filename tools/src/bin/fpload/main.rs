@@ -15,6 +15,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use fpstore_tools::exit::{Outcome, finish};
+use fpstore_tools::generate;
 
 use crate::args::Args;
 use crate::choice::PlanChoice;
@@ -22,6 +23,9 @@ use crate::choice::PlanChoice;
 const PROGRAM: &str = "fpload";
 
 fn main() -> ExitCode {
+    if let Some(code) = generate::requested::<Args>(PROGRAM) {
+        return code;
+    }
     let args = Args::parse();
     finish(PROGRAM, run(&args))
 }

@@ -1,19 +1,22 @@
 //! `fpload --plan list`: every design and what it would cost, for evenly spread fingerprints or for those of inputs.
 
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 use anyhow::bail;
+use fpstore::Options;
 use fpstore::plan::{self, Cost, Design, Goal, Skew, Workload};
 use fpstore_tools::common::SCHEMA_VERSION;
 use fpstore_tools::number::{count, float};
 use fpstore_tools::prediction::Expected;
 use fpstore_tools::report::{self, Columns};
+use fpstore_tools::{memory, with_width};
 use serde::Serialize;
 
 use crate::args::Args;
 use crate::choice::costs;
 use crate::creation;
-use crate::gather::gather;
+use crate::gather::Inputs;
 
 #[derive(Serialize)]
 struct Listed {
@@ -44,10 +47,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if args.create {
         bail!("--plan list shows the designs and loads nothing; leave out --create");
     }
-    let skew = skew(args)?;
+    let (width, skew) = skew(args)?;
     let measured = skew.as_ref().map(Skew::fingerprints);
     let fingerprints = args.records.or(measured).unwrap_or(creation::PLANNED_RECORDS);
-    let workload = creation::workload(args, fingerprints);
+    let workload = creation::workload(args, width, fingerprints);
     let with = costs(skew.as_ref(), &workload)?;
     let without = costs(skew.as_ref(), &Workload { filter: false, ..workload })?;
     let chosen = GOALS.map(|(name, goal)| (name, plan::best(goal, &with)));
@@ -73,7 +76,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         match measured {
             None => writeln!(
                 out,
-                "Predicted for {number} evenly spread 64-bit fingerprints and queries within distance {k}, in memory:\n"
+                "Predicted for {number} evenly spread {width}-bit fingerprints and queries within distance {k}, in memory:\n"
             )?,
             Some(measured) => writeln!(
                 out,
@@ -87,16 +90,25 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// The skew of the inputs, if there are any: where nothing is loaded, the first operand is no store but an input, too.
-fn skew(args: &Args) -> anyhow::Result<Option<Skew>> {
-    let Some(first) = &args.store else { return Ok(None) };
+/// The width, and the skew of the inputs if there are any: where nothing is loaded, the first operand is no store but an
+/// input, too.
+fn skew(args: &Args) -> anyhow::Result<(u32, Option<Skew>)> {
+    let Some(first) = &args.store else { return Ok((args.width.unwrap_or(64), None)) };
     let mut args = args.clone();
     args.inputs.insert(0, first.clone().into_os_string());
-    let records = gather(&args)?;
-    if records.is_empty() {
-        bail!("the input has no records; leave it out to see the designs for evenly spread fingerprints");
-    }
-    Ok(Some(records.skew()))
+    let inputs = Inputs::open(&args)?;
+    let width = args.width.or(inputs.width()).unwrap_or(64);
+    let skew = with_width!(width, F => {
+        let options = Options::new().with_load_memory(memory::of_load(args.memory)).with_temp_dir(args.tmp_dir.as_deref());
+        let ids = creation::wanted_ids(&args);
+        let records = inputs.gather::<F>(&args, Path::new("store"), ids, &options)?.records;
+        if records.is_empty() {
+            bail!("the input has no records; leave it out to see the designs for evenly spread fingerprints");
+        }
+        // Only 64-bit fingerprints are measured.
+        (width == 64).then(|| records.skew())
+    });
+    Ok((width, skew))
 }
 
 fn describe(design: Design, cost: &Cost, without: &Cost, fingerprints: u64) -> Listed {

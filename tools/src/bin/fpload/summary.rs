@@ -3,8 +3,9 @@
 use std::io;
 use std::path::Path;
 
-use fpstore::{LoadReport, Numbering, Parameters, SortedRecords, Store};
+use fpstore::{Fingerprint, LoadReport, Parameters, RemoveReport, Store};
 use fpstore_tools::common::SCHEMA_VERSION;
+use fpstore_tools::input::Found;
 use fpstore_tools::number::{bytes, count, count_of, float};
 use fpstore_tools::report;
 use fpstore_tools::statistics::{StoreReport, TableReport};
@@ -12,14 +13,37 @@ use serde::Serialize;
 
 use crate::args::Args;
 
-/// A load that was done.
-pub(crate) struct Done<'a> {
+/// What was done with the inputs.
+pub(crate) enum Deed {
+    /// A store was created, of no inputs or of some.
+    Created(Option<LoadReport>),
+    /// They were added.
+    Loaded(LoadReport),
+    /// They were removed.
+    Removed(RemoveReport),
+    /// There were none.
+    Nothing,
+}
+
+/// What was done.
+pub(crate) struct Done<'a, F: Fingerprint> {
     pub(crate) path: &'a Path,
-    pub(crate) created: bool,
-    pub(crate) store: &'a Store,
-    /// None where an empty store was created.
-    pub(crate) report: Option<LoadReport>,
+    pub(crate) deed: Deed,
+    /// Whether there was anything to compact; none where that was not asked for.
+    pub(crate) compacted: Option<bool>,
+    pub(crate) store: &'a Store<F>,
     pub(crate) seconds: f64,
+}
+
+impl Deed {
+    /// Records in the inputs, and those of them that were there already.
+    fn counts(&self) -> (u64, u64) {
+        match self {
+            Self::Created(Some(report)) | Self::Loaded(report) => (report.records, report.already_present),
+            Self::Removed(report) => (report.records, 0),
+            Self::Created(None) | Self::Nothing => (0, 0),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -28,6 +52,9 @@ struct Summary<'a> {
     store: String,
     created: bool,
     dry_run: bool,
+    width: u32,
+    ids: &'static str,
+    hasher: Option<String>,
     plan: String,
     codec: String,
     max_distance: u32,
@@ -41,6 +68,9 @@ struct Summary<'a> {
 #[derive(Serialize)]
 struct Outcome<'a> {
     already_present: u64,
+    /// Records that were removed.
+    removed: u64,
+    compacted: bool,
     seconds: f64,
     records_per_second: f64,
     /// Of the whole store, after the load.
@@ -51,13 +81,14 @@ struct Outcome<'a> {
 }
 
 /// Reports a load.
-pub(crate) fn done(args: &Args, done: &Done<'_>) -> anyhow::Result<()> {
+pub(crate) fn done<F: Fingerprint>(args: &Args, done: &Done<'_, F>) -> anyhow::Result<()> {
     let statistics = StoreReport::new(&done.store.statistics());
-    let (records, already_present) =
-        done.report.as_ref().map_or((0, 0), |report| (report.records, report.already_present));
+    let (records, already_present) = done.deed.counts();
     let rate = float(records) / done.seconds.max(1e-9);
     let outcome = Outcome {
         already_present,
+        removed: if let Deed::Removed(report) = &done.deed { report.removed } else { 0 },
+        compacted: done.compacted == Some(true),
         seconds: done.seconds,
         records_per_second: rate,
         store_records: statistics.records,
@@ -67,7 +98,8 @@ pub(crate) fn done(args: &Args, done: &Done<'_>) -> anyhow::Result<()> {
     };
     let parameters = done.store.parameters();
     if args.common.json {
-        let summary = Summary { outcome: Some(outcome), ..summary(done.path, done.created, parameters, records) };
+        let created = matches!(done.deed, Deed::Created(_));
+        let summary = Summary { outcome: Some(outcome), ..summary(done.path, created, parameters, records) };
         return Ok(report::json(&mut io::stdout().lock(), &summary)?);
     }
     if args.common.quiet {
@@ -78,17 +110,36 @@ pub(crate) fn done(args: &Args, done: &Done<'_>) -> anyhow::Result<()> {
     Ok(report::facts(&mut io::stderr().lock(), &facts)?)
 }
 
-fn outcome_facts(
-    done: &Done<'_>,
+fn outcome_facts<F: Fingerprint>(
+    done: &Done<'_, F>,
     outcome: &Outcome<'_>,
     records: u64,
     parameters: &Parameters,
 ) -> Vec<(&'static str, String)> {
-    let act = if done.created { "created" } else { "added to" };
-    let new = count(records.saturating_sub(outcome.already_present));
+    let act = match done.deed {
+        Deed::Created(_) => "created",
+        Deed::Loaded(_) => "added to",
+        Deed::Removed(_) => "removed from",
+        Deed::Nothing => "not added to",
+    };
     let store = format!("{} ({act}; {})", done.path.display(), plan_and_codec(parameters));
-    let loaded = count_of(records, "record");
-    let loaded = format!("{loaded}: {new} new, {} already present", count(outcome.already_present));
+    let given = count_of(records, "record");
+    let mut facts = vec![("store", store)];
+    match &done.deed {
+        Deed::Removed(report) => {
+            let unknown = count(records.saturating_sub(report.removed));
+            facts.push(("removed", format!("{} of {given}, {unknown} were not there", count(report.removed))));
+        }
+        Deed::Nothing => {}
+        Deed::Created(_) | Deed::Loaded(_) => {
+            let new = count(records.saturating_sub(outcome.already_present));
+            facts.push(("loaded", format!("{given}: {new} new, {} already present", count(outcome.already_present))));
+        }
+    }
+    if let Some(compacted) = done.compacted {
+        let what = if compacted { "to one segment" } else { "nothing to do: there are not two segments" };
+        facts.push(("compacted", what.to_owned()));
+    }
     let holds = format!(
         "{} of {} in {}",
         count_of(outcome.store_records, "record"),
@@ -96,7 +147,8 @@ fn outcome_facts(
         bytes(outcome.file_bytes)
     );
     let time = format!("{:.2} s, {} records a second", done.seconds, count(rounded(outcome.records_per_second)));
-    vec![("store", store), ("loaded", loaded), ("holds", holds), ("time", time)]
+    facts.extend([("holds", holds), ("time", time)]);
+    facts
 }
 
 fn plan_and_codec(parameters: &Parameters) -> String {
@@ -104,8 +156,13 @@ fn plan_and_codec(parameters: &Parameters) -> String {
 }
 
 /// Reports what a load would do.
-pub(crate) fn dry_run(args: &Args, path: &Path, input: &SortedRecords, parameters: &Parameters) -> anyhow::Result<()> {
-    let number = input.given();
+pub(crate) fn dry_run(
+    args: &Args,
+    path: &Path,
+    number: u64,
+    found: Option<Found>,
+    parameters: &Parameters,
+) -> anyhow::Result<()> {
     if args.common.json {
         let summary = Summary { dry_run: true, ..summary(path, args.create, parameters, number) };
         return Ok(report::json(&mut io::stdout().lock(), &summary)?);
@@ -113,8 +170,16 @@ pub(crate) fn dry_run(args: &Args, path: &Path, input: &SortedRecords, parameter
     if args.common.quiet {
         return Ok(());
     }
-    let act = if args.create { "would be created" } else { "would be added to" };
-    let ids = if input.numbering() == Numbering::Given { "with ids" } else { "without ids" };
+    let act = match (args.create, args.remove) {
+        (true, _) => "would be created",
+        (_, true) => "would be removed from",
+        _ => "would be added to",
+    };
+    let ids = match found {
+        Some(Found::Number) => "with ids",
+        Some(Found::Text) => "with text ids",
+        _ => "without ids",
+    };
     let records = format!("{} {ids}, sound", count_of(number, "record"));
     let store = format!("{} {act} ({})", path.display(), plan_and_codec(parameters));
     let facts = [("input", records), ("store", store), ("written", "nothing: this is a dry run".to_owned())];
@@ -127,6 +192,9 @@ fn summary<'a>(path: &Path, created: bool, parameters: &Parameters, records: u64
         store: path.display().to_string(),
         created,
         dry_run: false,
+        width: parameters.width(),
+        ids: parameters.ids().name(),
+        hasher: parameters.hasher().map(str::to_owned),
         plan: parameters.design().to_string(),
         codec: parameters.codec().to_string(),
         max_distance: parameters.max_distance(),
@@ -136,8 +204,7 @@ fn summary<'a>(path: &Path, created: bool, parameters: &Parameters, records: u64
     }
 }
 
-/// Bits a fingerprint takes in each table, beside the fewest that any code of evenly spread ones can do with. Tables
-/// differ little, and all hold the same fingerprints: one line.
+/// Bits a fingerprint takes in each table, beside the fewest that any code of evenly spread ones can do with: one line.
 fn table_fact(tables: &[TableReport]) -> Option<(&'static str, String)> {
     let bound = tables.first()?.information_bound_bits?;
     let bits = tables.iter().map(|table| table.bits_per_fingerprint);

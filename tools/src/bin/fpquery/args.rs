@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use clap::{Parser, ValueEnum};
 use fpstore_tools::common::Common;
 use fpstore_tools::input::InputOptions;
+use fpstore_tools::size;
 
 const EXAMPLES: &str = "\
 Output: a line for every match, `query<TAB>match<TAB>distance<TAB>id`, in the order of the queries, then by distance,
-match and id. Exit code: 0 = something was found, 1 = nothing was found, 2 = an error.
+match and id; where the store has no ids, the fourth column is how many records the match has. Exit code: 0 = something was found, 1 = nothing was found, 2 = an error.
 
 Examples:
   fpquery store 832fe9f6aa2f461a               who is as near as the store was made for?
@@ -17,22 +18,23 @@ Examples:
   fpquery --first --input new.tsv.gz store     one near record a query is enough: seen before?
   fpquery --nearest 5 store 832fe9f6aa2f461a   the five nearest, however far
   fpquery --count --with-query-id --input new.ndjson --id-column n store
-  fpquery --stats --input new.u64 store > matches.tsv";
+  fpquery --stats --input new.u64 store > matches.tsv
+  fpquery --corpus all.u64 --input new.tsv     no store: the queries in memory, a file of any size streams by";
 
 /// Who is near? Finds the stored fingerprints that differ from a query in at most K bits: all of them, always.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "fpquery", version, after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The store, a directory that fpload made
-    #[arg(value_name = "STORE")]
-    pub(crate) store: PathBuf,
+    #[arg(value_name = "STORE", required_unless_present = "corpus")]
+    pub(crate) store: Option<PathBuf>,
 
-    /// Queries: fingerprints of 16 hexadecimal digits [default: from --input or standard input]
+    /// Queries: fingerprints in hexadecimal, 16, 32 or 64 digits as wide as the store's [default: from --input or standard input]
     #[arg(value_name = "HEX", conflicts_with = "input")]
     pub(crate) queries: Vec<String>,
 
-    /// Bits in which a match may differ, 0 to 64 [default: the store's maximum; more than that is slow, but complete]
-    #[arg(short = 'k', long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=64))]
+    /// Bits in which a match may differ [default: the store's maximum; more than that is slow, but complete]
+    #[arg(short = 'k', long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=256))]
     pub(crate) distance: Option<u32>,
 
     /// One match a query is enough: any one within the distance
@@ -47,6 +49,16 @@ pub(crate) struct Args {
     #[arg(long, group = "what")]
     pub(crate) count: bool,
 
+    /// Instead of a STORE: a file of fingerprints, or - for standard input. It is read once, whatever its size, while
+    /// all the queries are kept in memory; K is 3 if it is not told. --format and the columns describe this file; where
+    /// it has no ids, its records are numbered from 0
+    #[arg(long, value_name = "FILE")]
+    pub(crate) corpus: Option<OsString>,
+
+    /// With --corpus: memory for queries and matches, such as 8GiB [default: half of what the machine has]
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory, requires = "corpus")]
+    pub(crate) memory: Option<u64>,
+
     /// Compare with every stored fingerprint instead of using the index, to check it
     #[arg(long)]
     pub(crate) scan: bool,
@@ -56,12 +68,12 @@ pub(crate) struct Args {
     pub(crate) with_query_id: bool,
 
     /// How files are read: by mapping them into memory, or by reading each block
-    #[arg(long, value_enum, value_name = "HOW", default_value = "mmap")]
+    #[arg(long, value_enum, value_name = "HOW", default_value = "mmap", conflicts_with = "corpus")]
     pub(crate) read: Read,
 
     /// Prefix filters, about a byte of memory for each fingerprint and table: made before the first query, or never
     /// [default: made while queries run]
-    #[arg(long, value_enum, value_name = "WHETHER")]
+    #[arg(long, value_enum, value_name = "WHETHER", conflicts_with = "corpus")]
     pub(crate) filter: Option<Switch>,
 
     /// Work done and latency of queries, on standard error (a JSON object with --json)
@@ -77,6 +89,26 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     pub(crate) common: Common,
+}
+
+impl Args {
+    /// What was typed. Where a corpus takes the store's place, all that stands by itself is queries.
+    pub(crate) fn typed() -> Self {
+        let mut args = Self::parse();
+        if args.corpus.is_some()
+            && let Some(first) = args.store.take()
+        {
+            args.queries.insert(0, first.to_string_lossy().into_owned());
+        }
+        args
+    }
+}
+
+fn parse_memory(text: &str) -> Result<u64, String> {
+    match size::parse(text)? {
+        small if small < 64 << 20 => Err("is too small; 64MiB is the least".to_owned()),
+        size => Ok(size),
+    }
 }
 
 /// How the store's files are read.

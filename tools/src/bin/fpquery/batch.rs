@@ -7,7 +7,7 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
-use fpstore::Store;
+use fpstore::{Fingerprint, Store};
 use rayon::prelude::*;
 
 use crate::answer::Style;
@@ -22,8 +22,8 @@ const PIECE_BYTES: usize = 4 << 20;
 const PIECES_PER_THREAD: usize = 4;
 
 /// Answers queries in one way.
-pub(crate) struct Asker<'a> {
-    pub(crate) store: &'a Store,
+pub(crate) struct Asker<'a, F: Fingerprint> {
+    pub(crate) store: &'a Store<F>,
     pub(crate) question: Question,
     pub(crate) style: Style,
     /// Whether each query's time is taken.
@@ -31,15 +31,15 @@ pub(crate) struct Asker<'a> {
 }
 
 /// Answers to the first of some queries, and the queries that are left.
-struct Piece<'a> {
+struct Piece<'a, F> {
     text: Vec<u8>,
     totals: Totals,
-    left: &'a [Query],
+    left: &'a [Query<F>],
 }
 
-impl Asker<'_> {
+impl<F: Fingerprint> Asker<'_, F> {
     /// Writes the answers and adds up the work.
-    pub(crate) fn answer(&self, batch: &[Query], out: &mut impl Write, totals: &mut Totals) -> anyhow::Result<()> {
+    pub(crate) fn answer(&self, batch: &[Query<F>], out: &mut impl Write, totals: &mut Totals) -> anyhow::Result<()> {
         let length = batch.len().div_ceil(rayon::current_num_threads() * PIECES_PER_THREAD).max(1);
         let pieces: Vec<_> = if batch.len() <= 1 {
             batch.chunks(1).map(|queries| self.piece(queries)).collect()
@@ -55,7 +55,7 @@ impl Asker<'_> {
         Ok(())
     }
 
-    fn piece<'q>(&self, queries: &'q [Query]) -> fpstore::Result<Piece<'q>> {
+    fn piece<'q>(&self, queries: &'q [Query<F>]) -> fpstore::Result<Piece<'q, F>> {
         let mut searcher = self.store.searcher();
         let mut piece = Piece { text: Vec::new(), totals: Totals::default(), left: queries };
         while let Some((query, left)) = piece.left.split_first() {
@@ -64,7 +64,7 @@ impl Asker<'_> {
             if let Some(started) = started {
                 piece.totals.latency.add(started.elapsed());
             }
-            self.style.push(&mut piece.text, *query, &matches);
+            self.style.push(&mut piece.text, query, &matches);
             piece.totals.queries += 1;
             piece.totals.matches += matches.len() as u64;
             piece.left = left;
@@ -78,7 +78,7 @@ impl Asker<'_> {
 }
 
 /// Writes a piece and gives the queries that it left.
-fn write<'a>(piece: Piece<'a>, out: &mut impl Write, totals: &mut Totals) -> io::Result<&'a [Query]> {
+fn write<'a, F>(piece: Piece<'a, F>, out: &mut impl Write, totals: &mut Totals) -> io::Result<&'a [Query<F>]> {
     out.write_all(&piece.text)?;
     totals.add(&piece.totals);
     Ok(piece.left)

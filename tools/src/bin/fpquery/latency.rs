@@ -10,6 +10,7 @@ const FINE: u64 = 1 << FINE_BITS;
 pub(crate) struct Latency {
     buckets: Vec<u64>,
     number: u64,
+    sum: u128,
     max: u64,
 }
 
@@ -25,6 +26,7 @@ impl Latency {
             *count += 1;
         }
         self.number += 1;
+        self.sum += u128::from(nanoseconds);
         self.max = self.max.max(nanoseconds);
     }
 
@@ -37,6 +39,7 @@ impl Latency {
             *mine += theirs;
         }
         self.number += other.number;
+        self.sum += other.sum;
         self.max = self.max.max(other.max);
     }
 
@@ -51,6 +54,12 @@ impl Latency {
             }
         }
         microseconds(self.max)
+    }
+
+    /// The mean time, in microseconds; 0 of none.
+    pub(crate) fn mean(&self) -> f64 {
+        let mean = self.sum / u128::from(self.number.max(1));
+        microseconds(u64::try_from(mean).unwrap_or(u64::MAX))
     }
 
     /// The longest time, in microseconds.

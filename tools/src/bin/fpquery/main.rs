@@ -7,17 +7,21 @@
 mod answer;
 mod args;
 mod batch;
+mod corpus;
 mod latency;
 mod queries;
 mod question;
 mod stats;
 
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser;
-use fpstore::{Filters, Options, Store};
+use anyhow::bail;
+use fpstore::{Filters, Fingerprint, Options, Store};
 use fpstore_tools::exit::{Outcome, finish};
+use fpstore_tools::generate;
+use fpstore_tools::with_width;
 
 use crate::args::Args;
 use crate::batch::Asker;
@@ -31,16 +35,32 @@ const PROGRAM: &str = "fpquery";
 const BATCH: usize = 4096;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    if let Some(code) = generate::requested::<Args>(PROGRAM) {
+        return code;
+    }
+    let args = Args::typed();
     finish(PROGRAM, run(&args))
 }
 
 fn run(args: &Args) -> anyhow::Result<Outcome> {
     args.common.start()?;
-    let mut queries = Queries::new(args)?;
+    if let Some(file) = &args.corpus {
+        return corpus::run(args, file);
+    }
+    let Some(store) = &args.store else { bail!("which STORE? see --help for examples") };
+    let width = fpstore::parameters_of(store, &Options::new())?.width();
+    with_width!(width, F => answer::<F>(args, store))
+}
+
+/// Answers all queries.
+fn answer<F: Fingerprint>(args: &Args, store: &Path) -> anyhow::Result<Outcome> {
+    if let Some(distance) = args.distance.filter(|&distance| distance > F::WIDTH) {
+        bail!("--distance {distance}: fingerprints of {} bits differ in no more", F::WIDTH);
+    }
+    let mut queries = Queries::<F>::new(args, &args.options)?;
     let filters = args.filter.map_or_else(Filters::default, Filters::from);
     let options = Options::new().with_read_mode(args.read.into()).with_filters(filters);
-    let store = Store::open_read_only(&args.store, &options)?;
+    let store = Store::<F>::open_read_only(store, &options)?;
     let question = Question::new(args, store.parameters().max_distance());
     warn_of_wide_radius(args, &question, &store);
 
@@ -65,7 +85,7 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
     Ok(if totals.matches > 0 { Outcome::Done } else { Outcome::NothingFound })
 }
 
-fn warn_of_wide_radius(args: &Args, question: &Question, store: &Store) {
+fn warn_of_wide_radius<F: Fingerprint>(args: &Args, question: &Question, store: &Store<F>) {
     let designed = store.parameters().max_distance();
     if let Some(k) = question.distance().filter(|k| *k > designed && !args.scan) {
         args.common.warn(

@@ -4,44 +4,45 @@ use std::collections::VecDeque;
 use std::ffi::OsStr;
 
 use anyhow::{anyhow, bail};
-use fpstore_tools::input::{IdRule, Reader, Source, parse_hex};
+use fpstore::{Fingerprint, Id, IdRef};
+use fpstore_tools::input::{Entry, IdRule, InputOptions, Reader, Source, parse_hex};
 use fpstore_tools::progress::Progress;
 
 use crate::args::Args;
 
 /// One query.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Query {
-    pub(crate) fingerprint: u64,
+#[derive(Clone, Debug)]
+pub(crate) struct Query<F> {
+    pub(crate) fingerprint: F,
     /// Its id in the input, or its number there.
-    pub(crate) id: u64,
+    pub(crate) id: Id,
 }
 
 /// The queries, in order.
 #[derive(Debug)]
-pub(crate) struct Queries {
-    from: From,
+pub(crate) struct Queries<F: Fingerprint> {
+    from: From<F>,
     rule: IdRule,
     next_number: u64,
 }
 
 #[derive(Debug)]
-enum From {
-    Arguments(VecDeque<u64>),
-    Reader(Box<Reader>),
+enum From<F: Fingerprint> {
+    Arguments(VecDeque<F>),
+    Reader(Box<Reader<F>>),
 }
 
 /// What came after a batch: nothing yet, the end, or an error.
 pub(crate) type End = Option<anyhow::Result<()>>;
 
-impl Queries {
+impl<F: Fingerprint> Queries<F> {
     /// Opens the input. Arguments are all checked here, before the first answer.
-    pub(crate) fn new(args: &Args) -> anyhow::Result<Self> {
+    pub(crate) fn new(args: &Args, options: &InputOptions) -> anyhow::Result<Self> {
         let from = match (&args.input, args.queries.as_slice()) {
-            (Some(file), _) => reader(args, file)?,
-            (None, []) => reader(args, OsStr::new("-"))?,
-            (None, [dash]) if dash == "-" => reader(args, OsStr::new("-"))?,
-            (None, _) if args.options.any() => {
+            (Some(file), _) => reader(options, file)?,
+            (None, []) => reader(options, OsStr::new("-"))?,
+            (None, [dash]) if dash == "-" => reader(options, OsStr::new("-"))?,
+            (None, _) if options.any() => {
                 bail!("--format and the column options describe an input; queries on the command line are hex")
             }
             (None, queries) => From::Arguments(arguments(queries)?),
@@ -51,7 +52,7 @@ impl Queries {
 
     /// The next queries, at most `limit`, without waiting for more once there is one. What went wrong is told after
     /// the queries before it, so that they are still answered.
-    pub(crate) fn next_batch(&mut self, limit: usize) -> (Vec<Query>, End) {
+    pub(crate) fn next_batch(&mut self, limit: usize) -> (Vec<Query<F>>, End) {
         let mut batch = Vec::new();
         loop {
             match self.next_query() {
@@ -69,32 +70,34 @@ impl Queries {
         }
     }
 
-    fn next_query(&mut self) -> anyhow::Result<Option<Query>> {
+    fn next_query(&mut self) -> anyhow::Result<Option<Query<F>>> {
         let (fingerprint, id) = match &mut self.from {
             From::Arguments(left) => match left.pop_front() {
                 Some(fingerprint) => (fingerprint, None),
                 None => return Ok(None),
             },
             From::Reader(reader) => match reader.next_entry()? {
-                Some(entry) => {
-                    self.rule.check(entry).map_err(|message| reader.here().error(message))?;
-                    (entry.fingerprint, entry.id)
-                }
+                Some(Entry { fingerprint, id }) => match self.rule.check(id) {
+                    Ok(IdRef::None) => (fingerprint, None),
+                    Ok(IdRef::Number(number)) => (fingerprint, Some(Id::Number(number))),
+                    Ok(IdRef::Text(text)) => (fingerprint, Some(Id::from(text))),
+                    Err(message) => return Err(reader.here().error(message)),
+                },
                 None => return Ok(None),
             },
         };
         let number = self.next_number;
         self.next_number += 1;
-        Ok(Some(Query { fingerprint, id: id.unwrap_or(number) }))
+        Ok(Some(Query { fingerprint, id: id.unwrap_or(Id::Number(number)) }))
     }
 }
 
-fn reader(args: &Args, file: &OsStr) -> anyhow::Result<From> {
-    let reader = Reader::open(&Source::new(file), &args.options, &Progress::hidden())?;
+fn reader<F: Fingerprint>(options: &InputOptions, file: &OsStr) -> anyhow::Result<From<F>> {
+    let reader = Reader::open(&Source::new(file), options, &Progress::hidden())?;
     Ok(From::Reader(Box::new(reader)))
 }
 
-fn arguments(queries: &[String]) -> anyhow::Result<VecDeque<u64>> {
+fn arguments<F: Fingerprint>(queries: &[String]) -> anyhow::Result<VecDeque<F>> {
     let numbered = queries.iter().zip(1..);
     numbered
         .map(|(text, n): (_, u64)| parse_hex(text.as_bytes()).map_err(|message| anyhow!("query {n}: {message}")))

@@ -1,6 +1,6 @@
 //! What the options mean: the question that is asked of every query.
 
-use fpstore::{Match, Result, Searcher};
+use fpstore::{Fingerprint, Match, Result, Searcher};
 
 use crate::args::Args;
 
@@ -22,9 +22,6 @@ enum What {
     /// The so many nearest within the distance.
     NearestWithin(usize, u32),
 }
-
-/// No two fingerprints are farther apart.
-const ANY_DISTANCE: u32 = fpstore::WIDTH;
 
 impl Question {
     pub(crate) fn new(args: &Args, default_distance: u32) -> Self {
@@ -48,12 +45,12 @@ impl Question {
     }
 
     /// The matches of one query, by distance, fingerprint and id.
-    pub(crate) fn ask(&self, searcher: &mut Searcher<'_>, query: u64) -> Result<Vec<Match>> {
+    pub(crate) fn ask<F: Fingerprint>(&self, searcher: &mut Searcher<'_, F>, query: F) -> Result<Vec<Match<F>>> {
         if self.scan {
             let (k, n) = match self.what {
                 What::All(k) => (k, usize::MAX),
                 What::First(k) => (k, 1),
-                What::Nearest(n) => (ANY_DISTANCE, n),
+                What::Nearest(n) => (F::WIDTH, n),
                 What::NearestWithin(n, k) => (k, n),
             };
             return searcher.scan(query, k).map(|matches| cut(matches, n));
@@ -67,7 +64,7 @@ impl Question {
     }
 }
 
-fn cut(mut matches: Vec<Match>, n: usize) -> Vec<Match> {
+fn cut<F>(mut matches: Vec<Match<F>>, n: usize) -> Vec<Match<F>> {
     matches.truncate(n);
     matches
 }

@@ -39,6 +39,7 @@ struct Report {
 
 #[derive(Serialize)]
 struct Percentiles {
+    mean: f64,
     p50: f64,
     p90: f64,
     p99: f64,
@@ -57,6 +58,7 @@ impl Totals {
     /// Writes the report, for people or as a JSON object.
     pub(crate) fn report(&self, out: &mut dyn Write, json: bool) -> io::Result<()> {
         let latency_us = Percentiles {
+            mean: self.latency.mean(),
             p50: self.latency.percentile(50),
             p90: self.latency.percentile(90),
             p99: self.latency.percentile(99),
@@ -79,8 +81,8 @@ impl Totals {
         }
         let per_query =
             |total: u64| format!("{} ({:.1} a query)", count(total), float(total) / float(self.queries.max(1)));
-        let Percentiles { p50, p90, p99, max } = latency_us;
-        let latency = format!("p50 {p50:.1} us, p90 {p90:.1} us, p99 {p99:.1} us, max {max:.1} us");
+        let Percentiles { mean, p50, p90, p99, max } = latency_us;
+        let latency = format!("mean {mean:.1} us, p50 {p50:.1} us, p90 {p90:.1} us, p99 {p99:.1} us, max {max:.1} us");
         report::facts(
             out,
             &[

@@ -1,0 +1,190 @@
+//! Sorted records to a segment file.
+
+use super::batch::Batch;
+use super::first_table::FirstTable;
+use super::id_section::IdSection;
+use super::other_tables::Kept;
+use super::segment_name;
+use super::spool::Spool;
+use super::workspace::Workspace;
+use crate::env::Env;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::Fingerprint;
+use crate::format::Parameters;
+use crate::format::manifest::SegmentEntry;
+use crate::plan::TableLayout;
+use crate::segment::{Part, SegmentWriter, TableEncoder};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::Builder;
+
+/// Pages are handed on when there are so many bytes of them.
+const PIECE: usize = 4 << 20;
+/// Keys that are encoded before pages are handed on.
+const LOT: usize = 1 << 19;
+
+/// The segment that is to be made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Building<'a> {
+    pub(crate) env: &'a Arc<dyn Env>,
+    pub(crate) directory: &'a Path,
+    pub(crate) number: u64,
+    pub(crate) parameters: &'a Parameters,
+    pub(crate) workspace: &'a Workspace,
+    /// The number of the first record without an id.
+    pub(crate) first_number: u64,
+}
+
+/// Parts of numbered sections on their way to the file.
+type Sender = SyncSender<(usize, Part)>;
+
+/// What was written.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    records: u64,
+    fingerprints: u64,
+}
+
+/// Writes a segment of these records and makes it durable; nothing if there are none.
+///
+/// # Errors
+/// Those of the batches; `Io` from writing. Nothing remains then.
+pub(crate) fn write_segment<'b, F: Fingerprint>(
+    building: Building<'_>,
+    batches: impl Iterator<Item = Result<Batch<'b, F>>>,
+) -> Result<Option<(PathBuf, SegmentEntry)>> {
+    let Building { env, directory, number, parameters, .. } = building;
+    let layouts = parameters.design().tables(F::WIDTH)?;
+    // Where there are no records there is no file either.
+    let create = || SegmentWriter::create(env, directory, &segment_name(number), parameters);
+    // Encoders wait until what they have is taken. What is not next to be written waits in memory: at most the sections
+    // that the other threads are at.
+    let (sender, receiver) = sync_channel(0);
+    let (encoded, written) = std::thread::scope(|scope| {
+        let writing = Builder::new().spawn_scoped(scope, || write_in_order(create, receiver));
+        let writing = writing.map_err(|error| Error::io("cannot start a thread to write to", directory, error))?;
+        let encoded = encode(building, &layouts, batches, sender);
+        Ok((encoded, writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
+    })?;
+    // An encoder stops if writing has; the writer has the error then.
+    let writer = written?;
+    let Counts { records, fingerprints } = encoded?;
+    let Some(writer) = writer else { return Ok(None) };
+    let finished = writer.finish(records, fingerprints)?;
+    let (file_length, footer_checksum) = (finished.length, finished.footer_checksum);
+    Ok(Some((finished.path, SegmentEntry { number, file_length, records, fingerprints, footer_checksum })))
+}
+
+/// Writes sections in the order of their numbers, however their parts come; nothing is made if none come.
+fn write_in_order(
+    create: impl Fn() -> Result<SegmentWriter>,
+    parts: Receiver<(usize, Part)>,
+) -> Result<Option<SegmentWriter>> {
+    let mut waiting: BTreeMap<usize, Vec<Part>> = BTreeMap::new();
+    let mut current = 0;
+    let mut created = None;
+    for (section, part) in parts {
+        waiting.entry(section).or_default().push(part);
+        let writer = match &mut created {
+            Some(writer) => writer,
+            None => created.insert(create()?),
+        };
+        while let Some(parts) = waiting.remove(&current) {
+            for part in parts {
+                writer.part(&part)?;
+                current += usize::from(!matches!(part, Part::Pages(_)));
+            }
+        }
+    }
+    Ok(created)
+}
+
+/// Sends a part to the writer.
+fn send(sender: &Sender, section: usize, part: Part) -> Result<()> {
+    // The writer goes away only with an error of its own, which is the one that is reported.
+    sender.send((section, part)).map_err(|_| Error::new(ErrorKind::Io, "the segment is not written any more"))
+}
+
+/// Sends pages if there are enough of them, or in any case.
+fn send_pages(sender: &Sender, section: usize, pages: &mut Vec<u8>, least: usize) -> Result<()> {
+    if pages.len() < least.max(1) {
+        return Ok(());
+    }
+    send(sender, section, Part::Pages(std::mem::take(pages)))
+}
+
+/// Makes all sections of the batches.
+fn encode<'b, F: Fingerprint>(
+    building: Building<'_>,
+    layouts: &[TableLayout],
+    batches: impl Iterator<Item = Result<Batch<'b, F>>>,
+    sender: Sender,
+) -> Result<Counts> {
+    let Building { env, parameters, workspace, first_number, .. } = building;
+    let pages = Spool::new(env, &workspace.directory, workspace.memory_of_ids());
+    let mut ids = IdSection::new(parameters.ids(), first_number, pages);
+    let mut kept = Kept::<F>::new(workspace);
+    let (mut first, mut records, mut last) = (None, 0, None);
+    for batch in batches {
+        let batch = batch?;
+        let fingerprints = batch.distinct(last);
+        let table = first.get_or_insert_with(|| FirstTable::new(parameters, &fingerprints));
+        let keys = || {
+            for lot in fingerprints.chunks(LOT) {
+                table.push(lot);
+                send_pages(&sender, 0, table.pages(), PIECE)?;
+            }
+            Ok(())
+        };
+        let (keys, pushed): (Result<()>, _) = rayon::join(keys, || ids.push(&batch));
+        keys.and(pushed)?;
+        last = fingerprints.last().copied().or(last);
+        records += batch.records();
+        drop(batch);
+        kept.push(fingerprints, workspace)?;
+    }
+    let counts = Counts { records, fingerprints: kept.count() };
+    let Some(first) = first.filter(|_| counts.fingerprints > 0) else { return Ok(counts) };
+    let (mut pages, table) = first.finish();
+    send_pages(&sender, 0, &mut pages, 1)?;
+    send(&sender, 0, Part::Table(table))?;
+    let (spool, encoded_ids) = ids.finish()?;
+    // In order, or nearly: nothing is written before what comes before it.
+    let others = layouts.iter().enumerate().skip(1).par_bridge();
+    others.try_for_each_with(sender.clone(), |sender, (number, layout)| {
+        encode_table(building, number, layout, &kept, sender)
+    })?;
+    drop(kept);
+    let section = layouts.len();
+    spool.visit(|pages| send(&sender, section, Part::Pages(pages.to_vec())))?;
+    send(&sender, section, Part::Ids(encoded_ids))?;
+    Ok(counts)
+}
+
+/// Makes one of the tables behind the first.
+fn encode_table<F: Fingerprint>(
+    building: Building<'_>,
+    section: usize,
+    layout: &TableLayout,
+    kept: &Kept<F>,
+    sender: &Sender,
+) -> Result<()> {
+    // A design has at most 256 tables.
+    let number = u8::try_from(section).unwrap_or(u8::MAX);
+    let mut encoder = None;
+    kept.keys(section, layout, building.workspace, |keys| {
+        let encoder = encoder.get_or_insert_with(|| TableEncoder::new(building.parameters, number, keys));
+        for lot in keys.chunks(LOT) {
+            encoder.push(lot);
+            send_pages(sender, section, encoder.pages(), PIECE)?;
+        }
+        Ok(())
+    })?;
+    let encoder = encoder.unwrap_or_else(|| TableEncoder::new(building.parameters, number, &[]));
+    let (mut pages, table) = encoder.finish();
+    send_pages(sender, section, &mut pages, 1)?;
+    send(sender, section, Part::Table(table))
+}

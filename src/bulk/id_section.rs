@@ -1,0 +1,95 @@
+//! The ids of batches to the ids section of a segment.
+
+use super::batch::Batch;
+use super::entry::Entry;
+use super::external::TextChunk;
+use super::spool::Spool;
+use crate::error::{Error, Result};
+use crate::fingerprint::{Fingerprint, IdKind};
+use crate::format::id_page::IdEntry;
+use crate::segment::{EncodedIds, IdEncoder, TextEncoder};
+
+/// Encodes ids as batches come; pages wait in a spool.
+pub(super) struct IdSection<F> {
+    kind: IdKind,
+    numbers: IdEncoder,
+    texts: Option<TextEncoder>,
+    /// What is added to the numbers of records without ids.
+    first_number: u64,
+    last: Option<F>,
+    /// The fingerprint that is being counted.
+    counted: Option<Entry<F>>,
+    pages: Spool,
+}
+
+impl<F: Fingerprint> IdSection<F> {
+    pub(super) fn new(kind: IdKind, first_number: u64, pages: Spool) -> Self {
+        let numbers = IdEncoder::default();
+        Self { kind, numbers, texts: None, first_number, last: None, counted: None, pages }
+    }
+
+    /// Appends the ids of a batch.
+    pub(super) fn push(&mut self, batch: &Batch<'_, F>) -> Result<()> {
+        match (batch, self.kind) {
+            (Batch::Numbers(entries), _) => self.push_numbers(entries, 0),
+            (Batch::Unnumbered(entries), IdKind::None) => {
+                self.count(entries.iter().map(|entry| Entry { id: 1, ..*entry }));
+            }
+            (Batch::Unnumbered(entries), _) => self.push_numbers(entries, self.first_number),
+            (Batch::Counts(entries), _) => self.count(entries.iter().copied()),
+            (Batch::Texts(chunk), _) => return self.push_texts(chunk),
+        }
+        self.pages.append(self.numbers.pages())
+    }
+
+    fn push_numbers(&mut self, entries: &[Entry<F>], first: u64) {
+        let last = &mut self.last;
+        self.numbers.push(entries.iter().map(|entry| {
+            let begins = last.replace(entry.fingerprint) != Some(entry.fingerprint);
+            IdEntry { id: entry.id.wrapping_add(first), begins }
+        }));
+    }
+
+    fn count(&mut self, entries: impl Iterator<Item = Entry<F>>) {
+        let counted = &mut self.counted;
+        self.numbers.push(entries.filter_map(|entry| match counted {
+            Some(counted) if counted.fingerprint == entry.fingerprint => {
+                counted.id = counted.id.saturating_add(entry.id);
+                None
+            }
+            _ => counted.replace(entry).map(|done| IdEntry { id: done.id, begins: true }),
+        }));
+    }
+
+    fn push_texts(&mut self, chunk: &TextChunk<F>) -> Result<()> {
+        /// Records after which the frames that are done are handed on.
+        const LOT: usize = 1 << 16;
+        let texts = self.texts.get_or_insert_with(|| {
+            // The first batch is a range of the fingerprints; its texts are as good a sample as any.
+            let sample = chunk.records().filter_map(|(_, text)| std::str::from_utf8(text).ok());
+            TextEncoder::new(sample, chunk.texts.len() as u64)
+        });
+        for (number, (fingerprint, text)) in chunk.records().enumerate() {
+            let text = std::str::from_utf8(text).map_err(|_| Error::damaged("temporary data hold no text"))?;
+            texts.push(text, self.last.replace(fingerprint) != Some(fingerprint));
+            if number % LOT == 0 {
+                self.pages.append(texts.pages())?;
+            }
+        }
+        self.pages.append(texts.pages())
+    }
+
+    /// What waits is encoded, too: the pages and what describes them.
+    pub(super) fn finish(mut self) -> Result<(Spool, EncodedIds)> {
+        if let Some(texts) = self.texts {
+            let (mut pages, encoded) = texts.finish();
+            self.pages.append(&mut pages)?;
+            return Ok((self.pages, encoded));
+        }
+        let last = self.counted.take().map(|done| IdEntry { id: done.id, begins: true });
+        self.numbers.push(last.into_iter());
+        let (mut pages, index) = self.numbers.finish();
+        self.pages.append(&mut pages)?;
+        Ok((self.pages, EncodedIds { index, dictionary: Vec::new() }))
+    }
+}

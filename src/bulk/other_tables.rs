@@ -1,0 +1,92 @@
+//! The tables behind the first one: keys in another order than the fingerprints come.
+//!
+//! Their narrow keys have as many bits as the number of all fingerprints asks for, which is known only when the last of
+//! them has come. So fingerprints are kept, in memory or in a temporary file, and the keys of one table after another
+//! are made of them.
+
+use super::sort;
+use super::spool::Spool;
+use super::workspace::Workspace;
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+use crate::plan::{TableForm, TableLayout};
+
+/// The distinct fingerprints of a segment in order.
+pub(super) struct Kept<F: Fingerprint> {
+    memory: Vec<F>,
+    /// Bytes of fingerprints that may stay in memory.
+    limit: u64,
+    /// All of them, if they are more.
+    spool: Option<Spool>,
+    count: u64,
+}
+
+impl<F: Fingerprint> Kept<F> {
+    pub(super) fn new(workspace: &Workspace) -> Self {
+        Self { memory: Vec::new(), limit: workspace.memory_of_fingerprints(), spool: None, count: 0 }
+    }
+
+    /// Number of fingerprints.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Appends fingerprints.
+    pub(super) fn push(&mut self, fingerprints: Vec<F>, workspace: &Workspace) -> Result<()> {
+        self.count += fingerprints.len() as u64;
+        if self.spool.is_none() && self.count.saturating_mul(size_of::<F>() as u64) <= self.limit {
+            if self.memory.is_empty() {
+                self.memory = fingerprints;
+            } else {
+                self.memory.extend(fingerprints);
+            }
+            return Ok(());
+        }
+        let spool = self.spool.get_or_insert_with(|| Spool::new(&workspace.env, &workspace.directory, SPOOLED));
+        for kept in [std::mem::take(&mut self.memory), fingerprints] {
+            for lot in kept.chunks(LOT) {
+                let mut bytes = Vec::with_capacity(lot.len() * F::BYTES);
+                lot.iter().for_each(|fingerprint| fingerprint.write_le(&mut bytes));
+                spool.append(&mut bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `visit` with the keys of table `number`, as they are stored, in ascending order, in pieces; takes about so
+    /// much memory.
+    pub(super) fn keys(
+        &self,
+        number: usize,
+        layout: &TableLayout,
+        workspace: &Workspace,
+        mut visit: impl FnMut(&[u64]) -> Result<()>,
+    ) -> Result<()> {
+        let form = TableForm::new(F::WIDTH, number, layout.leading, self.count);
+        let key = |row: u64, fingerprint: F| form.narrow_key(layout.permutation.head(fingerprint), row);
+        let Some(spool) = &self.spool else {
+            let keys = sort::sorted(&self.memory, |row, &fingerprint| key(row as u64, fingerprint), |&key| key);
+            return visit(&keys);
+        };
+        let memory = workspace.memory_of_table();
+        let mut sorter = workspace.sorter(memory);
+        let (mut row, mut rest) = (0u64, Vec::new());
+        spool.visit(|piece| {
+            rest.extend_from_slice(piece);
+            let whole = rest.len() - rest.len() % F::BYTES;
+            let fingerprints = rest.get(..whole).unwrap_or_default().chunks_exact(F::BYTES);
+            let keys =
+                fingerprints.zip(row..).map(|(bytes, row)| key(row, F::from_le_bytes(bytes).unwrap_or_default()));
+            let keys: Vec<u64> = keys.collect();
+            row += keys.len() as u64;
+            rest.drain(..whole);
+            sorter.extend(&keys)
+        })?;
+        sorter.finish()?.chunks(memory).try_for_each(|chunk| visit(&chunk?))
+    }
+}
+
+/// Bytes that wait in memory before they go to the temporary file.
+const SPOOLED: usize = 4 << 20;
+/// Fingerprints that are written together.
+const LOT: usize = 1 << 16;

@@ -1,0 +1,56 @@
+//! Bytes that are made before the place in the file where they belong is reached.
+
+use crate::env::{Env, ScratchFile};
+use crate::error::{Error, Result};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Bytes that are read again at once.
+const PIECE: usize = 4 << 20;
+
+/// Bytes in memory and, where they are many, in an unnamed temporary file.
+pub(super) struct Spool {
+    env: Arc<dyn Env>,
+    directory: PathBuf,
+    limit: usize,
+    memory: Vec<u8>,
+    file: Option<Box<dyn ScratchFile>>,
+}
+
+impl Spool {
+    /// Nothing; takes at most about `limit` bytes of memory.
+    pub(super) fn new(env: &Arc<dyn Env>, directory: &Path, limit: usize) -> Self {
+        Self { env: Arc::clone(env), directory: directory.to_owned(), limit, memory: Vec::new(), file: None }
+    }
+
+    /// Appends bytes, and empties where they came from.
+    pub(super) fn append(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
+        self.memory.append(bytes);
+        if self.memory.len() < self.limit {
+            return Ok(());
+        }
+        let fail = |error| Error::temporary(&self.directory, error);
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(self.env.scratch(&self.directory).map_err(fail)?),
+        };
+        file.append(&self.memory).map_err(fail)?;
+        self.memory.clear();
+        Ok(())
+    }
+
+    /// Calls `visit` with all bytes in order, some megabytes at a time.
+    pub(super) fn visit(&self, mut visit: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        if let Some(file) = &self.file {
+            let (mut offset, mut piece) = (0, Vec::new());
+            while offset < file.length() {
+                let length = (PIECE as u64).min(file.length() - offset);
+                piece.resize(usize::try_from(length).unwrap_or(PIECE), 0);
+                file.read_at(offset, &mut piece).map_err(|error| Error::temporary(&self.directory, error))?;
+                offset += length;
+                visit(&piece)?;
+            }
+        }
+        if self.memory.is_empty() { Ok(()) } else { visit(&self.memory) }
+    }
+}

@@ -1,0 +1,58 @@
+//! What a load may use: memory, and a directory for what does not fit it.
+
+use super::external::{Item, Sorter};
+use crate::env::Env;
+use crate::options::Options;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Memory and temporary files of a load.
+#[derive(Clone, Debug)]
+pub(crate) struct Workspace {
+    pub(crate) env: Arc<dyn Env>,
+    /// Where temporary files are made; they have no names.
+    pub(crate) directory: PathBuf,
+    /// Bytes that all phases keep within, each by itself.
+    pub(crate) memory: u64,
+}
+
+impl Workspace {
+    /// What a load into the store at `path` may use.
+    pub(crate) fn new(path: &Path, options: &Options) -> Self {
+        // The store, and what is above it, may not be there yet.
+        let here = |above: &&Path| !above.as_os_str().is_empty() && options.env.list(above).is_ok();
+        let around = || path.ancestors().find(here).unwrap_or(Path::new(".")).to_owned();
+        let directory = options.temp_dir.clone().unwrap_or_else(around);
+        Self { env: Arc::clone(&options.env), directory, memory: options.load_memory }
+    }
+
+    /// Bytes for the records that are read, before the first of them is sorted.
+    pub(crate) fn memory_of_records(&self) -> u64 {
+        self.memory / 4 * 3
+    }
+
+    /// Bytes for sorted records on their way to a segment.
+    pub(crate) fn memory_of_batches(&self) -> u64 {
+        self.memory / 4
+    }
+
+    /// Bytes of fingerprints that are kept in memory for the tables behind the first.
+    pub(super) fn memory_of_fingerprints(&self) -> u64 {
+        self.memory / 8
+    }
+
+    /// Bytes for the sorted keys of one table, of as many as there are threads.
+    pub(super) fn memory_of_table(&self) -> u64 {
+        self.memory / 2 / rayon::current_num_threads().max(1) as u64
+    }
+
+    /// Bytes of ids that wait for their place in the file.
+    pub(super) fn memory_of_ids(&self) -> usize {
+        usize::try_from(self.memory / 16).unwrap_or(usize::MAX)
+    }
+
+    /// A sorter that keeps within so many bytes.
+    pub(crate) fn sorter<T: Item>(&self, memory: u64) -> Sorter<T> {
+        Sorter::new(Arc::clone(&self.env), self.directory.clone(), memory)
+    }
+}

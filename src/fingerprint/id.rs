@@ -1,0 +1,148 @@
+//! Ids of documents: numbers, texts, or none.
+
+use crate::error::{Error, Result};
+use std::fmt;
+use std::str::FromStr;
+
+/// Longest text id in bytes.
+pub const MAX_TEXT: usize = 4096;
+
+/// What the ids of a store are; fixed when it is created.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum IdKind {
+    /// Numbers of 64 bits.
+    #[default]
+    Number,
+    /// Texts, such as URLs and paths: UTF-8, 1 to [`MAX_TEXT`] bytes, without TAB, CR, LF and NUL.
+    Text,
+    /// None: each fingerprint has a count.
+    None,
+}
+
+impl IdKind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::Number, Self::Text, Self::None];
+
+    /// The name that the programs use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Number => "u64",
+            Self::Text => "text",
+            Self::None => "none",
+        }
+    }
+}
+
+impl fmt::Display for IdKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for IdKind {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let kind = Self::ALL.into_iter().find(|kind| kind.name() == name);
+        kind.ok_or_else(|| {
+            Error::invalid(format!("there is no kind of ids '{name}'")).with_remedy("use u64, text or none")
+        })
+    }
+}
+
+/// The id of a stored record, of its store's [`IdKind`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Id {
+    /// A number.
+    Number(u64),
+    /// A text; ordered by its bytes.
+    Text(Box<str>),
+    /// No id: how many records the fingerprint has.
+    Count(u64),
+}
+
+impl Id {
+    /// The number or count; `None` of a text.
+    #[must_use]
+    pub fn number(&self) -> Option<u64> {
+        match self {
+            Self::Number(number) | Self::Count(number) => Some(*number),
+            Self::Text(_) => None,
+        }
+    }
+
+    /// The text, if it is one.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The id as a record to be loaded has it; of a count, none.
+    #[must_use]
+    pub fn as_ref(&self) -> IdRef<'_> {
+        match self {
+            Self::Number(number) => IdRef::Number(*number),
+            Self::Text(text) => IdRef::Text(text),
+            Self::Count(_) => IdRef::None,
+        }
+    }
+}
+
+impl From<u64> for Id {
+    fn from(number: u64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<&str> for Id {
+    fn from(text: &str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl PartialEq<u64> for Id {
+    fn eq(&self, number: &u64) -> bool {
+        matches!(self, Self::Number(own) if own == number)
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) | Self::Count(number) => write!(f, "{number}"),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+/// The id of a record that is to be loaded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IdRef<'a> {
+    /// It has none: the store numbers it, or counts it.
+    #[default]
+    None,
+    /// A number.
+    Number(u64),
+    /// A text.
+    Text(&'a str),
+}
+
+/// Refuses what no text id may be.
+///
+/// # Errors
+/// `InvalidInput` that says what is wrong with it.
+pub fn check_text(text: &str) -> Result<()> {
+    let refused = |message: String| Err(Error::invalid(message));
+    match text.len() {
+        0 => refused("the id is empty".to_owned()),
+        1..=MAX_TEXT => match text.bytes().find(|byte| matches!(byte, b'\t' | b'\r' | b'\n' | 0)) {
+            Some(byte) => refused(format!("the id has a character that ids may not have: {:?}", char::from(byte))),
+            None => Ok(()),
+        },
+        length => refused(format!("the id has {length} bytes, {MAX_TEXT} is the most")),
+    }
+}

@@ -1,0 +1,178 @@
+//! The dictionary of a segment's texts: chosen, written and read (format-spec/text-ids.md).
+//!
+//! Its content is made of whole ids of a sample. They are picked one after another, always the one with the most in it
+//! that other ids of the sample have too and that was not picked yet. Frames with such a dictionary are smaller than
+//! with one that zstd trains, and training takes many times as long. In front of the content stand the statistics with
+//! which a frame's first bytes are compressed; those are taken from a trained dictionary, of which nothing else is used
+//! and which may therefore be trained hastily.
+
+use crate::bits::load;
+use crate::error::{Error, Result};
+use crate::format::CHECKSUM;
+use crate::format::page::{self, Stream};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+use zstd::zstd_safe;
+
+/// Largest dictionary that is read.
+pub(super) const MAX_SIZE: usize = 1 << 20;
+/// Largest content that is written: it stays in the cache of a processor.
+const MAX_CONTENT: usize = 512 << 10;
+/// Smaller ones do not pay.
+const MIN_CONTENT: usize = 1024;
+/// From this size of content on, statistics pay for the 140 bytes that they take.
+const WITH_STATISTICS: usize = 8 << 10;
+/// Bytes of texts for each byte of content. Compressed, a dictionary is a third as long: half a hundredth of the texts.
+const SHARE: u64 = 64;
+/// Bytes of the sample for each byte of content.
+const SAMPLE: usize = 8;
+/// The level at which the dictionary itself is compressed.
+const LEVEL: i32 = 12;
+
+/// Length of the runs of bytes by which texts are compared.
+const RUN: usize = 8;
+/// Most counters of runs, as a power of two: 2 MiB.
+const MAX_COUNTERS: u32 = 20;
+
+/// A dictionary for `total_bytes` of texts of which `sample` are some, evenly spread; no more is taken of them than is
+/// needed. Empty if there is too little.
+pub(super) fn build<'a>(sample: impl Iterator<Item = &'a str>, total_bytes: u64) -> Vec<u8> {
+    let size = usize::try_from(total_bytes / SHARE).unwrap_or(usize::MAX).min(MAX_CONTENT);
+    if size < MIN_CONTENT {
+        return Vec::new();
+    }
+    let (mut texts, mut ends) = (Vec::new(), vec![0]);
+    for text in sample {
+        texts.extend_from_slice(text.as_bytes());
+        texts.push(b'\n');
+        ends.push(texts.len());
+        if texts.len() >= SAMPLE * size {
+            break;
+        }
+    }
+    let (mut dictionary, content) = rayon::join(|| statistics(&texts, size), || pick(&texts, &ends, size));
+    dictionary.extend_from_slice(&content);
+    dictionary
+}
+
+/// What stands in front of the content in a dictionary that zstd trains; nothing if it cannot, or it would not pay.
+fn statistics(texts: &[u8], size: usize) -> Vec<u8> {
+    /// The end of what is wanted, the offsets to begin with: so zstd writes them, and no text looks like that.
+    const OFFSETS: [u8; 12] = [1, 0, 0, 0, 4, 0, 0, 0, 8, 0, 0, 0];
+    /// Pieces of the sample, as long as a frame.
+    const PIECE: usize = 4096;
+    if size < WITH_STATISTICS {
+        return Vec::new();
+    }
+    // Twice as many bytes as the dictionary has are enough for statistics.
+    let training = texts.get(texts.len().saturating_sub(2 * size)..).unwrap_or_default();
+    let pieces: Vec<usize> = training.chunks(PIECE).map(<[u8]>::len).collect();
+    let Ok(mut trained) = zstd::dict::from_continuous(training, &pieces, size) else { return Vec::new() };
+    let end = trained.windows(OFFSETS.len()).position(|bytes| bytes == OFFSETS).map_or(0, |at| at + OFFSETS.len());
+    trained.truncate(end);
+    trained
+}
+
+/// Texts of the sample, `size` bytes, the best ones last: what is near costs fewer bits.
+fn pick(texts: &[u8], ends: &[usize], size: usize) -> Vec<u8> {
+    let mut counters = Counters::new(texts.len());
+    let text = |number: usize| {
+        let bounds = ends.get(number).zip(ends.get(number + 1));
+        bounds.and_then(|(&start, &end)| texts.get(start..end)).unwrap_or_default()
+    };
+    let count = ends.len().saturating_sub(1);
+    (0..count).for_each(|number| counters.count(text(number)));
+    // The first of equal ones first. A worth only falls while others are picked; so the greatest one that
+    // still holds is the greatest of all.
+    let mut heap: BinaryHeap<_> = (0..count).map(|number| (counters.worth(text(number)), Reverse(number))).collect();
+    let (mut picked, mut length) = (Vec::new(), 0);
+    while let Some((worth, Reverse(number))) = heap.pop() {
+        let now = counters.worth(text(number));
+        if now < worth && heap.peek().is_some_and(|&(next, _)| next > now) {
+            heap.push((now, Reverse(number)));
+            continue;
+        }
+        if length + text(number).len() > size {
+            break;
+        }
+        length += text(number).len();
+        counters.forget(text(number));
+        picked.push(number);
+    }
+    picked.iter().rev().flat_map(|&number| text(number)).copied().collect()
+}
+
+/// How often each run of bytes occurs in a sample; runs may share a counter.
+struct Counters {
+    counts: Vec<u16>,
+    shift: u32,
+}
+
+impl Counters {
+    fn new(bytes: usize) -> Self {
+        let power = bytes.next_power_of_two().trailing_zeros().clamp(10, MAX_COUNTERS);
+        Self { counts: vec![0; 1 << power], shift: 64 - power }
+    }
+
+    fn slots(text: &[u8], shift: u32) -> impl Iterator<Item = usize> {
+        // The multiplier is 2^64 divided by the golden ratio.
+        let slot = move |at| load(text, at).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> shift;
+        (0..(text.len() + 1).saturating_sub(RUN)).map(slot).map(|slot| usize::try_from(slot).unwrap_or(0))
+    }
+
+    fn count(&mut self, text: &[u8]) {
+        for slot in Self::slots(text, self.shift) {
+            self.counts.get_mut(slot).into_iter().for_each(|count| *count = count.saturating_add(1));
+        }
+    }
+
+    /// How much a text has in common with others, for its length. What occurs once is its own.
+    fn worth(&self, text: &[u8]) -> u64 {
+        let counts = Self::slots(text, self.shift).filter_map(|slot| self.counts.get(slot));
+        counts.map(|&count| u64::from(count.saturating_sub(1))).sum::<u64>() * 256 / (text.len() as u64 + 4)
+    }
+
+    /// What a text has in common with others is of no more use.
+    fn forget(&mut self, text: &[u8]) {
+        for slot in Self::slots(text, self.shift) {
+            self.counts.get_mut(slot).into_iter().for_each(|count| *count = 0);
+        }
+    }
+}
+
+/// The bytes of the section of a dictionary that is not empty.
+///
+/// # Errors
+/// Those of zstd, if it has no memory.
+pub(super) fn write(dictionary: &[u8]) -> io::Result<Vec<u8>> {
+    let mut bytes = zstd::bulk::compress(dictionary, LEVEL)?;
+    let checksum = page::checksum(Stream::IdDictionary, 0, &bytes);
+    bytes.extend_from_slice(&checksum.to_le_bytes());
+    Ok(bytes)
+}
+
+/// The dictionary of a section.
+///
+/// # Errors
+/// `Damaged` if the section is not one that [`write`] makes.
+pub(super) fn read(section: &[u8]) -> Result<Vec<u8>> {
+    if section.is_empty() {
+        return Ok(Vec::new());
+    }
+    let wrong = |what: &str| Error::damaged(format!("the dictionary of ids {what}"));
+    let (bytes, checksum) = section.split_last_chunk::<CHECKSUM>().ok_or_else(|| wrong("is too short"))?;
+    if page::checksum(Stream::IdDictionary, 0, bytes) != u32::from_le_bytes(*checksum) {
+        return Err(wrong("has a wrong checksum"));
+    }
+    let size = zstd_safe::get_frame_content_size(bytes).ok().flatten().and_then(|size| usize::try_from(size).ok());
+    let size = size.filter(|size| (1..=MAX_SIZE).contains(size)).ok_or_else(|| wrong("has an impossible size"))?;
+    if zstd_safe::find_frame_compressed_size(bytes) != Ok(bytes.len()) {
+        return Err(wrong("is not one frame of zstd"));
+    }
+    let mut dictionary = Vec::with_capacity(size);
+    match zstd_safe::decompress(&mut dictionary, bytes) {
+        Ok(found) if found == size => Ok(dictionary),
+        _ => Err(wrong("cannot be decompressed")),
+    }
+}

@@ -1,0 +1,102 @@
+//! Some records of the file, as they come.
+
+use fpstore::{Id, IdRef};
+
+/// Records that follow each other.
+#[derive(Debug)]
+pub(super) struct Lot<F> {
+    fingerprints: Vec<F>,
+    ids: Ids,
+}
+
+/// Their ids.
+#[derive(Debug)]
+enum Ids {
+    /// None: the number of the first record.
+    From(u64),
+    Numbers(Vec<u64>),
+    /// The texts, one behind the other, and where each of them ends.
+    Texts(String, Vec<usize>),
+}
+
+impl<F: Copy> Lot<F> {
+    /// The lot that begins with the first record; empty yet.
+    pub(super) fn first() -> Self {
+        Self { fingerprints: Vec::new(), ids: Ids::From(0) }
+    }
+
+    /// The lot that follows this one; empty yet.
+    pub(super) fn next(&self) -> Self {
+        let ids = match &self.ids {
+            Ids::From(first) => Ids::From(first + self.fingerprints.len() as u64),
+            Ids::Numbers(_) => Ids::Numbers(Vec::with_capacity(self.len())),
+            Ids::Texts(texts, _) => Ids::Texts(String::with_capacity(texts.len()), Vec::with_capacity(self.len())),
+        };
+        Self { fingerprints: Vec::with_capacity(self.len()), ids }
+    }
+
+    /// One more record. All of them have ids of one kind.
+    #[inline]
+    pub(super) fn push(&mut self, fingerprint: F, id: IdRef<'_>) {
+        self.fingerprints.push(fingerprint);
+        match (&mut self.ids, id) {
+            (_, IdRef::None) => {}
+            (Ids::Numbers(numbers), IdRef::Number(number)) => numbers.push(number),
+            (Ids::Texts(texts, ends), IdRef::Text(text)) => {
+                texts.push_str(text);
+                ends.push(texts.len());
+            }
+            (ids, IdRef::Number(number)) => *ids = Ids::Numbers(vec![number]),
+            (ids, IdRef::Text(text)) => *ids = Ids::Texts(text.to_owned(), vec![text.len()]),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.fingerprints.len()
+    }
+
+    pub(super) fn fingerprints(&self) -> &[F] {
+        &self.fingerprints
+    }
+
+    /// Whether the records have ids of their own.
+    pub(super) fn has_ids(&self) -> bool {
+        !matches!(self.ids, Ids::From(_))
+    }
+
+    /// Fingerprint and id of a record.
+    pub(super) fn get(&self, at: usize) -> Option<(F, Id)> {
+        let id = match &self.ids {
+            Ids::From(first) => Id::Number(first + at as u64),
+            Ids::Numbers(numbers) => Id::Number(*numbers.get(at)?),
+            Ids::Texts(texts, ends) => {
+                let begin = at.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
+                Id::from(texts.get(begin..*ends.get(at)?)?)
+            }
+        };
+        Some((*self.fingerprints.get(at)?, id))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_every_kind() {
+        let mut lot = Lot::<u64>::first();
+        lot.push(5, IdRef::None);
+        lot.push(6, IdRef::None);
+        let mut next = lot.next();
+        next.push(7, IdRef::None);
+        assert_eq!((lot.get(1), next.get(0)), (Some((6, Id::Number(1))), Some((7, Id::Number(2)))));
+        assert!(!lot.has_ids() && lot.get(2).is_none());
+        let mut lot = Lot::<u64>::first();
+        lot.push(5, IdRef::Text("a"));
+        lot.push(6, IdRef::Text("bc"));
+        assert_eq!((lot.get(0), lot.get(1)), (Some((5, Id::from("a"))), Some((6, Id::from("bc")))));
+        let mut lot = Lot::<u64>::first();
+        lot.push(5, IdRef::Number(9));
+        assert_eq!((lot.get(0), lot.has_ids(), lot.next().has_ids()), (Some((5, Id::Number(9))), true, true));
+    }
+}

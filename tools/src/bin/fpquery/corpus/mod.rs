@@ -1,0 +1,226 @@
+//! `--corpus`: the queries become tables in memory, and a file of fingerprints streams by.
+//!
+//! One thread reads the file, lot by lot; another has all cores look the last lot up. What is near a query is kept
+//! until the end, since answers are in the order of the queries. It does not depend on lots or threads.
+
+mod gathered;
+mod lot;
+mod report;
+mod round;
+
+use std::ffi::OsStr;
+use std::io::{self, BufWriter, Write};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+use std::time::Instant;
+
+use anyhow::{anyhow, bail};
+use fpstore::{Fingerprint, QueryTables};
+use fpstore_tools::exit::Outcome;
+use fpstore_tools::input::{IdRule, Input, InputOptions, Source, feed};
+use fpstore_tools::progress::Progress;
+use fpstore_tools::{memory, with_width};
+
+use crate::answer::Style;
+use crate::args::Args;
+use crate::queries::{Queries, Query};
+use gathered::Gathered;
+use lot::Lot;
+use report::Report;
+use round::search;
+
+/// Distance where none is told.
+const DISTANCE: u32 = 3;
+
+/// Width of fingerprints where the file does not tell.
+const WIDTH: u32 = 64;
+
+/// Fingerprints that are looked up together: many times the lines of memory that they want of one table's filter, so
+/// that most of these are fetched once.
+const LOT: usize = 1 << 18;
+
+/// What is wanted of the matches of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    All,
+    Count,
+    /// The earliest record of the file.
+    First,
+    Nearest(usize),
+}
+
+impl From<&Args> for What {
+    fn from(args: &Args) -> Self {
+        match args.nearest {
+            Some(n) => Self::Nearest(usize::try_from(n).unwrap_or(usize::MAX)),
+            None if args.first => Self::First,
+            None if args.count => Self::Count,
+            None => Self::All,
+        }
+    }
+}
+
+/// Answers all queries from a file of fingerprints.
+pub(crate) fn run(args: &Args, file: &OsStr) -> anyhow::Result<Outcome> {
+    let source = Source::new(file);
+    if !args.queries.is_empty() && args.input.is_some() {
+        bail!("--input: queries come from the command line or from a file, not both");
+    }
+    let standard = args.queries.is_empty() && args.input.as_ref().is_none_or(|input| input == "-");
+    if source == Source::Standard && standard {
+        bail!("--corpus -: standard input can be read only once; name the queries, or their file with --input");
+    }
+    let length = source.length()?;
+    let progress = if args.common.shows_progress() { Progress::bytes(length) } else { Progress::hidden() };
+    let input = Input::open(&source, &args.options, &progress)?;
+    let width = input.width().unwrap_or(WIDTH);
+    with_width!(width, F => answer::<F>(args, input, &progress))
+}
+
+fn answer<F: Fingerprint>(args: &Args, input: Input, progress: &Progress) -> anyhow::Result<Outcome> {
+    if let Some(distance) = args.distance.filter(|&distance| distance > F::WIDTH) {
+        bail!("--distance {distance}: fingerprints of {} bits differ in no more", F::WIDTH);
+    }
+    let what = What::from(args);
+    let memory = memory::of_load(args.memory);
+    let queries = all_queries::<F>(args)?;
+    let distance = match (args.distance, what) {
+        (Some(distance), _) => distance,
+        (None, What::Nearest(_)) => F::WIDTH,
+        (None, _) => DISTANCE,
+    };
+    let started = Instant::now();
+    let tables = tables(args, &queries, distance, memory)?;
+    let mut report = Report { build_seconds: started.elapsed().as_secs_f64(), ..Report::default() };
+
+    let started = Instant::now();
+    let taken = tables.bytes().saturating_add((queries.len() * size_of::<Query<F>>()) as u64);
+    let gathered = Gathered::new(what, queries.len(), distance, memory.saturating_sub(taken));
+    let mut gathered = stream(input, &tables, gathered, &mut report)?;
+    report.seconds = started.elapsed().as_secs_f64();
+    progress.finish();
+
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    write(&queries, &mut gathered, args.into(), &mut out, &mut report)?;
+    out.flush()?;
+    if args.stats {
+        report.tell(&tables, queries.len(), &mut io::stderr().lock(), args.common.json)?;
+    }
+    Ok(if report.matches > 0 { Outcome::Done } else { Outcome::NothingFound })
+}
+
+/// Reads the queries to their end.
+fn all_queries<F: Fingerprint>(args: &Args) -> anyhow::Result<Vec<Query<F>>> {
+    // The options describe the corpus; a file of queries may have the same columns, its name tells its format.
+    let options = match args.queries.as_slice() {
+        [] => InputOptions { format: None, ..args.options.clone() },
+        _ => InputOptions::default(),
+    };
+    let mut queries = Queries::<F>::new(args, &options)?;
+    let mut all = Vec::new();
+    loop {
+        let (batch, end) = queries.next_batch(usize::MAX);
+        all.extend(batch);
+        if let Some(end) = end {
+            return end.map(|()| all);
+        }
+    }
+}
+
+fn tables<F: Fingerprint>(
+    args: &Args,
+    queries: &[Query<F>],
+    distance: u32,
+    memory: u64,
+) -> anyhow::Result<QueryTables<F>> {
+    let fingerprints: Vec<F> = queries.iter().map(|query| query.fingerprint).collect();
+    Ok(if args.scan {
+        QueryTables::comparing_all(&fingerprints, distance)?
+    } else {
+        // The other half is for matches.
+        QueryTables::within(&fingerprints, distance, memory / 2)?
+    })
+}
+
+/// Reads the file to its end and gathers what is near a query.
+fn stream<F: Fingerprint>(
+    input: Input,
+    tables: &QueryTables<F>,
+    mut gathered: Gathered<F>,
+    report: &mut Report,
+) -> anyhow::Result<Gathered<F>> {
+    let mut reader = input.reader::<F>()?;
+    let (sender, receiver) = sync_channel::<Lot<F>>(1);
+    thread::scope(|scope| {
+        let searching = scope.spawn(move || -> anyhow::Result<Gathered<F>> {
+            search_all(&receiver, tables, &mut gathered, report)?;
+            Ok(gathered)
+        });
+        let mut lot = Lot::first();
+        let read = feed(&mut reader, &mut IdRule::default(), &mut |fingerprint, id| {
+            lot.push(fingerprint, id);
+            if lot.len() < LOT {
+                return Ok(());
+            }
+            let next = lot.next();
+            sender.send(std::mem::replace(&mut lot, next)).map_err(|_| anyhow!("the search has ended"))
+        });
+        // A search that has ended has the better reason.
+        let _ = sender.send(lot);
+        drop(sender);
+        let gathered = searching.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        read.map(|()| gathered)
+    })
+}
+
+/// Looks up one lot after another.
+fn search_all<F: Fingerprint>(
+    lots: &Receiver<Lot<F>>,
+    tables: &QueryTables<F>,
+    gathered: &mut Gathered<F>,
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    for lot in lots {
+        report.records += lot.len() as u64;
+        let mut begin = 0;
+        let mut length = gathered.round();
+        while let Some(fingerprints) = lot.fingerprints().get(begin..).filter(|rest| !rest.is_empty()) {
+            let fingerprints = fingerprints.get(..length).unwrap_or(fingerprints);
+            match search(tables, fingerprints, gathered.limits(), gathered.most_hits()) {
+                Some((pieces, work)) => {
+                    report.work += work;
+                    for (first, hits) in pieces {
+                        gathered.take(&lot, begin + first, &hits)?;
+                    }
+                    begin += fingerprints.len();
+                }
+                // More than fits: half as many fingerprints at once.
+                None => length = (fingerprints.len() / 2).max(1),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes the answers in the order of the queries.
+fn write<F: Fingerprint>(
+    queries: &[Query<F>],
+    gathered: &mut Gathered<F>,
+    style: Style,
+    out: &mut impl Write,
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    gathered.finish();
+    let mut text = Vec::new();
+    for (query, number) in queries.iter().zip(0..) {
+        let matches = gathered.matches(number);
+        report.matches += crate::answer::records(&matches);
+        style.push(&mut text, query, &matches);
+        if text.len() >= 1 << 16 {
+            out.write_all(&text)?;
+            text.clear();
+        }
+    }
+    out.write_all(&text)?;
+    Ok(())
+}

@@ -1,0 +1,255 @@
+//! Ids: what a load takes as one, and that all its records have the same kind.
+
+use fpstore::{IdKind, IdRef, check_text};
+
+use super::place::excerpt;
+use super::text::decimal;
+
+/// What a record is refused with when others before it did differently.
+const MIXED_WITH: &str =
+    "this record has an id, those before it have none; a load is either all with ids or all without";
+const MIXED_WITHOUT: &str = "this record has no id, those before it have; a load is either all with ids or all without";
+
+/// What a record is refused with where the store says what its ids are.
+const TEXT_WITHOUT: &str = "this record has no id; where ids are texts, every record needs one";
+const COUNTED_WITH: &str = "this record has an id; a store without ids counts fingerprints and takes none";
+
+/// How a number is told to be none.
+const NUMBERS: &str = "the ids are u64 here; a store takes texts as ids if it is created with --ids text";
+
+/// The id of a record as its input holds it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RawId<'a> {
+    /// There is none.
+    #[default]
+    None,
+    /// A number, in formats that tell numbers from texts.
+    Number(u64),
+    /// Bytes that are a decimal number or a text, or neither.
+    Text(&'a [u8]),
+}
+
+impl RawId<'_> {
+    /// Whether there is none.
+    #[inline]
+    #[must_use]
+    pub fn is_none(self) -> bool {
+        matches!(self, Self::None)
+    }
+}
+
+/// What the ids of the records have to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ids {
+    /// What the first record has: none, a decimal number of 64 bits, or else a text.
+    #[default]
+    Auto,
+    /// What the store has.
+    Is(IdKind),
+}
+
+/// What the records turned out to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// No ids: the store numbers the records.
+    Numbered,
+    /// Numbers as ids.
+    Number,
+    /// Texts as ids.
+    Text,
+    /// No ids, for a store that counts.
+    Counted,
+}
+
+impl Found {
+    /// The kind of ids of a store that takes such records.
+    #[must_use]
+    pub fn kind(self) -> IdKind {
+        match self {
+            Self::Numbered | Self::Number => IdKind::Number,
+            Self::Text => IdKind::Text,
+            Self::Counted => IdKind::None,
+        }
+    }
+}
+
+/// Holds all records of a load to what the store has, or to what the first one did.
+#[derive(Clone, Debug, Default)]
+pub struct IdRule {
+    ids: Ids,
+    found: Option<Found>,
+    /// A number as text, for ids that are texts.
+    digits: String,
+}
+
+impl IdRule {
+    /// A rule that no record was held to yet.
+    #[must_use]
+    pub fn new(ids: Ids) -> Self {
+        Self { ids, ..Self::default() }
+    }
+
+    /// What the records have; not known before the first.
+    #[must_use]
+    pub fn found(&self) -> Option<Found> {
+        self.found
+    }
+
+    /// Checks one more record and reads its id.
+    ///
+    /// # Errors
+    ///
+    /// When it has an id and those before it have none, or the reverse, or its id is not of the store's kind: a
+    /// sentence for people.
+    #[inline]
+    pub fn check<'a>(&'a mut self, id: RawId<'a>) -> Result<IdRef<'a>, String> {
+        let found = match self.found {
+            Some(found) => found,
+            None => self.first(id)?,
+        };
+        match (found, id) {
+            (Found::Numbered | Found::Counted, RawId::None) => Ok(IdRef::None),
+            (Found::Number, RawId::Number(number)) => Ok(IdRef::Number(number)),
+            (Found::Number, RawId::Text(text)) => match decimal(text) {
+                Some(Some(number)) => Ok(IdRef::Number(number)),
+                _ => Err(no_number(text)),
+            },
+            (Found::Text, RawId::Text(text)) => self::text(text).map(IdRef::Text),
+            (Found::Text, RawId::Number(number)) => {
+                self.digits = number.to_string();
+                Ok(IdRef::Text(&self.digits))
+            }
+            (Found::Numbered, _) => Err(MIXED_WITH.to_owned()),
+            (Found::Counted, _) => Err(COUNTED_WITH.to_owned()),
+            (Found::Text, RawId::None) if self.ids == Ids::Is(IdKind::Text) => Err(TEXT_WITHOUT.to_owned()),
+            (Found::Number | Found::Text, RawId::None) => Err(MIXED_WITHOUT.to_owned()),
+        }
+    }
+
+    /// What the first record decides. An id that is neither decides nothing.
+    #[cold]
+    fn first(&mut self, id: RawId<'_>) -> Result<Found, String> {
+        let found = match (self.ids, id) {
+            (Ids::Is(IdKind::Text), _) => Found::Text,
+            (Ids::Is(IdKind::None), _) => Found::Counted,
+            (Ids::Is(IdKind::Number) | Ids::Auto, RawId::None) => Found::Numbered,
+            (Ids::Is(IdKind::Number), _) | (Ids::Auto, RawId::Number(_)) => Found::Number,
+            (Ids::Auto, RawId::Text(text)) if matches!(decimal(text), Some(Some(_))) => Found::Number,
+            (Ids::Auto, RawId::Text(text)) => {
+                self::text(text)?;
+                Found::Text
+            }
+        };
+        Ok(*self.found.insert(found))
+    }
+}
+
+/// An id that is a text.
+#[inline]
+fn text(bytes: &[u8]) -> Result<&str, String> {
+    let text = std::str::from_utf8(bytes).map_err(|_| format!("the id {} is not UTF-8", excerpt(bytes)))?;
+    check_text(text).map_err(|error| if text.is_empty() { error.to_string() } else { about(bytes, &error) })?;
+    Ok(text)
+}
+
+#[cold]
+fn about(bytes: &[u8], error: &fpstore::Error) -> String {
+    format!("the id {}: {error}", excerpt(bytes))
+}
+
+/// What is wrong with an id that should be a number.
+#[cold]
+fn no_number(text: &[u8]) -> String {
+    match decimal(text) {
+        _ if text.is_empty() => "the id is empty".to_owned(),
+        Some(_) => format!("the id {} does not fit 64 bits; {NUMBERS}", excerpt(text)),
+        None => format!("the id {} is not a decimal number; {NUMBERS}", excerpt(text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONE: RawId<'static> = RawId::None;
+
+    fn raw(text: &str) -> RawId<'_> {
+        RawId::Text(text.as_bytes())
+    }
+
+    /// The result of the last of several records.
+    fn last(ids: Ids, records: &[RawId<'_>]) -> (Result<String, String>, Option<Found>) {
+        let mut rule = IdRule::new(ids);
+        let mut last = Err(String::new());
+        for &record in records {
+            last = rule.check(record).map(|id| format!("{id:?}"));
+        }
+        (last, rule.found())
+    }
+
+    #[test]
+    fn the_first_record_decides() {
+        let seen = |records: &[RawId<'_>]| last(Ids::Auto, records);
+        assert_eq!(seen(&[]).1, None);
+        assert_eq!(seen(&[NONE, NONE]), (Ok("None".into()), Some(Found::Numbered)));
+        assert_eq!(seen(&[raw("017")]), (Ok("Number(17)".into()), Some(Found::Number)));
+        assert_eq!(seen(&[RawId::Number(3), raw("4")]), (Ok("Number(4)".into()), Some(Found::Number)));
+        assert_eq!(seen(&[raw("/a"), raw("5")]), (Ok("Text(\"5\")".into()), Some(Found::Text)));
+        assert_eq!(seen(&[raw("/a"), RawId::Number(5)]), (Ok("Text(\"5\")".into()), Some(Found::Text)));
+        assert_eq!(seen(&[raw("18446744073709551616")]).1, Some(Found::Text));
+        assert_eq!(seen(&[raw("-1")]).1, Some(Found::Text));
+    }
+
+    #[test]
+    fn what_the_store_has_decides() {
+        let seen = |kind, records: &[RawId<'_>]| last(Ids::Is(kind), records);
+        assert_eq!(seen(IdKind::Text, &[raw("7")]), (Ok("Text(\"7\")".into()), Some(Found::Text)));
+        assert_eq!(seen(IdKind::Text, &[RawId::Number(7)]), (Ok("Text(\"7\")".into()), Some(Found::Text)));
+        assert_eq!(seen(IdKind::Number, &[NONE]), (Ok("None".into()), Some(Found::Numbered)));
+        assert_eq!(seen(IdKind::Number, &[raw("7")]), (Ok("Number(7)".into()), Some(Found::Number)));
+        assert_eq!(seen(IdKind::None, &[NONE]), (Ok("None".into()), Some(Found::Counted)));
+        assert_eq!(
+            [Found::Numbered, Found::Number, Found::Text, Found::Counted].map(Found::kind),
+            [IdKind::Number, IdKind::Number, IdKind::Text, IdKind::None]
+        );
+    }
+
+    #[test]
+    fn what_is_refused_and_how() {
+        let long = "x".repeat(fpstore::MAX_TEXT + 1);
+        for (ids, records, part) in [
+            (Ids::Auto, [NONE, raw("1")], "has an id, those before it have none"),
+            (Ids::Auto, [NONE, RawId::Number(1)], "has an id, those before it have none"),
+            (Ids::Auto, [raw("1"), NONE], "has no id, those before it have"),
+            (Ids::Auto, [raw("a"), NONE], "has no id, those before it have"),
+            (Ids::Auto, [raw("1"), raw("/a")], "'/a' is not a decimal number; the ids are u64 here"),
+            (Ids::Auto, [raw("1"), raw("18446744073709551616")], "does not fit 64 bits"),
+            (Ids::Auto, [raw("1"), raw("")], "the id is empty"),
+            (Ids::Auto, [raw("a"), raw("")], "the id is empty"),
+            (Ids::Auto, [raw("a"), raw(&long)], "4097 bytes"),
+            (Ids::Auto, [raw("a"), raw("a\0b")], "character"),
+            (Ids::Auto, [raw("a"), RawId::Text(b"a\xff")], "not UTF-8"),
+            (Ids::Is(IdKind::Number), [raw("1"), raw("+1")], "--ids text"),
+            (Ids::Is(IdKind::Number), [NONE, raw("1")], "has an id, those before it have none"),
+            (Ids::Is(IdKind::Text), [raw("1"), NONE], "every record needs one"),
+            (Ids::Is(IdKind::None), [NONE, raw("1")], "counts fingerprints"),
+        ] {
+            let (result, _) = last(ids, &records);
+            let error = result.unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+        // Not even as the first.
+        for (ids, id, part) in [
+            (Ids::Auto, RawId::Text(b"\xff"), "not UTF-8"),
+            (Ids::Auto, raw(""), "empty"),
+            (Ids::Auto, raw("a\tb"), "character"),
+            (Ids::Is(IdKind::None), RawId::Number(1), "counts fingerprints"),
+            (Ids::Is(IdKind::Text), NONE, "every record needs one"),
+            (Ids::Is(IdKind::Number), raw("a"), "not a decimal number"),
+        ] {
+            let (result, _) = last(ids, &[id]);
+            let error = result.unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

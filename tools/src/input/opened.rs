@@ -1,0 +1,168 @@
+//! An input that is open and tells what it knows of its fingerprints, before any record is read.
+//!
+//! The width of a new store may come from its first input, so opening has two steps: [`Input::open`] looks ahead, as
+//! far as it takes and no further; [`Input::reader`] then reads fingerprints of one width.
+
+use std::sync::Arc;
+
+use fpstore::Fingerprint;
+
+use super::parquet::Parquet;
+use super::reader::reading;
+use super::window::Window;
+use super::{Format, Header, InputOptions, Place, Reader, Selection, Source, header, width_of_name};
+use crate::progress::Progress;
+
+/// An input whose records are not read yet.
+#[derive(Debug)]
+pub struct Input {
+    pub(super) name: Arc<str>,
+    pub(super) selection: Selection,
+    pub(super) header: Option<Header>,
+    pub(super) body: Body,
+    /// The width that the ending of its name promises.
+    named: Option<u32>,
+}
+
+/// Where the records come from.
+#[derive(Debug)]
+pub(super) enum Body {
+    Hex(Window),
+    Dec(Window),
+    Ndjson(Window),
+    Csv(Window),
+    Le(Window),
+    Parquet(Box<Parquet>),
+}
+
+impl Input {
+    /// Opens an input. Of text, waits for the first byte, and for the first line only if that begins like a header.
+    ///
+    /// # Errors
+    ///
+    /// When its format is not known, it cannot be opened, or its header is wrong.
+    pub fn open(source: &Source, options: &InputOptions, progress: &Progress) -> anyhow::Result<Self> {
+        let format = options.format_of(source)?;
+        let name: Arc<str> = source.name().into();
+        let selection = options.selection();
+        let window = || source.open(progress).map(Window::new);
+        let mut body = match format {
+            Format::Hex => Body::Hex(window()?),
+            Format::Dec => Body::Dec(window()?),
+            Format::Ndjson => Body::Ndjson(window()?),
+            Format::Csv => Body::Csv(window()?),
+            Format::Le => Body::Le(window()?),
+            Format::Parquet => {
+                let temp_dir = options.temp_dir.as_deref();
+                Body::Parquet(Box::new(Parquet::open(source, &selection, temp_dir, progress)?))
+            }
+        };
+        let header = match &mut body {
+            Body::Hex(window) | Body::Dec(window) | Body::Ndjson(window) | Body::Csv(window) => {
+                let peeked = header::peek(window).unwrap_or_else(|error| Err(reading(&error)));
+                peeked.map_err(|message| first_line(&name).error(message))?
+            }
+            Body::Le(_) | Body::Parquet(_) => None,
+        };
+        // Whoever says the format knows better than the name.
+        let named = width_of_name(source).filter(|_| options.format.is_none());
+        Ok(Self { name, selection, header, body, named })
+    }
+
+    /// What the first line says, if it is a header.
+    #[must_use]
+    pub fn header(&self) -> Option<&Header> {
+        self.header.as_ref()
+    }
+
+    /// The width of the fingerprints, if the header, the name or the type of a column tells it.
+    #[must_use]
+    pub fn width(&self) -> Option<u32> {
+        let header = self.header.as_ref().and_then(|header| header.width);
+        let column = if let Body::Parquet(parquet) = &self.body { parquet.width() } else { None };
+        header.or(column).or(self.named)
+    }
+
+    /// The records, with fingerprints of one width.
+    ///
+    /// # Errors
+    ///
+    /// When the input says that its fingerprints have another width.
+    pub fn reader<F: Fingerprint>(self) -> anyhow::Result<Reader<F>> {
+        if let Some(header) = &self.header {
+            let place = first_line(&self.name);
+            header::check_width(header.width, F::WIDTH).map_err(|message| place.error(message))?;
+        }
+        if let (Some(named), Body::Le(_)) = (self.named, &self.body)
+            && named != F::WIDTH
+        {
+            anyhow::bail!(
+                "{}: the name promises {named}-bit fingerprints, those of the store have {} bits; if it is wrong, say \
+                 --format le",
+                self.name,
+                F::WIDTH
+            );
+        }
+        if let Body::Parquet(parquet) = &self.body {
+            let name = &self.name;
+            let checked = header::check_width(parquet.width(), F::WIDTH);
+            checked
+                .map_err(|message| anyhow::anyhow!("{name}: column \"{}\": {message}", self.selection.fingerprint))?;
+        }
+        Reader::new(self)
+    }
+}
+
+fn first_line(name: &Arc<str>) -> Place {
+    Place { input: Arc::clone(name), unit: "line", number: 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{input, reader};
+    use fpstore::U256;
+
+    #[test]
+    fn headers_of_every_text_format() {
+        let head = "\u{feff}#fpstore width=128 hasher=native\r\n";
+        let hex = format!("{:032x}", 1_u128 << 64);
+        let json = format!("{{\"fingerprint\":\"{hex}\"}}");
+        for (name, body) in [
+            ("a.hex", hex.clone()),
+            ("a.hex.gz", hex.clone()),
+            ("a.ndjson", json),
+            ("a.csv", format!("fingerprint\n{hex}")),
+        ] {
+            let open = || input(name, format!("{head}{body}\n").as_bytes()).unwrap();
+            assert_eq!(open().width(), Some(128));
+            assert_eq!(open().header().unwrap().hasher.as_deref(), Some("native"));
+            let error = open().reader::<u64>().unwrap_err().to_string();
+            assert!(error.contains(": line 1: the input is of 128-bit fingerprints, the store of 64-bit"), "{error}");
+            let mut reader = open().reader::<u128>().unwrap();
+            assert_eq!(reader.next_entry().unwrap().unwrap().fingerprint, 1 << 64, "{name}");
+            assert!(reader.next_entry().unwrap().is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn headers_that_are_wrong() {
+        let error = input("a.hex", b"#fpstore width=65").unwrap_err().to_string();
+        assert!(error.contains("a.hex: line 1: the header says 65-bit"), "{error}");
+        // Raw integers have no header.
+        assert_eq!(
+            reader::<u64>("a.bin", b"#fpstore").next_entry().unwrap().unwrap().fingerprint,
+            0x6572_6f74_7370_6623
+        );
+    }
+
+    #[test]
+    fn names_that_promise_a_width() {
+        let open = |name| input(name, &[0; 32]).unwrap();
+        assert_eq!(open("a.u256").width(), Some(256));
+        assert_eq!(open("a.bin").width(), None);
+        assert!(open("a.u256").reader::<U256>().is_ok());
+        assert!(open("a.bin").reader::<u128>().is_ok());
+        let error = open("a.u256").reader::<u64>().unwrap_err().to_string();
+        assert!(error.contains("a.u256: the name promises 256-bit") && error.contains("--format le"), "{error}");
+    }
+}

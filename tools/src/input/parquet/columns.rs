@@ -1,0 +1,149 @@
+//! The types that the two columns may have, and the values of a row.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, BinaryViewArray, FixedSizeBinaryArray, Int64Array, StringViewArray, UInt64Array};
+use arrow_schema::DataType;
+use fpstore::{Fingerprint, WIDTHS};
+
+use super::RawId;
+use crate::input::text::parse_hex;
+
+/// The width that a type of fingerprints tells, if it does; an error if they cannot be of that type.
+pub(super) fn width(data_type: &DataType) -> Result<Option<u32>, String> {
+    match data_type {
+        DataType::UInt64 | DataType::Int64 => Ok(Some(64)),
+        DataType::Utf8 | DataType::Binary => Ok(None),
+        DataType::FixedSizeBinary(bytes) => {
+            let width = WIDTHS.into_iter().find(|width| i64::from(*width) == i64::from(*bytes) * 8);
+            width.map(Some).ok_or_else(|| format!("fingerprints have 8, 16 or 32 bytes, these have {bytes}"))
+        }
+        other => Err(format!("fingerprints are 64-bit integers, bytes or hexadecimal texts, these are {other}")),
+    }
+}
+
+/// Refuses types that ids cannot be of.
+pub(super) fn check_id(data_type: &DataType) -> Result<(), String> {
+    match data_type {
+        DataType::Null | DataType::Utf8 | DataType::Binary => Ok(()),
+        integer if integer.is_integer() => Ok(()),
+        other => Err(format!("ids are integers or texts, these are {other}")),
+    }
+}
+
+/// The fingerprints of a batch.
+#[derive(Debug, Default)]
+pub(super) enum Fingerprints {
+    #[default]
+    None,
+    Unsigned(UInt64Array),
+    Signed(Int64Array),
+    Fixed(FixedSizeBinaryArray),
+    Bytes(BinaryViewArray),
+    Text(StringViewArray),
+}
+
+impl Fingerprints {
+    pub(super) fn of(column: &Arc<dyn Array>) -> Result<Self, String> {
+        Ok(match column.data_type() {
+            DataType::UInt64 => Self::Unsigned(column.as_primitive::<UInt64Type>().clone()),
+            DataType::Int64 => Self::Signed(column.as_primitive::<Int64Type>().clone()),
+            DataType::FixedSizeBinary(_) => Self::Fixed(column.as_fixed_size_binary().clone()),
+            DataType::BinaryView => Self::Bytes(column.as_binary_view().clone()),
+            DataType::Utf8View => Self::Text(column.as_string_view().clone()),
+            other => return Err(format!("fingerprints cannot be {other}")),
+        })
+    }
+
+    /// The fingerprint of a row of the batch.
+    #[inline]
+    pub(super) fn get<F: Fingerprint>(&self, row: usize) -> Result<F, String> {
+        const NULL: &str = "there is no fingerprint (null)";
+        match self {
+            Self::Unsigned(column) if column.is_valid(row) => number(column.value(row)),
+            Self::Signed(column) if column.is_valid(row) => number(column.value(row).cast_unsigned()),
+            Self::Fixed(column) if column.is_valid(row) => bytes(column.value(row)),
+            Self::Bytes(column) if column.is_valid(row) => bytes(column.value(row)),
+            Self::Text(column) if column.is_valid(row) => parse_hex(column.value(row).as_bytes()),
+            _ => Err(NULL.to_owned()),
+        }
+    }
+}
+
+/// A fingerprint that is a number.
+#[inline]
+fn number<F: Fingerprint>(number: u64) -> Result<F, String> {
+    if F::WIDTH != 64 {
+        return Err(format!("expected {} bits, found 64", F::WIDTH));
+    }
+    Ok(F::from_words(|_| number))
+}
+
+/// A fingerprint that is big-endian bytes.
+#[inline]
+fn bytes<F: Fingerprint>(bytes: &[u8]) -> Result<F, String> {
+    if bytes.len() != F::BYTES {
+        return Err(format!("expected {} bytes (a {}-bit fingerprint), found {}", F::BYTES, F::WIDTH, bytes.len()));
+    }
+    let (words, _) = bytes.as_chunks::<8>();
+    Ok(F::from_words(|i| words.get(i).map_or(0, |word| u64::from_be_bytes(*word))))
+}
+
+/// The ids of a batch.
+#[derive(Debug, Default)]
+pub(super) enum Ids {
+    #[default]
+    None,
+    Unsigned(UInt64Array),
+    Signed(Int64Array),
+    Bytes(BinaryViewArray),
+    Text(StringViewArray),
+}
+
+impl Ids {
+    pub(super) fn of(column: &Arc<dyn Array>) -> Result<Self, String> {
+        Ok(match column.data_type() {
+            DataType::Null => Self::None,
+            DataType::UInt64 => Self::Unsigned(column.as_primitive::<UInt64Type>().clone()),
+            DataType::UInt32 => Self::Unsigned(unsigned::<UInt32Type>(column)),
+            DataType::UInt16 => Self::Unsigned(unsigned::<UInt16Type>(column)),
+            DataType::UInt8 => Self::Unsigned(unsigned::<UInt8Type>(column)),
+            DataType::Int64 => Self::Signed(column.as_primitive::<Int64Type>().clone()),
+            DataType::Int32 => Self::Signed(signed::<Int32Type>(column)),
+            DataType::Int16 => Self::Signed(signed::<Int16Type>(column)),
+            DataType::Int8 => Self::Signed(signed::<Int8Type>(column)),
+            DataType::BinaryView => Self::Bytes(column.as_binary_view().clone()),
+            DataType::Utf8View => Self::Text(column.as_string_view().clone()),
+            other => return Err(format!("ids cannot be {other}")),
+        })
+    }
+
+    /// The id of a row of the batch.
+    #[inline]
+    pub(super) fn get(&self, row: usize) -> Result<RawId<'_>, String> {
+        Ok(match self {
+            Self::Unsigned(column) if column.is_valid(row) => RawId::Number(column.value(row)),
+            Self::Signed(column) if column.is_valid(row) => {
+                let id = column.value(row);
+                RawId::Number(u64::try_from(id).map_err(|_| format!("the id {id} is negative"))?)
+            }
+            Self::Bytes(column) if column.is_valid(row) => RawId::Text(column.value(row)),
+            Self::Text(column) if column.is_valid(row) => RawId::Text(column.value(row).as_bytes()),
+            _ => RawId::None,
+        })
+    }
+}
+
+/// A column of narrow integers, widened.
+fn unsigned<T: ArrowPrimitiveType<Native: Into<u64>>>(column: &Arc<dyn Array>) -> UInt64Array {
+    column.as_primitive::<T>().iter().map(|id| id.map(Into::into)).collect()
+}
+
+/// A column of narrow integers, widened.
+fn signed<T: ArrowPrimitiveType<Native: Into<i64>>>(column: &Arc<dyn Array>) -> Int64Array {
+    column.as_primitive::<T>().iter().map(|id| id.map(Into::into)).collect()
+}

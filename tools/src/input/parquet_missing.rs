@@ -1,0 +1,45 @@
+//! Takes the place of the module `parquet` in a build without that feature. The option that names the format and the
+//! ending of a file are refused before; so there never is such an input.
+
+use std::convert::Infallible;
+use std::marker::PhantomData;
+use std::path::Path;
+
+use super::{Entry, Selection, Source};
+use crate::progress::Progress;
+
+/// Never there.
+#[derive(Debug)]
+pub(super) struct Parquet(Infallible);
+
+impl Parquet {
+    pub(super) fn open(source: &Source, _: &Selection, _: Option<&Path>, _: &Progress) -> anyhow::Result<Self> {
+        anyhow::bail!("{}: this program was built without Parquet", source.name())
+    }
+
+    pub(super) fn width(&self) -> Option<u32> {
+        match self.0 {}
+    }
+
+    pub(super) fn rows<F>(self) -> Result<Rows<F>, String> {
+        match self.0 {}
+    }
+}
+
+/// Never there.
+#[derive(Debug)]
+pub(super) struct Rows<F>(Infallible, PhantomData<F>);
+
+impl<F> Rows<F> {
+    pub(super) fn number(&self) -> u64 {
+        match self.0 {}
+    }
+
+    pub(super) fn advance(&mut self) -> Result<bool, String> {
+        match self.0 {}
+    }
+
+    pub(super) fn entry(&self) -> Result<Entry<'_, F>, String> {
+        match self.0 {}
+    }
+}

@@ -1,0 +1,116 @@
+//! `--hasher`, `--width` and the header line: honoured, recorded, and refused where they contradict the store.
+
+use std::path::Path;
+
+use crate::support::{Place, fails, fpdump, fpload, json_object, stdout};
+use crate::wide::fails_unchanged;
+
+const RECORD: &str = "00000000000000ff\t1\n";
+
+fn info(store: &Path) -> serde_json::Value {
+    json_object(&stdout(fpdump().args(["info", "--json"]).arg(store)))
+}
+
+#[test]
+fn a_header_is_honoured_at_creation() {
+    let place = Place::new();
+    let store = place.path("store");
+    let text = format!("#fpstore width=128 hasher=native:3\n{:032x}\t7\n", 9);
+    let report =
+        fpload().args(["--create", "--json"]).arg(&store).arg("-").write_stdin(text.clone()).assert().success();
+    let report = json_object(&String::from_utf8(report.get_output().stdout.clone()).unwrap());
+    assert_eq!((&report["width"], &report["hasher"]), (&128.into(), &"native:3".into()));
+    assert_eq!((&info(&store)["width"], &info(&store)["hasher"]), (&128.into(), &"native:3".into()));
+    assert!(stdout(fpdump().arg("info").arg(&store)).contains("native:3"));
+    // What scan prints says the same, and is loaded without saying more.
+    assert_eq!(stdout(fpdump().arg("scan").arg(&store)), text);
+    fpload().arg(&store).arg("-").write_stdin(text).assert().success();
+}
+
+#[test]
+fn an_option_and_a_header_may_agree() {
+    let place = Place::new();
+    let store = place.path("store");
+    let text = format!("#fpstore width=64 hasher=x\n{RECORD}");
+    let mut load = fpload();
+    load.args(["--create", "--width", "64", "--hasher", "x"]).arg(&store).arg("-").write_stdin(text);
+    load.assert().success();
+    assert_eq!(info(&store)["hasher"], "x");
+    fpload().args(["--hasher", "x"]).arg(&store).arg("-").write_stdin(RECORD).assert().success();
+}
+
+#[test]
+fn a_header_that_contradicts_the_options() {
+    let place = Place::new();
+    let new = place.path("new");
+    let input = place.file("a.tsv", format!("#fpstore width=64 hasher=mine\n{RECORD}"));
+    fails(fpload().args(["--create", "--hasher", "yours"]).arg(&new).arg(&input), &["a.tsv", "mine", "yours"]);
+    fails(fpload().args(["--create", "--width", "128"]).arg(&new).arg(&input), &["a.tsv: line 1", "64-bit", "128-bit"]);
+    let other = place.file("b.tsv", format!("#fpstore hasher=other\n{RECORD}"));
+    fails(fpload().arg("--create").arg(&new).arg(&input).arg(&other), &["b.tsv", "mine", "other"]);
+    assert!(!new.exists());
+}
+
+#[test]
+fn a_hasher_that_is_not_the_stores() {
+    let place = Place::new();
+    let known = place.path("known");
+    fpload().args(["--create", "--hasher", "simhash/1"]).arg(&known).arg("-").write_stdin(RECORD).assert().success();
+    let unknown = place.path("unknown");
+    fpload().arg("--create").arg(&unknown).arg("-").write_stdin(RECORD).assert().success();
+    let other = format!("#fpstore width=64 hasher=simhash/2\n{RECORD}");
+    for remove in [&[][..], &["--remove"]] {
+        let load = |store: &Path, options: &[&str], text: &str| {
+            let mut load = fpload();
+            load.args(remove).args(options).arg(store).arg("-").write_stdin(text.to_owned());
+            load
+        };
+        fails_unchanged(&known, &mut load(&known, &[], &other), &["simhash/1", "simhash/2", "must not be mixed"]);
+        fails_unchanged(&known, &mut load(&known, &["--hasher", "b"], RECORD), &["simhash/1", "by b;"]);
+        fails_unchanged(&known, &mut load(&known, &[], RECORD), &["simhash/1", "--hasher simhash/1"]);
+        fails_unchanged(&unknown, &mut load(&unknown, &[], &other), &["simhash/2", "is not known"]);
+        fails_unchanged(&unknown, &mut load(&unknown, &["--hasher", "b"], RECORD), &["made by b"]);
+    }
+    fails_unchanged(
+        &known,
+        fpload().arg("--dry-run").arg(&known).arg("-").write_stdin(other),
+        &["simhash/1", "simhash/2"],
+    );
+}
+
+#[test]
+fn a_width_that_is_not_the_stores() {
+    let place = Place::new();
+    let store = place.path("store");
+    fpload().arg("--create").arg(&store).arg("-").write_stdin(RECORD).assert().success();
+    let wide = place.file("wide.tsv", format!("#fpstore width=128\n{:032x}\t1\n", 5));
+    fails_unchanged(&store, fpload().arg(&store).arg(&wide), &["wide.tsv: line 1", "128-bit", "64-bit"]);
+    let good = place.file("good.tsv", "0000000000000001\t5\n");
+    fails_unchanged(&store, fpload().arg(&store).arg(&good).arg(&wide), &["wide.tsv: line 1", "128-bit", "64-bit"]);
+    let bare = place.file("bare.tsv", format!("{:032x}\t1\n", 5));
+    fails_unchanged(
+        &store,
+        fpload().arg(&store).arg(&bare),
+        &["bare.tsv: line 1", "16 hexadecimal digits", "found 32"],
+    );
+    fails_unchanged(&store, fpload().args(["--width", "128"]).arg(&store).arg(&wide), &["--width 128", "64"]);
+}
+
+#[test]
+fn a_header_that_is_wrong() {
+    let place = Place::new();
+    let new = place.path("new");
+    for (header, part) in [
+        ("#fpstore width=96", "96-bit"),
+        ("#fpstore width=wide", "not a number"),
+        ("#fpstore width=64 hasher=", "not a name"),
+    ] {
+        let input = place.file("a.tsv", format!("{header}\n{RECORD}"));
+        fails(fpload().arg("--create").arg(&new).arg(&input), &["a.tsv: line 1", part]);
+        assert!(!new.exists());
+    }
+    // Elsewhere than in the first line, it is a remark.
+    let text = format!("{RECORD}#fpstore width=256 hasher=z\n");
+    fpload().arg("--create").arg(&new).arg("-").write_stdin(text).assert().success();
+    assert_eq!(info(&new)["hasher"], serde_json::Value::Null);
+}

@@ -1,0 +1,98 @@
+//! SIGKILL and SIGINT at every moment of a load.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use super::cases::Case;
+use super::inputs::Random;
+use super::judge::{self, Found};
+use super::stage::{Stage, fresh};
+use super::tally::Tally;
+
+/// How a load is ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Blow {
+    Kill,
+    Interrupt,
+}
+
+/// Ends so many loads, the cases in turn, each case's at moments that cover its duration evenly.
+pub(super) fn run(stage: &Stage, cases: &mut [Case], blow: Blow, number: u64) -> Result<Tally> {
+    let mut tally = Tally::new(if blow == Blow::Kill { "SIGKILL" } else { "SIGINT" });
+    let mut random = Random::new(stage.seed ^ blow as u64);
+    let count = cases.len() as u64;
+    for n in 0..number {
+        let turn = usize::try_from(n % count).unwrap_or(0);
+        let Some(case) = cases.get_mut(turn) else { bail!("there are no cases") };
+        let turns = number.div_ceil(count);
+        // Not from early to late: a run that is broken off has seen all of the duration.
+        let stride = [7, 5, 3].into_iter().find(|stride| !turns.is_multiple_of(*stride)).unwrap_or(1);
+        let part = (fraction(n / count * stride % turns) + random.fraction()) / fraction(turns);
+        let delay = case.duration.mul_f64(part * 1.02);
+        let moment = format!("{:?} {n} of '{}' after {:.2} s", blow, case.name, delay.as_secs_f64());
+        match one(stage, case, blow, delay, &mut tally) {
+            Ok(outcome) => super::say(&format!("{moment}: {outcome}"))?,
+            Err(error) => {
+                let aside = judge::keep(stage, &stage.path("struck"), n)?;
+                let text = format!("{moment}: {error:#}; the store is in {aside}");
+                super::say(&format!("VIOLATION: {text}"))?;
+                tally.violation(text);
+            }
+        }
+    }
+    Ok(tally)
+}
+
+fn one(stage: &Stage, case: &mut Case, blow: Blow, delay: Duration, tally: &mut Tally) -> Result<&'static str> {
+    let (store, temporary) = (stage.path("struck"), stage.path("temporary"));
+    case.set_up(&store)?;
+    fresh(&temporary)?;
+    let mut child = case.load(stage, &store, Some(&temporary)).stderr(Stdio::null()).spawn()?;
+    thread::sleep(delay);
+    let status = strike(&mut child, blow)?;
+    let found = judge::after_blow(stage, case, &store, Some(&temporary))?;
+    if status.success() && !found.committed {
+        bail!("the load had ended well, and the store is as before");
+    }
+    if !status.success() && status.signal().is_none() && found.committed {
+        bail!("the program said that it failed ({status}), and the load is in the store");
+    }
+    let undisturbed = judge::again(stage, case, &store, Some(&temporary), &found)?;
+    if let Some(duration) = undisturbed {
+        // The machine may have become faster or slower.
+        case.duration = (case.duration * 2 + duration) / 3;
+    }
+    let Found { committed, leftovers } = found;
+    tally.leftovers += leftovers;
+    let (counter, outcome) = match (committed, status.success()) {
+        (_, true) => (&mut tally.finished, "had ended"),
+        (true, false) => (&mut tally.after, "after the commit point"),
+        (false, false) => (&mut tally.before, "before the commit point"),
+    };
+    *counter += 1;
+    Ok(outcome)
+}
+
+fn strike(child: &mut Child, blow: Blow) -> Result<ExitStatus> {
+    match blow {
+        // Killing what has ended is no error.
+        Blow::Kill => child.kill()?,
+        Blow::Interrupt => {
+            if child.try_wait()?.is_none() {
+                let mut kill = Command::new("kill");
+                // It may have ended meanwhile; its number is still its own, nobody has waited for it.
+                kill.args(["-INT", &child.id().to_string()]).status().context("cannot run kill")?;
+            }
+        }
+    }
+    Ok(child.wait()?)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "small numbers")]
+fn fraction(n: u64) -> f64 {
+    n as f64
+}

@@ -1,0 +1,106 @@
+//! Disks that fill up: a small tmpfs for the store, or for the temporary files only.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use super::cases::Case;
+use super::judge;
+use super::stage::{Stage, bytes, fresh, names, succeeds};
+use super::tally::Tally;
+
+/// Where everything fits.
+const LARGE: u64 = 4 << 30;
+
+/// A small file system in memory; goes with this value.
+struct Disk(PathBuf);
+
+impl Disk {
+    fn mount(path: PathBuf, size: u64) -> Result<Self> {
+        fresh(&path)?;
+        succeeds(Command::new("mount").args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]).arg(&path))?;
+        Ok(Self(path))
+    }
+
+    fn resize(&self, size: u64) -> Result<()> {
+        succeeds(Command::new("mount").args(["-o", &format!("remount,size={size}")]).arg(&self.0))?;
+        Ok(())
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // What cannot be unmounted is seen by whoever removes the directory.
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+/// Runs loads on so many disks, from too small to large enough.
+pub(super) fn run(stage: &Stage, cases: &[Case], number: u64) -> Result<Tally> {
+    let mut tally = Tally::new("full disks");
+    if number == 0 {
+        return Ok(tally);
+    }
+    if let Err(error) = Disk::mount(stage.path("disk"), 1 << 20) {
+        return Ok(tally.skip(format!("no file system can be mounted here, that takes root: {error:#}")));
+    }
+    for n in 0..number {
+        let Some(case) = cases.get(usize::try_from(n % cases.len() as u64).unwrap_or(0)) else { break };
+        // Every case meets both ways and different sizes.
+        let only_temporary = (n / cases.len() as u64 + n) % 2 == 1 && case.input_bytes > 0;
+        let most = case.input_bytes * 5 / 4 + if only_temporary { 0 } else { case.store_bytes * 2 };
+        let base = case.base.as_deref().filter(|_| !only_temporary).map_or(Ok(0), bytes)?;
+        let size = base + (1 << 20) + most * ((n * 7) % number) / number;
+        let what = if only_temporary { "for temporary files" } else { "for all" };
+        let moment = format!("disk {n} of '{}', {} KiB {what}", case.name, size >> 10);
+        match one(stage, case, size, only_temporary, &mut tally) {
+            Ok(outcome) => super::say(&format!("{moment}: {outcome}"))?,
+            Err(error) => {
+                let text = format!("{moment}: {error:#}");
+                super::say(&format!("VIOLATION: {text}"))?;
+                tally.violation(text);
+            }
+        }
+    }
+    Ok(tally)
+}
+
+fn one(stage: &Stage, case: &Case, size: u64, only_temporary: bool, tally: &mut Tally) -> Result<String> {
+    let disk = Disk::mount(stage.path("disk"), size)?;
+    let (store, temporary) = match only_temporary {
+        true => (stage.path("struck"), Some(disk.0.as_path())),
+        false => (disk.0.join("store"), None),
+    };
+    let temporary: Option<&Path> = temporary;
+    case.set_up(&store)?;
+    let output = case.load(stage, &store, temporary).output().context("cannot run fpload")?;
+    let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    let found = judge::after_blow(stage, case, &store, temporary)?;
+    let beside = names(&disk.0)?.into_iter().filter(|name| name != "store").count();
+    if beside > 0 {
+        bail!("files remain beside the store");
+    }
+    let outcome = match (output.status.code(), found.committed) {
+        (Some(0), true) => "large enough".to_owned(),
+        (Some(2), committed) => {
+            if !message.contains("No space left") {
+                bail!("the message does not say that the disk is full: {message}");
+            }
+            if committed && !(case.loads() && case.compacts()) {
+                bail!("the program said that it failed, and the load is in the store: {message}");
+            }
+            message
+        }
+        (_, committed) => bail!("{}, committed: {committed}: {message}", output.status),
+    };
+    disk.resize(LARGE)?;
+    judge::again(stage, case, &store, temporary, &found)?;
+    tally.leftovers += found.leftovers;
+    match (output.status.success(), found.committed) {
+        (true, _) => tally.finished += 1,
+        (false, false) => tally.before += 1,
+        (false, true) => (tally.after, tally.kept) = (tally.after + 1, tally.kept + 1),
+    }
+    Ok(outcome)
+}

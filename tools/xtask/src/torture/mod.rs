@@ -1,0 +1,63 @@
+//! `cargo xtask torture`: loads that are killed, interrupted, or run out of disk, a hundred times over.
+//!
+//! What is promised: a load is all or nothing. After each blow the store has to be as it was, or as it is after the
+//! whole load; `fpdump verify` finds nothing; a store that was to be created is absent or complete; the same load
+//! succeeds when it is run again, and nothing temporary is left after that. One violation ends the run with an error
+//! that names the case, the moment and where the store lies; the directory is kept then.
+
+mod blows;
+mod cases;
+mod disk;
+mod inputs;
+mod judge;
+mod options;
+mod stage;
+mod tally;
+
+use std::fs;
+use std::io::{self, Write};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use options::Options;
+use stage::Stage;
+use tally::Tally;
+
+pub(crate) fn run(arguments: &[&str]) -> Result<()> {
+    let options = Options::parse(arguments)?;
+    let begun = Instant::now();
+    let stage = Stage::new(&options)?;
+    say(&format!("Preparing in {} ...", stage.root.display()))?;
+    let mut cases = cases::prepare(&stage, options.records)?;
+    for case in &cases {
+        let (name, seconds) = (case.name, case.duration.as_secs_f64());
+        say(&format!("  {name}: {seconds:.1} s undisturbed, {}", case.about))?;
+    }
+    let tallies = [
+        blows::run(&stage, &mut cases, blows::Blow::Kill, options.kills)?,
+        blows::run(&stage, &mut cases, blows::Blow::Interrupt, options.interrupts)?,
+        disk::run(&stage, &cases, options.disks)?,
+    ];
+    let (prepared, seconds) = (options.records, begun.elapsed().as_secs_f64());
+    say(&format!("\nTorture: seed {}, up to {prepared} records a load, {seconds:.0} s", options.seed))?;
+    for tally in &tallies {
+        say(&tally.line())?;
+    }
+    let violations: Vec<&String> = tallies.iter().flat_map(Tally::violations).collect();
+    if violations.is_empty() {
+        fs::remove_dir_all(&stage.root).with_context(|| format!("cannot remove {}", stage.root.display()))?;
+        return say("No violation.");
+    }
+    for violation in &violations {
+        say(&format!("VIOLATION: {violation}"))?;
+    }
+    bail!("{} violations; what is left of them is in {}", violations.len(), stage.root.display())
+}
+
+fn say(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")?;
+    out.flush()?;
+    Ok(())
+}

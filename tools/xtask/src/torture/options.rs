@@ -1,0 +1,65 @@
+//! What was typed after `torture`.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+
+/// How much of what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Options {
+    pub(super) kills: u64,
+    pub(super) interrupts: u64,
+    pub(super) disks: u64,
+    /// Records of the largest loads; others have a half or a third of it.
+    pub(super) records: u64,
+    pub(super) seed: u64,
+    /// Where the programs are; they are built where nobody says.
+    pub(super) programs: Option<PathBuf>,
+    /// Where stores and inputs are put.
+    pub(super) directory: Option<PathBuf>,
+}
+
+impl Options {
+    pub(super) fn parse(arguments: &[&str]) -> Result<Self> {
+        let mut options = Self {
+            kills: 100,
+            interrupts: 20,
+            disks: 20,
+            records: 3_000_000,
+            seed: 1,
+            programs: None,
+            directory: None,
+        };
+        let mut rest = arguments.iter();
+        while let Some(&name) = rest.next() {
+            let value = *rest.next().with_context(|| format!("{name} wants a value"))?;
+            let number = || value.parse::<u64>().with_context(|| format!("{name} {value}: expected a number"));
+            match name {
+                "--kills" => options.kills = number()?,
+                "--interrupts" => options.interrupts = number()?,
+                "--disks" => options.disks = number()?,
+                "--records" => options.records = number()?,
+                "--seed" => options.seed = number()?,
+                "--programs" => options.programs = Some(value.into()),
+                "--dir" => options.directory = Some(value.into()),
+                _ => bail!("there is no option {name}"),
+            }
+        }
+        Ok(options)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options() {
+        let parsed = Options::parse(&["--kills", "7", "--dir", "/x"]).unwrap();
+        assert_eq!((parsed.kills, parsed.interrupts, parsed.disks), (7, 20, 20));
+        assert_eq!(parsed.directory, Some("/x".into()));
+        for bad in [&["--kills"][..], &["--kills", "many"], &["--swords", "3"]] {
+            assert!(Options::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+}
