@@ -1,0 +1,142 @@
+//! Makes all checksums of a mutated file right, as far as its parts can be found: so that a fuzzer gets past them.
+
+use crate::conventions::{Bytes, crc32, placed, uint, xxh64};
+use crate::plan::{Parameters, read_parameters, tables};
+use crate::segment::locate_footer;
+use crate::text_ids;
+
+/// Writes the checksum of a unit that ends with it.
+pub fn unit(bytes: &mut [u8], stream: u32, number: u64) {
+    if let Some(at) = bytes.len().checked_sub(4) {
+        let sum = placed(stream, number, &bytes[..at]);
+        bytes[at..].copy_from_slice(&sum.to_le_bytes());
+    }
+}
+
+/// The same without a place.
+pub fn plain(bytes: &mut [u8]) {
+    if let Some(at) = bytes.len().checked_sub(4) {
+        let sum = crc32(bytes[..at].iter().copied());
+        bytes[at..].copy_from_slice(&sum.to_le_bytes());
+    }
+}
+
+/// Pages of this size, the last one shorter.
+pub fn pages(section: &mut [u8], size: usize, stream: u32) {
+    for (number, page) in (0..).zip(section.chunks_mut(size)) {
+        unit(page, stream, number);
+    }
+}
+
+/// Chunks of a block index.
+pub fn index(section: &mut [u8], table: u8) {
+    let (mut rest, mut number) = (section, 0);
+    while rest.len() >= 23 {
+        let bits: usize = rest[2..6].iter().map(|&bits| usize::from(bits)).sum();
+        let length = 23 + (uint(&rest[..2]) as usize * bits).div_ceil(8);
+        if length > rest.len() {
+            return;
+        }
+        let (chunk, behind) = rest.split_at_mut(length);
+        unit(chunk, 0x200 + u32::from(table), number);
+        number += 1;
+        rest = behind;
+    }
+}
+
+/// Chunks of an index of pages of ids.
+pub fn id_index(section: &mut [u8]) {
+    pages(section, 2 * 1024 + 4, 0x400);
+}
+
+/// Chunks of an index of text ids.
+pub fn text_index(section: &mut [u8]) {
+    let (mut rest, mut number) = (section, 0);
+    while rest.len() >= 12 {
+        let bits = usize::from(rest[2]) + usize::from(rest[3]);
+        let length = 12 + (uint(&rest[..2]) as usize * bits).div_ceil(8);
+        if length > rest.len() {
+            return;
+        }
+        let (chunk, behind) = rest.split_at_mut(length);
+        unit(chunk, 0x400, number);
+        number += 1;
+        rest = behind;
+    }
+}
+
+/// The three sections of text ids.
+pub fn texts(ids: &mut [u8], index: &mut [u8], dictionary: &mut [u8]) {
+    text_index(index);
+    unit(dictionary, 0x500, 0);
+    let mut rest = ids;
+    let frames = text_ids::read_index(index, rest.len() as u64).unwrap_or_default();
+    for (number, (length, _)) in (0..).zip(frames) {
+        let (frame, behind) = std::mem::take(&mut rest).split_at_mut(length as usize);
+        unit(frame, 0x300, number);
+        rest = behind;
+    }
+}
+
+/// The three sections of a table, one behind the other.
+pub fn table(data: &mut [u8], codes: &mut [u8], section: &mut [u8], parameters: &Parameters, number: u8) {
+    let rows = number == 0 && parameters.width > 64;
+    pages(data, if rows { 4096 } else { parameters.block_size.max(4096) }, number.into());
+    unit(codes, 0x100 + u32::from(number), 0);
+    index(section, number);
+}
+
+/// A manifest.
+pub fn manifest(bytes: &mut [u8]) {
+    plain(bytes);
+}
+
+/// A segment file.
+pub fn segment(file: &mut [u8]) {
+    let Ok(at) = locate_footer(file) else { return };
+    plain(&mut file[..16]);
+    let end = file.len() - 8;
+    sections(file, at);
+    let hash = xxh64(&file[..at]);
+    let mut fields = Bytes::new(&file[at..]);
+    if read_parameters(&mut fields).is_ok() && fields.rest.len() >= 24 {
+        let place = file.len() - fields.rest.len() + 16;
+        file[place..place + 8].copy_from_slice(&hash.to_le_bytes());
+    }
+    plain(&mut file[at..end]);
+}
+
+fn sections(file: &mut [u8], at: usize) {
+    let (content, footer) = file.split_at_mut(at);
+    let mut fields = Bytes::new(footer);
+    let Ok(parameters) = read_parameters(&mut fields) else { return };
+    let count = tables(&parameters).len();
+    if fields.take(24 + 8 * count).is_err() {
+        return;
+    }
+    let mut end = 0;
+    let mut parts: Vec<&mut [u8]> = Vec::new();
+    let mut rest = content;
+    for _ in 0..3 * count + 3 {
+        let (Ok(start), Ok(length)) = (fields.uint(8), fields.uint(8)) else { return };
+        let (Some(skipped), Some(stop)) = (start.checked_sub(end), start.checked_add(length)) else { return };
+        if stop > end + rest.len() as u64 {
+            return;
+        }
+        rest = &mut std::mem::take(&mut rest)[skipped as usize..];
+        let (part, behind) = std::mem::take(&mut rest).split_at_mut(length as usize);
+        parts.push(part);
+        (rest, end) = (behind, stop);
+    }
+    for (number, parts) in (0..).zip(parts.chunks_mut(3)) {
+        let [first, second, third] = parts else { return };
+        if number < count {
+            table(first, second, third, &parameters, number as u8);
+        } else if parameters.id_kind == 2 {
+            texts(first, second, third);
+        } else {
+            pages(first, 4096, 0x300);
+            id_index(second);
+        }
+    }
+}

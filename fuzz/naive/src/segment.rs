@@ -1,0 +1,281 @@
+//! segment.md: index, tables, footer, the whole.
+
+use crate::blocks::{Entry, read_block};
+use crate::codes::read_codes;
+use crate::conventions::{Bits, Bytes, bit_length, check_placed, check_plain, uint, xxh64};
+use crate::plan::{Parameters, read_parameters, tables};
+use crate::{Res, ids, require, text_ids};
+
+/// A fingerprint: words of 64 bits, the most significant one first; as many as the width has.
+pub type Fingerprint = Vec<u64>;
+
+/// What a record's id is, or how many records a fingerprint has.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Id {
+    Number(u64),
+    Text(String),
+    Count(u64),
+}
+
+/// Bytes of a page that blocks may fill, and blocks in a page.
+fn page_shape(parameters: &Parameters, rows: bool) -> (usize, usize) {
+    let size = if rows { 4096 } else { parameters.block_size.max(4096) };
+    (size, if rows { 1 } else { size / parameters.block_size })
+}
+
+/// The block index of a table.
+pub fn read_index(section: &[u8], blocks: u64, parameters: &Parameters, table: u8) -> Res<Vec<Entry>> {
+    let rows = table == 0 && parameters.width > 64;
+    let (size, in_page) = page_shape(parameters, rows);
+    let (mut fields, mut entries, mut number) = (Bytes::new(section), Vec::<Entry>::new(), 0);
+    // What the next key is at least; may be 2^64.
+    let mut base = 0u128;
+    while (entries.len() as u64) < blocks {
+        let whole = fields.rest;
+        let n = fields.uint(2)?;
+        let [g, c, l, k] = [fields.uint(1)?, fields.uint(1)?, fields.uint(1)?, fields.uint(1)?].map(|x| x as usize);
+        let (least_gap, least_count) = (fields.uint(8)?, fields.uint(2)?);
+        let (least_length, least_kind) = (fields.uint(2)?, fields.uint(1)?);
+        require((1..=256).contains(&n) && n <= blocks - entries.len() as u64, "number of blocks in a chunk")?;
+        require(g <= 64 && c <= 16 && l <= 16 && k <= 6, "number of bits in a chunk")?;
+        let n = n as usize;
+        let packed = fields.take((n * (g + c + l + k)).div_ceil(8))?;
+        fields.take(4)?;
+        check_placed(0x200 + u32::from(table), number, &whole[..whole.len() - fields.rest.len()])?;
+        number += 1;
+        let mut bits = Bits::new(packed);
+        let mut column = |least: u64, width: usize| -> Res<Vec<u128>> {
+            (0..n).map(|_| Ok(u128::from(least) + bits.forward(width)?)).collect()
+        };
+        let (gaps, counts) = (column(least_gap, g)?, column(least_count, c)?);
+        let (lengths, kinds) = (column(least_length, l)?, column(least_kind, k)?);
+        bits.finish()?;
+        for i in 0..n {
+            let key = base + gaps[i];
+            require(key < 1 << 64, "a key above 2^64 - 1")?;
+            require((1..=65535).contains(&counts[i]) && lengths[i] <= 65535, "count or length out of range")?;
+            let (count, length) = (counts[i] as u16, lengths[i] as u16);
+            let is_last = entries.len() as u64 + 1 == blocks;
+            if rows {
+                let bytes = parameters.width / 8;
+                let full = 4092 / bytes;
+                require(kinds[i] == 61, "a kind that the table does not have")?;
+                let rows = usize::from(count);
+                require(rows == full || is_last && rows < full, "number of rows in a page")?;
+                require(usize::from(length) == rows * bytes, "a length that is not that of the rows")?;
+            } else {
+                let allowed = if parameters.codec == 0 { kinds[i] == 63 } else { kinds[i] <= 56 || kinds[i] == 62 };
+                require(allowed, "a kind that the table does not have")?;
+            }
+            entries.push(Entry { key: key as u64, count, length, kind: kinds[i] as u8, base: base as u64 });
+            base = key + u128::from(!rows);
+        }
+    }
+    require(fields.rest.is_empty(), "bytes behind the last chunk")?;
+    for page in entries.chunks(in_page) {
+        let used: usize = page.iter().map(|entry| usize::from(entry.length)).sum();
+        require(used <= size - 4, "blocks that do not fit their page")?;
+    }
+    Ok(entries)
+}
+
+/// The pages of a table: the payload of each block.
+fn read_pages(data: &[u8], entries: &[Entry], parameters: &Parameters, table: u8) -> Res<Vec<Vec<u8>>> {
+    let rows = table == 0 && parameters.width > 64;
+    let (size, in_page) = page_shape(parameters, rows);
+    let (mut fields, mut bodies) = (Bytes::new(data), Vec::new());
+    let pages: Vec<&[Entry]> = entries.chunks(in_page).collect();
+    for (number, page) in pages.iter().enumerate() {
+        let used: usize = page.iter().map(|entry| usize::from(entry.length)).sum();
+        let bytes = fields.take(if number + 1 == pages.len() { used + 4 } else { size })?;
+        let mut payload = Bytes::new(check_placed(table.into(), number as u64, bytes)?);
+        for entry in *page {
+            bodies.push(payload.take(entry.length.into())?.to_vec());
+        }
+        require(payload.rest.iter().all(|&byte| byte == 0), "padding of a page")?;
+    }
+    require(fields.rest.is_empty(), "bytes behind the last page")?;
+    Ok(bodies)
+}
+
+/// The keys of each block of a table; of rows, their leading words.
+pub fn read_table(
+    data: &[u8],
+    codes: &[u8],
+    index: &[u8],
+    blocks: u64,
+    parameters: &Parameters,
+    table: u8,
+) -> Res<Vec<Vec<u64>>> {
+    if table == 0 && parameters.width > 64 {
+        let rows = read_rows(data, codes, index, blocks, parameters)?;
+        return Ok(rows.into_iter().map(|rows| rows.into_iter().map(|row| row[0]).collect()).collect());
+    }
+    let code = read_codes(codes, parameters.codec, table)?;
+    let entries = read_index(index, blocks, parameters, table)?;
+    let bodies = read_pages(data, &entries, parameters, table)?;
+    entries.iter().zip(bodies).map(|(&entry, body)| read_block(&body, &code, entry)).collect()
+}
+
+/// The rows of each page of the first table of wide fingerprints.
+fn read_rows(
+    data: &[u8],
+    codes: &[u8],
+    index: &[u8],
+    blocks: u64,
+    parameters: &Parameters,
+) -> Res<Vec<Vec<Fingerprint>>> {
+    read_codes(codes, 1, 0)?;
+    let entries = read_index(index, blocks, parameters, 0)?;
+    let (mut last, mut pages) = (None, Vec::new());
+    for (entry, body) in entries.iter().zip(read_pages(data, &entries, parameters, 0)?) {
+        let mut page = Vec::new();
+        for row in body.chunks(parameters.width / 8) {
+            let row: Fingerprint = row.chunks(8).rev().map(uint).collect();
+            require(last.as_ref().is_none_or(|last| *last < row), "rows that do not ascend")?;
+            last = Some(row.clone());
+            page.push(row);
+        }
+        require(page.last().map(|row| row[0]) == Some(entry.key), "a last row that is not that of the index")?;
+        pages.push(page);
+    }
+    Ok(pages)
+}
+
+/// A run of bytes of the file.
+pub type Place = (u64, u64);
+
+/// What the footer says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Footer {
+    pub parameters: Parameters,
+    pub records: u64,
+    pub fingerprints: u64,
+    pub content_hash: u64,
+    pub blocks: Vec<u64>,
+    /// Three places for each table, and then those of ids, id index and id dictionary.
+    pub places: Vec<Place>,
+}
+
+/// Footer and trailer, which stand at this offset and end the file.
+pub fn read_footer(bytes: &[u8], offset: u64) -> Res<Footer> {
+    require(bytes.len() >= 16 && &bytes[bytes.len() - 8..] == b"fpsegend", "magic")?;
+    let data = check_plain(&bytes[..bytes.len() - 8])?;
+    let (data, length) = data.split_at(data.len() - 4);
+    require(data.len() <= 65536 && uint(length) == data.len() as u64, "footer length")?;
+    let mut fields = Bytes::new(data);
+    let parameters = read_parameters(&mut fields)?;
+    let count = tables(&parameters).len();
+    require(fields.rest.len() == 72 + 56 * count, "a footer of another length")?;
+    let (records, fingerprints, content_hash) = (fields.uint(8)?, fields.uint(8)?, fields.uint(8)?);
+    let blocks: Vec<u64> = (0..count).map(|_| fields.uint(8)).collect::<Res<_>>()?;
+    let places: Vec<Place> =
+        (0..3 * count + 3).map(|_| Ok((fields.uint(8)?, fields.uint(8)?))).collect::<Res<_>>()?;
+    require(records >= fingerprints && (records == 0) == (fingerprints == 0), "records and fingerprints")?;
+    let sound = |&blocks: &u64| blocks <= fingerprints && (blocks == 0) == (fingerprints == 0);
+    require(blocks.iter().all(sound), "number of blocks")?;
+    require(parameters.id_kind == 2 || places[3 * count + 2].1 == 0, "a dictionary of no texts")?;
+    let mut end = 16u128;
+    for (number, &(start, length)) in places.iter().enumerate() {
+        let start = u128::from(start);
+        let aligned = number % 3 == 0 && number <= 3 * count && start == end.div_ceil(4096) * 4096;
+        require(start == end || aligned, "a section out of place")?;
+        end = start + u128::from(length);
+    }
+    require(end == u128::from(offset), "the footer is not where the last section ends")?;
+    Ok(Footer { parameters, records, fingerprints, content_hash, blocks, places })
+}
+
+/// Where the footer of a file begins.
+pub fn locate_footer(file: &[u8]) -> Res<usize> {
+    require(file.len() >= 32, "shorter than header and trailer")?;
+    let length = uint(&file[file.len() - 16..file.len() - 12]) as usize;
+    require(length <= 65536 && length <= file.len() - 32, "footer length")?;
+    Ok(file.len() - 16 - length)
+}
+
+/// The header.
+pub fn read_header(bytes: &[u8]) -> Res<()> {
+    require(bytes.len() == 16 && &bytes[..8] == b"fpsegmnt", "magic")?;
+    require(uint(&bytes[8..12]) == 3, "version")?;
+    check_plain(bytes).map(|_| ())
+}
+
+fn bit(fingerprint: &[u64], number: usize) -> u64 {
+    fingerprint[number / 64] >> (63 - number % 64) & 1
+}
+
+/// A whole segment: its footer and its records in order.
+pub fn read_segment(file: &[u8]) -> Res<(Footer, Vec<(Fingerprint, Id)>)> {
+    let at = locate_footer(file)?;
+    read_header(&file[..16])?;
+    let footer = read_footer(&file[at..], at as u64)?;
+    let parameters = &footer.parameters;
+    let mut end = 16;
+    for &(start, length) in &footer.places {
+        require(file[end..start as usize].iter().all(|&byte| byte == 0), "padding between sections")?;
+        end = (start + length) as usize;
+    }
+    require(xxh64(&file[..at]) == footer.content_hash, "content hash")?;
+    let section = |number: usize| {
+        let (start, length) = footer.places[number];
+        &file[start as usize..(start + length) as usize]
+    };
+    let mut fingerprints: Vec<Fingerprint> = Vec::new();
+    for (table, (order, leading)) in tables(parameters).into_iter().enumerate() {
+        let [data, codes, index] = [0, 1, 2].map(|part| section(3 * table + part));
+        let blocks = footer.blocks[table];
+        if table == 0 && parameters.width > 64 {
+            fingerprints = read_rows(data, codes, index, blocks, parameters)?.concat();
+        } else {
+            let keys = read_table(data, codes, index, blocks, parameters, table as u8)?.concat();
+            if table == 0 {
+                fingerprints = keys.into_iter().map(|key| vec![key]).collect();
+            } else {
+                require(keys == make_keys(&fingerprints, &order, leading), "keys that table 0 does not have")?;
+            }
+        }
+        require(fingerprints.len() as u64 == footer.fingerprints, "number of fingerprints")?;
+    }
+    let count = footer.blocks.len();
+    let [ids, index, dictionary] = [0, 1, 2].map(|part| section(3 * count + part));
+    let records: Vec<(bool, Id)> = match parameters.id_kind {
+        2 => text_ids::read_text_ids(ids, index, dictionary)?.into_iter().map(|(b, id)| (b, Id::Text(id))).collect(),
+        1 => ids::read_ids(ids, index)?.into_iter().map(|(b, id)| (b, Id::Number(id))).collect(),
+        _ => ids::read_ids(ids, index)?.into_iter().map(|(b, id)| (b, Id::Count(id))).collect(),
+    };
+    let (mut rank, mut found, mut all) = (0, 0u128, Vec::<(Fingerprint, Id)>::new());
+    for (begins, id) in records {
+        rank += usize::from(begins);
+        require(rank > 0, "a first record that does not begin a fingerprint")?;
+        require(rank <= fingerprints.len(), "more fingerprints in the ids than in the tables")?;
+        if let Id::Count(count) = id {
+            require(begins && count > 0, "not one count of at least 1")?;
+            found += u128::from(count);
+        } else {
+            require(begins || all.last().is_some_and(|last| last.1 < id), "ids that do not ascend")?;
+            found += 1;
+        }
+        all.push((fingerprints[rank - 1].clone(), id));
+    }
+    require(rank == fingerprints.len(), "fewer fingerprints in the ids than in the tables")?;
+    require(found == u128::from(footer.records), "number of records")?;
+    Ok((footer, all))
+}
+
+/// The keys of a table behind the first.
+fn make_keys(fingerprints: &[Fingerprint], order: &[usize], leading: usize) -> Vec<u64> {
+    let mut keys = Vec::new();
+    let wide = fingerprints.first().is_some_and(|fingerprint| fingerprint.len() > 1);
+    let row = if wide { bit_length(fingerprints.len() as u128 - 1) } else { 0 };
+    let taken = if wide { leading.min(row + 6).min(64 - row) } else { 64 };
+    for (number, fingerprint) in fingerprints.iter().enumerate() {
+        let mut key = 0;
+        for &place in &order[..taken] {
+            key = 2 * key + bit(fingerprint, place);
+        }
+        keys.push(if wide { key << row | number as u64 } else { key });
+    }
+    keys.sort_unstable();
+    keys
+}

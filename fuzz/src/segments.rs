@@ -1,0 +1,155 @@
+//! Whole segment files, hostile from the first byte to the last.
+
+use crate::Take;
+use fpstore::env::Memory;
+use fpstore::{Filters, Fingerprint, Id, Match, Options, ReadMode, Store, U256, inspect, verify};
+use naive::conventions::{crc32, uint};
+use naive::segment::{Footer, Fingerprint as Words, Id as NaiveId, read_segment};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+const STORE: &str = "store";
+const SEGMENT: &str = "store/00000001.segment";
+
+/// A segment file is sound for both readers, with the same records and answers as brute force gives, or for none of
+/// them. Neither panics, whatever it is asked.
+pub fn segment(data: &[u8]) {
+    let mut take = Take(data);
+    let mode = take.u8();
+    let mut file = take.rest().to_vec();
+    if mode & 1 == 0 {
+        naive::seal::segment(&mut file);
+    }
+    let read_mode = if mode & 2 == 0 { ReadMode::Mmap } else { ReadMode::Pread };
+    let expected = read_segment(&file);
+    let env = Memory::default();
+    let options = Options::new().with_env(Arc::new(env.clone())).with_read_mode(read_mode).with_filters(Filters::AtOpen);
+    let path = Path::new(SEGMENT);
+    env.set_bytes(path, file.clone());
+
+    let report = verify(path, &options).unwrap();
+    match &expected {
+        Ok(_) => assert!(report.damages.is_empty(), "{:?}", report.damages),
+        Err(naive) => assert!(!report.damages.is_empty(), "sound for the library, but: {naive}"),
+    }
+    let mut fields = 0;
+    let _ = inspect::explain(path, &options, &mut |_, _| {
+        fields += 1;
+        Ok(())
+    });
+    let width = match inspect::open(path, &options) {
+        Ok(views) => {
+            look(&views);
+            views[0].parameters().width()
+        }
+        Err(error) => {
+            assert!(expected.is_err(), "{error}");
+            assert!(!report.damages.is_empty());
+            return;
+        }
+    };
+    // A store around it.
+    fpstore::env::Env::create_dir(&env, Path::new(STORE)).unwrap();
+    env.set_bytes(&Path::new(STORE).join("MANIFEST"), manifest(&file));
+    let Ok(footer) = footer(&file) else { panic!("opened, but the naive reader finds no footer") };
+    match width {
+        128 => ask::<u128>(&options, &footer, expected, mode),
+        256 => ask::<U256>(&options, &footer, expected, mode),
+        _ => ask::<u64>(&options, &footer, expected, mode),
+    }
+}
+
+fn footer(file: &[u8]) -> naive::Res<Footer> {
+    let at = naive::segment::locate_footer(file)?;
+    naive::segment::read_footer(&file[at..], at as u64)
+}
+
+/// The manifest of a store of this segment.
+fn manifest(file: &[u8]) -> Vec<u8> {
+    let Ok(at) = naive::segment::locate_footer(file) else { return Vec::new() };
+    let footer = &file[at..];
+    let Some(hasher) = footer.get(14..16).map(|bytes| uint(bytes) as usize) else { return Vec::new() };
+    let Some(counts) = footer.get(16 + hasher..32 + hasher) else { return Vec::new() };
+    let mut out = [b"fpstore\0\x03\0\0\0", &footer[..16 + hasher], &[2]].concat();
+    for number in [0u64, 2] {
+        out.extend(number.to_le_bytes());
+    }
+    out.extend(1u32.to_le_bytes());
+    for number in [1, file.len() as u64] {
+        out.extend(number.to_le_bytes());
+    }
+    out.extend(counts);
+    out.extend(&file[file.len() - 12..file.len() - 8]);
+    let sum = crc32(out.iter().copied());
+    out.extend(sum.to_le_bytes());
+    out
+}
+
+/// Everything that fpdump shows.
+fn look(views: &[inspect::SegmentView]) {
+    let _ = inspect::distributions(views);
+    for view in views {
+        let _ = (view.statistics(), view.sections(), view.forms());
+        for table in 0..view.tables().len() {
+            let _ = view.decode_all(table);
+            let _ = view.fingerprints(table, 0);
+            let Ok(blocks) = view.blocks(table) else { continue };
+            blocks.take(20).for_each(|block| _ = block);
+        }
+    }
+}
+
+fn ask<F: Fingerprint>(
+    options: &Options,
+    footer: &Footer,
+    expected: naive::Res<(Footer, Vec<(Words, NaiveId)>)>,
+    mode: u8,
+) {
+    let store = match Store::<F>::open_read_only(STORE, options) {
+        Ok(store) => store,
+        Err(error) => {
+            assert!(expected.is_err(), "{error}");
+            return;
+        }
+    };
+    let fingerprint = |words: &Words| F::from_words(|number| words[number]);
+    let records = store.records().take(100_000).collect::<Result<Vec<_>, _>>();
+    let mut searcher = store.searcher();
+    let Ok((_, expected)) = expected else {
+        // Whatever it says, it says something.
+        let stored = records.ok().and_then(|records| records.first().map(|record| record.fingerprint));
+        for query in [stored.unwrap_or_default(), F::from_words(|_| footer.content_hash)] {
+            for k in [0, 3, 9] {
+                let _ = searcher.query(query, k);
+            }
+            let _ = (searcher.contains_near(query, 3), searcher.nearest(query, 2), searcher.scan(query, 3));
+        }
+        return;
+    };
+    let id = |id: &NaiveId| match id {
+        NaiveId::Number(number) => Id::Number(*number),
+        NaiveId::Text(text) => Id::Text(text.as_str().into()),
+        NaiveId::Count(count) => Id::Count(*count),
+    };
+    let expected: Vec<(F, Id)> = expected.iter().map(|(words, one)| (fingerprint(words), id(one))).collect();
+    let records = records.unwrap();
+    assert!(records.iter().map(|record| (record.fingerprint, record.id.clone())).eq(expected.iter().cloned()));
+    let some = |n: usize| expected.get(n.min(expected.len().saturating_sub(1))).map(|record| record.0);
+    let queries = [some(0), some(usize::from(mode >> 2) * 5), Some(F::from_words(|_| footer.content_hash))];
+    for query in queries.into_iter().flatten().flat_map(|query| [query, query.flipped(u32::from(mode) % F::WIDTH)]) {
+        let mut distances: BTreeMap<u32, Vec<Match<F>>> = BTreeMap::new();
+        for (fingerprint, id) in &expected {
+            let distance = fingerprint.distance(query);
+            let found = Match { distance, fingerprint: *fingerprint, id: id.clone() };
+            distances.entry(distance).or_default().push(found);
+        }
+        for k in [0, 1, 3, 5] {
+            let near: Vec<_> = distances.range(..=k).flat_map(|(_, matches)| matches.iter().cloned()).collect();
+            assert_eq!(searcher.query(query, k).unwrap(), near);
+            assert_eq!(searcher.contains_near(query, k).unwrap().is_some(), !near.is_empty());
+        }
+        let all: Vec<_> = distances.into_values().flatten().collect();
+        assert_eq!(searcher.nearest(query, 3).unwrap(), all[..all.len().min(3)]);
+    }
+}
