@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Loads that do not fit the memory they may take: seconds, peak memory, temporary space.
+
+    benches/peers/larger_than_memory.py 100000000 --memory 1GiB
+
+Makes evenly spread 64-bit fingerprints as .u64 (numbered by the store) and as Parquet with ids, in row groups of a
+million, loads each with `fpload --create --memory`, and looks every few milliseconds at /proc: anonymous and shared memory
+of the process (RssAnon + RssShmem), and the room that its unnamed temporary files take.
+"""
+import argparse
+import os
+import pathlib
+import subprocess
+import tempfile
+import time
+
+from common import NUMPY, ROOT, TARGET, inside_environment, splitmix64
+
+PYARROW = "pyarrow==22.0.0"
+PIECE = 1_000_000
+
+
+def write(folder, count):
+    """The two inputs, a piece at a time."""
+    import numpy as np
+    import pyarrow
+    import pyarrow.parquet
+
+    schema = pyarrow.schema([("fingerprint", pyarrow.uint64()), ("id", pyarrow.uint64())])
+    plain, columns = folder / "data.u64", folder / "data.parquet"
+    with open(plain, "wb") as file, pyarrow.parquet.ParquetWriter(columns, schema, compression="snappy") as writer:
+        for start in range(0, count, PIECE):
+            length = min(PIECE, count - start)
+            values = splitmix64(length, seed=(start * 0x9E3779B97F4A7C15 + 20070508) % 2**64)
+            values.tofile(file)
+            ids = np.arange(start, start + length, dtype=np.uint64)
+            writer.write_table(pyarrow.table([values, ids], schema=schema))
+    return [plain, columns]
+
+
+def resident(pid):
+    """RssAnon + RssShmem in bytes."""
+    with open(f"/proc/{pid}/status") as status:
+        return sum(int(line.split()[1]) * 1024 for line in status if line.startswith(("RssAnon:", "RssShmem:")))
+
+
+def temporary(pid):
+    """Bytes of files that are open and have no name any more."""
+    total = 0
+    for entry in os.scandir(f"/proc/{pid}/fd"):
+        try:
+            if os.readlink(entry.path).endswith(" (deleted)"):
+                total += os.stat(entry.path).st_blocks * 512
+        except OSError:
+            pass
+    return total
+
+
+def load(source, memory, folder):
+    command = [TARGET / "release" / "fpload", "--quiet", "--create", "--memory", memory, folder / "store", source]
+    start = time.perf_counter()
+    process = subprocess.Popen(command)
+    most, space = 0, 0
+    while process.poll() is None:
+        try:
+            most, space = max(most, resident(process.pid)), max(space, temporary(process.pid))
+        except OSError:
+            pass
+        time.sleep(0.005)
+    if process.returncode:
+        raise SystemExit(f"fpload failed ({process.returncode})")
+    return time.perf_counter() - start, most, space
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("count", type=int)
+    parser.add_argument("--memory", default="1GiB")
+    options = parser.parse_args()
+    inside_environment([NUMPY, PYARROW])
+    subprocess.run(["cargo", "build", "--quiet", "--release", "-p", "fpstore-tools", "--target-dir", TARGET],
+                   cwd=ROOT, check=True)
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        sources = write(folder, options.count)
+        print(f"{options.count} records, --memory {options.memory}, {os.cpu_count()} cores\n")
+        print("| | s | records a second | peak RssAnon + RssShmem MiB | temporary MiB | store MiB |\n|---|---|---|---|---|---|")
+        for source in sources:
+            seconds, most, space = load(source, options.memory, folder)
+            size = sum(file.stat().st_size for file in (folder / "store").iterdir())
+            print(f"| {source.suffix} | {seconds:.1f} | {options.count / seconds:,.0f} | {most / 2**20:.0f} | "
+                  f"{space / 2**20:.0f} | {size / 2**20:.0f} |", flush=True)
+            for file in (folder / "store").iterdir():
+                file.unlink()
+            (folder / "store").rmdir()
+
+
+if __name__ == "__main__":
+    main()
