@@ -73,10 +73,11 @@ impl Options {
     }
 
     /// Loads within about so many bytes of memory, beside a few mebibytes that every load takes; what does not fit is
-    /// sorted in temporary files.
+    /// sorted in temporary files. Less than 256 KiB counts as so many.
     #[must_use]
     pub fn with_load_memory(mut self, bytes: u64) -> Self {
-        self.load_memory = bytes;
+        // Runs of a few records each would take forever to merge.
+        self.load_memory = bytes.max(1 << 18);
         self
     }
 

@@ -131,9 +131,9 @@ fn nonsense_is_refused_and_never_panics() {
             let (chosen, parts, outer, inner) = (a, b, a, b);
             for design in [Design::Tables { parts }, Design::Choose { chosen, parts }, Design::Nested { outer, inner }]
             {
-                for width in [0, 1, 64, 65, 128, u32::MAX] {
+                for width in [0, 1, 64, 65, 128, 256, 257, u32::MAX] {
                     if let Ok(tables) = design.tables(width) {
-                        assert!((1..=64).contains(&width) && tables.len() == design.table_count(), "{design} {width}");
+                        assert!((1..=256).contains(&width) && tables.len() == design.table_count(), "{design} {width}");
                     }
                 }
                 for k in [0, 3, 64, u32::MAX] {
@@ -144,7 +144,7 @@ fn nonsense_is_refused_and_never_panics() {
     }
     let workload =
         |width, block_size| crate::plan::Workload { fingerprints: 5, width, distance: 3, block_size, filter: true };
-    assert!(crate::plan::predict(Design::Tables { parts: 2 }, &workload(128, 512)).is_err());
+    assert!(crate::plan::predict(Design::Tables { parts: 2 }, &workload(257, 512)).is_err());
     assert!(crate::plan::predict(Design::Tables { parts: 2 }, &workload(64, 0)).unwrap().nanos.is_finite());
 }
 

@@ -259,10 +259,13 @@ impl<F: Fingerprint> Table<F> {
 fn hash<F: Fingerprint>(prefix: F) -> u64 {
     const FACTORS: [u64; 4] =
         [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93, 0xa076_1d64_78bd_642f, 0xe703_7ed1_a0b4_28db];
-    FACTORS.into_iter().take(F::WORDS).enumerate().fold(0, |hash: u64, (number, factor)| {
+    let folded = FACTORS.into_iter().take(F::WORDS).enumerate().fold(0, |hash: u64, (number, factor)| {
         let product = u128::from(prefix.word(number)) * u128::from(factor);
         hash.wrapping_add((product >> 64) as u64 ^ product as u64)
-    })
+    });
+    // One more step, or prefixes in a row would come to places in a row.
+    let mixed = (folded ^ folded >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    (mixed ^ mixed >> 32).wrapping_mul(0x94d0_49bb_1331_11eb)
 }
 
 #[cfg(test)]
