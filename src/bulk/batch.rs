@@ -2,7 +2,7 @@
 
 use super::entry::Entry;
 use super::external::TextChunk;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, Record};
 use std::borrow::Cow;
 
@@ -40,7 +40,7 @@ impl<F: Fingerprint> Batch<'_, F> {
     pub(crate) fn records(&self) -> u64 {
         match self {
             Self::Numbers(entries) | Self::Unnumbered(entries) => entries.len() as u64,
-            Self::Counts(entries) => entries.iter().map(|entry| entry.id).sum(),
+            Self::Counts(entries) => entries.iter().fold(0, |sum, entry| sum.saturating_add(entry.id)),
             Self::Texts(chunk) => chunk.len() as u64,
         }
     }
@@ -55,11 +55,7 @@ const BATCH_TEXTS: usize = 64 << 20;
 pub(crate) fn batches<F: Fingerprint>(
     mut records: impl Iterator<Item = Result<Record<F>>>,
 ) -> impl Iterator<Item = Result<Batch<'static, F>>> {
-    let mut failed: Option<Error> = None;
     std::iter::from_fn(move || {
-        if let Some(error) = failed.take() {
-            return Some(Err(error));
-        }
         let (mut numbers, mut counted, mut texts) = (Vec::new(), false, TextChunk::default());
         while numbers.len() + texts.len() < BATCH && texts.texts.len() < BATCH_TEXTS {
             match records.next() {

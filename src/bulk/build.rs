@@ -142,7 +142,7 @@ fn encode<'b, F: Fingerprint>(
         let (keys, pushed): (Result<()>, _) = rayon::join(keys, || ids.push(&batch));
         keys.and(pushed)?;
         last = fingerprints.last().copied().or(last);
-        records += batch.records();
+        records = batch.records().saturating_add(records);
         drop(batch);
         kept.push(fingerprints, workspace)?;
     }

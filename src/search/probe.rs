@@ -149,21 +149,21 @@ impl Prober {
         }
         self.places.clear();
         once(&mut self.visits);
-        // Taken, not borrowed: an error must not leave visits to the next query.
+        // Taken, not borrowed: an error must not leave visits or rows to the next query.
         let mut visits = std::mem::take(&mut self.visits);
+        let mut rows = std::mem::take(&mut self.rows);
         let mut result = ControlFlow::Continue(());
         for Visit { query, step, block } in visits.drain(..) {
             let Some(((probe, table), &fingerprint)) = of(step).zip(asked.queries.get(query as usize)) else {
                 continue;
             };
             let near = Near { query: fingerprint, number: query, k: asked.k, radius: probe.radius };
-            result = visit_block(table, block, near, &mut self.scratch, work, &mut self.rows, visit)?;
+            result = visit_block(table, block, near, &mut self.scratch, work, &mut rows, visit)?;
             if result.is_break() {
                 break;
             }
         }
         self.visits = visits;
-        let mut rows = std::mem::take(&mut self.rows);
         if result.is_continue() && !rows.is_empty() {
             result = visit_rows(asked, &rows, &mut self.scratch, work, visit)?;
         }

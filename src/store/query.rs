@@ -253,7 +253,7 @@ fn in_order<F: Fingerprint>(mut matches: Vec<Match<F>>) -> Vec<Match<F>> {
         if let (Id::Count(next_count), Id::Count(kept_count)) = (&next.id, &mut kept.id)
             && next.fingerprint == kept.fingerprint
         {
-            *kept_count += next_count;
+            *kept_count = kept_count.saturating_add(*next_count);
             return true;
         }
         next == kept

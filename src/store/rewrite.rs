@@ -109,8 +109,11 @@ pub(super) fn load_compact<F: Fingerprint>(
         return Err(error);
     }
     let replaced = replace_manifest(store, state, before);
-    // The segment of the load alone, in any case.
-    remove_files(store, &all);
+    // The segment of the load alone: where there were others, no manifest names it. Where there were none, a manifest that
+    // could not be made durable may.
+    if several || replaced.is_ok() {
+        remove_files(store, &all);
+    }
     replaced.map(|()| (report, several))
 }
 

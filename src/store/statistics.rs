@@ -2,7 +2,7 @@
 
 use super::filters;
 use crate::format::Parameters;
-use crate::plan::{Design, TableLayout};
+use crate::plan::{Design, TableForm, TableLayout};
 use crate::segment::Segment;
 
 /// Sizes and counts of a store, summed over its segments. Sizes in bytes.
@@ -43,7 +43,7 @@ pub struct TableStatistics {
     pub index_bytes: u64,
     /// Huffman code lengths.
     pub code_bytes: u64,
-    /// What a set of this many uniformly random fingerprints takes at least, in bits a fingerprint.
+    /// What a set of this many uniformly random keys takes at least, in bits each: of fingerprints, or of narrow keys.
     pub information_bound_bits: Option<f64>,
 }
 
@@ -113,8 +113,14 @@ pub(super) fn collect<'a>(
             table.code_bytes += sections.codes.length;
         }
     }
-    for table in &mut total.tables {
-        table.information_bound_bits = information_bound(parameters.width(), table.fingerprints);
+    let layouts = parameters.design().tables(parameters.width()).unwrap_or_default();
+    for (number, (table, layout)) in total.tables.iter_mut().zip(layouts).enumerate() {
+        // A narrow key has fewer bits than a fingerprint.
+        let bits = match TableForm::new(parameters.width(), number, layout.leading, table.fingerprints) {
+            TableForm::Narrow { lead, row } => lead + row,
+            TableForm::Full | TableForm::Rows => parameters.width(),
+        };
+        table.information_bound_bits = information_bound(bits, table.fingerprints);
     }
     total
 }

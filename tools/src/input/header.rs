@@ -1,4 +1,4 @@
-//! The first line `#fpstore width=64 hasher=NAME` that programs write before fingerprints.
+//! The first line `#fpstore width=64 ids=text hasher=NAME` that programs write before fingerprints.
 //!
 //! It is a remark to whoever does not know it; to us it says what the fingerprints are. Words that this version does
 //! not know are passed over, so that a later version may say more. It is read ahead, before anybody asks for a record,
@@ -6,7 +6,7 @@
 
 use std::io;
 
-use fpstore::WIDTHS;
+use fpstore::{IdKind, WIDTHS};
 
 use super::place::excerpt;
 use super::window::Window;
@@ -24,6 +24,8 @@ pub struct Header {
     pub width: Option<u32>,
     /// What made them.
     pub hasher: Option<String>,
+    /// What their ids are.
+    pub ids: Option<IdKind>,
 }
 
 impl Header {
@@ -41,6 +43,9 @@ impl Header {
                 let name = std::str::from_utf8(value).ok().filter(|name| !name.is_empty());
                 let name = name.ok_or_else(|| format!("the header's hasher {} is not a name", excerpt(value)))?;
                 header.hasher = Some(name.to_owned());
+            } else if let Some(value) = word.strip_prefix(b"ids=") {
+                let kind = std::str::from_utf8(value).ok().and_then(|name| name.parse().ok());
+                header.ids = Some(kind.ok_or_else(|| format!("the header's kind of ids {} is none", excerpt(value)))?);
             }
         }
         Ok(Some(header))
@@ -131,7 +136,8 @@ mod tests {
 
     #[test]
     fn what_headers_say() {
-        let header = |width, hasher: Option<&str>| Ok(Some(Header { width, hasher: hasher.map(str::to_owned) }));
+        let header =
+            |width, hasher: Option<&str>| Ok(Some(Header { width, hasher: hasher.map(str::to_owned), ids: None }));
         for (line, expected) in [
             ("#fpstore", header(None, None)),
             ("#fpstore width=64", header(Some(64), None)),
@@ -147,11 +153,14 @@ mod tests {
                 assert_eq!(peeked(io::Cursor::new(format!("{line}{end}"))), expected, "{line}");
             }
         }
+        let texts = peeked(io::Cursor::new("#fpstore ids=text\n")).unwrap().unwrap();
+        assert_eq!(texts.ids, Some(IdKind::Text));
         let bad = |line: &'static str| peeked(line.as_bytes()).unwrap_err();
         assert!(bad("#fpstore hasher=x width=").contains("not a number"));
         assert!(bad("#fpstore width=-64").contains("not a number"));
         assert!(bad("#fpstore width=96").contains("96-bit"));
         assert!(bad("#fpstore hasher=").contains("not a name"));
+        assert!(bad("#fpstore ids=words").contains("kind of ids"));
     }
 
     #[test]

@@ -14,10 +14,8 @@ use crate::opened::Opened;
 
 pub(crate) fn run<F: Fingerprint>(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
     let opened = Opened::<F>::new(path)?;
-    let parameters = opened.parameters();
-    // What a load would take for granted needs no header.
-    if !json && (F::WIDTH != 64 || parameters.hasher().is_some()) {
-        out.write_all(header::line(F::WIDTH, parameters.hasher()).as_bytes())?;
+    if let Some(header) = header::line(opened.parameters()).filter(|_| !json) {
+        out.write_all(header.as_bytes())?;
     }
     match opened {
         Opened::Store(store) => all(store.records(), json, out)?,

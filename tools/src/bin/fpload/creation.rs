@@ -65,14 +65,22 @@ pub(crate) fn wanted_ids(args: &Args) -> input::Ids {
     }
 }
 
+/// Refuses a distance that no two fingerprints have.
+pub(crate) fn check_distance(args: &Args, width: u32) -> anyhow::Result<()> {
+    match args.max_distance {
+        Some(distance) if distance > width => {
+            bail!("--max-distance {distance}: fingerprints of {width} bits differ in no more")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Refuses what no store can be made of, before any input is read.
 pub(crate) fn check_options(args: &Args, width: u32) -> anyhow::Result<()> {
     if args.records.is_some() {
         bail!("--records goes with --plan list only; a load counts its records itself");
     }
-    if let Some(distance) = args.max_distance.filter(|&distance| distance > width) {
-        bail!("--max-distance {distance}: fingerprints of {width} bits differ in no more");
-    }
+    check_distance(args, width)?;
     if let Some(PlanChoice::Named(design)) = args.plan {
         design.tables(width)?;
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::bail;
-use fpstore::{Fingerprint, Options, RecordSorter, SortedRecords};
+use fpstore::{Fingerprint, IdKind, Options, RecordSorter, SortedRecords};
 use fpstore_tools::input::{IdRule, Ids, Input, InputOptions, Source, feed};
 use fpstore_tools::progress::Progress;
 
@@ -47,6 +47,11 @@ impl Inputs {
     /// The width that the first input says its fingerprints have.
     pub(crate) fn width(&self) -> Option<u32> {
         self.first.as_ref().and_then(Input::width)
+    }
+
+    /// What the first input says its ids are.
+    pub(crate) fn ids(&self) -> Option<IdKind> {
+        self.first.as_ref().and_then(Input::header).and_then(|header| header.ids)
     }
 
     /// The records of all inputs, for the store at `path`.

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         creation::check_options(args, width)?;
         return with_width!(width, F => create::<F>(args, path, inputs));
     }
-    if args.inputs.is_empty() && !args.compact {
+    if args.inputs.is_empty() && (args.remove || !args.compact) {
         bail!("no INPUT; name files with fingerprints, or - for standard input");
     }
     let parameters = fpstore::parameters_of(path, &options(args))?;
@@ -44,9 +44,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
 fn create<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::Result<()> {
     let started = Instant::now();
-    let Gathered { records, rule, hasher } =
-        inputs.gather::<F>(args, path, creation::wanted_ids(args), &options(args))?;
-    let kind = match (rule.found(), creation::wanted_ids(args)) {
+    let ids = match (creation::wanted_ids(args), inputs.ids()) {
+        (Ids::Auto, Some(kind)) => Ids::Is(kind),
+        (ids, _) => ids,
+    };
+    let Gathered { records, rule, hasher } = inputs.gather::<F>(args, path, ids, &options(args))?;
+    let kind = match (rule.found(), ids) {
         (Some(found), _) => found.kind(),
         (None, Ids::Is(kind)) => kind,
         (None, Ids::Auto) => IdKind::Number,

@@ -47,8 +47,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if args.create {
         bail!("--plan list shows the designs and loads nothing; leave out --create");
     }
-    let (width, skew) = skew(args)?;
-    let measured = skew.as_ref().map(Skew::fingerprints);
+    let Measured { width, fingerprints: measured, skew } = measure(args)?;
+    creation::check_distance(args, width)?;
     let fingerprints = args.records.or(measured).unwrap_or(creation::PLANNED_RECORDS);
     let workload = creation::workload(args, width, fingerprints);
     let with = costs(skew.as_ref(), &workload)?;
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         .zip(&without)
         .map(|((design, with), (_, without))| Listed {
             chosen_by: chosen.iter().filter(|(_, best)| *best == Some(*design)).map(|(name, _)| *name).collect(),
-            from_data: measured.is_some(),
+            from_data: skew.is_some(),
             ..describe(*design, with, without, fingerprints)
         })
         .collect();
@@ -90,25 +90,34 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// The width, and the skew of the inputs if there are any: where nothing is loaded, the first operand is no store but an
-/// input, too.
-fn skew(args: &Args) -> anyhow::Result<(u32, Option<Skew>)> {
-    let Some(first) = &args.store else { return Ok((args.width.unwrap_or(64), None)) };
+/// What is known of the inputs.
+struct Measured {
+    width: u32,
+    /// Number of different fingerprints; none without inputs.
+    fingerprints: Option<u64>,
+    /// Only 64-bit fingerprints are measured.
+    skew: Option<Skew>,
+}
+
+/// Reads the inputs, if there are any: where nothing is loaded, the first operand is no store but an input, too.
+fn measure(args: &Args) -> anyhow::Result<Measured> {
+    let Some(first) = &args.store else {
+        return Ok(Measured { width: args.width.unwrap_or(64), fingerprints: None, skew: None });
+    };
     let mut args = args.clone();
     args.inputs.insert(0, first.clone().into_os_string());
     let inputs = Inputs::open(&args)?;
     let width = args.width.or(inputs.width()).unwrap_or(64);
-    let skew = with_width!(width, F => {
+    with_width!(width, F => {
         let options = Options::new().with_load_memory(memory::of_load(args.memory)).with_temp_dir(args.tmp_dir.as_deref());
         let ids = creation::wanted_ids(&args);
         let records = inputs.gather::<F>(&args, Path::new("store"), ids, &options)?.records;
         if records.is_empty() {
             bail!("the input has no records; leave it out to see the designs for evenly spread fingerprints");
         }
-        // Only 64-bit fingerprints are measured.
-        (width == 64).then(|| records.skew())
-    });
-    Ok((width, skew))
+        let skew = (width == 64).then(|| records.skew());
+        Ok(Measured { width, fingerprints: Some(records.fingerprints()), skew })
+    })
 }
 
 fn describe(design: Design, cost: &Cost, without: &Cost, fingerprints: u64) -> Listed {

@@ -206,15 +206,18 @@ fn summary<'a>(path: &Path, created: bool, parameters: &Parameters, records: u64
 
 /// Bits a fingerprint takes in each table, beside the fewest that any code of evenly spread ones can do with: one line.
 fn table_fact(tables: &[TableReport]) -> Option<(&'static str, String)> {
-    let bound = tables.first()?.information_bound_bits?;
-    let bits = tables.iter().map(|table| table.bits_per_fingerprint);
-    let (least, most) = bits.fold((f64::MAX, 0.0), |(least, most), bits| (bits.min(least), bits.max(most)));
-    let range = match (format!("{least:.2}"), format!("{most:.2}")) {
-        (least, most) if least == most => least,
-        (least, most) => format!("{least} to {most}"),
+    tables.first()?.information_bound_bits?;
+    let range = |bits: &mut dyn Iterator<Item = f64>| {
+        let (least, most) = bits.fold((f64::MAX, 0.0), |(least, most), bits| (bits.min(least), bits.max(most)));
+        match (format!("{least:.2}"), format!("{most:.2}")) {
+            (least, most) if least == most => least,
+            (least, most) => format!("{least} to {most}"),
+        }
     };
+    let bits = range(&mut tables.iter().map(|table| table.bits_per_fingerprint));
+    let bound = range(&mut tables.iter().filter_map(|table| table.information_bound_bits));
     let number = count_of(tables.len() as u64, "table");
-    Some(("tables", format!("{number}, {range} bits a fingerprint in each (information bound {bound:.2})")))
+    Some(("tables", format!("{number}, {bits} bits a fingerprint in each (information bound {bound})")))
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate: positive, and far below 2^63")]

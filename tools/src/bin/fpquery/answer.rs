@@ -92,7 +92,8 @@ impl Style {
 
 /// Number of records that the matches stand for.
 pub(crate) fn records<F>(matches: &[Match<F>]) -> u64 {
-    matches.iter().map(|found| if let Id::Count(count) = found.id { count } else { 1 }).sum()
+    let count = |found: &Match<F>| if let Id::Count(count) = found.id { count } else { 1 };
+    matches.iter().map(count).fold(0, u64::saturating_add)
 }
 
 fn push_id(out: &mut Vec<u8>, id: &Id) {
