@@ -54,7 +54,8 @@ impl Seeds {
     fn store<F: Fingerprint>(&mut self, ids: u8, codec: Codec, spread: u8, count: u64) {
         let env = Memory::default();
         let options = Options::new().with_env(Arc::new(env.clone()));
-        let designs = [Design::Tables { parts: 2 }, Design::Choose { chosen: 2, parts: 4 }, Design::Tables { parts: 3 }];
+        let designs =
+            [Design::Tables { parts: 2 }, Design::Choose { chosen: 2, parts: 4 }, Design::Tables { parts: 3 }];
         let kind = [IdKind::Number, IdKind::Text, IdKind::None][usize::from(ids)];
         let parameters = Parameters::new(3)
             .with_width(F::WIDTH)
@@ -92,7 +93,9 @@ impl Seeds {
             }
         };
         let path = Path::new("store");
-        if let Err(error) = Store::<F>::create(path, &parameters, &options).and_then(|mut store| store.bulk_load(records)) {
+        if let Err(error) =
+            Store::<F>::create(path, &parameters, &options).and_then(|mut store| store.bulk_load(records))
+        {
             eprintln!("{parameters:?}: {error}");
             return;
         }
@@ -149,7 +152,9 @@ impl Seeds {
             if rows {
                 continue;
             }
-            let Ok(entries) = naive::segment::read_index(index, footer.blocks[table], parameters, number) else { continue };
+            let Ok(entries) = naive::segment::read_index(index, footer.blocks[table], parameters, number) else {
+                continue;
+            };
             let mut start = 0;
             for entry in entries.iter().take(4) {
                 let body = &data[start..start + usize::from(entry.length)];

@@ -46,6 +46,11 @@ pub fn differential(data: &[u8]) {
         7 => tables(&mut take),
         8 => {
             let (bytes, offset) = footer_case(&mut take);
+            // The naive reader notices that when it comes to the sections; the target segment compares whole files.
+            let early = |error: &fpstore::Error| error.message() == "the footer's counts do not fit its sections";
+            if fuzzing::footer(&bytes, offset).is_err_and(|error| early(&error)) {
+                return;
+            }
             same(fuzzing::footer(&bytes, offset).map(|_| ()), naive::segment::read_footer(&bytes, offset).map(|_| ()));
         }
         9 => {
@@ -60,9 +65,8 @@ pub fn differential(data: &[u8]) {
             }
             let mut section = take.rest().to_vec();
             naive::seal::id_index(&mut section);
-            let library = fuzzing::id_index(&section, pages).map(|ranks| {
-                ranks.windows(2).map(|two| two[1] - two[0]).collect::<Vec<_>>()
-            });
+            let library = fuzzing::id_index(&section, pages)
+                .map(|ranks| ranks.windows(2).map(|two| two[1] - two[0]).collect::<Vec<_>>());
             same(library, naive::ids::read_index(&section, pages as usize));
         }
     }
@@ -115,7 +119,8 @@ fn tables(take: &mut Take<'_>) {
     let (codes, index) = rest.split_at(codes.min(rest.len().saturating_sub(index)));
     let naive = naive::segment::read_table(data, codes, index, case.blocks, &shape, case.number);
     match (case.read(), naive) {
-        (Err(_), Err("padding of a page" | "rows that do not ascend" | "a last row that is not that of the index")) => {}
+        (Err(_), Err("padding of a page" | "rows that do not ascend" | "a last row that is not that of the index")) => {
+        }
         (Ok(_), Err("padding of a page" | "rows that do not ascend" | "a last row that is not that of the index")) => {}
         (Ok(library), Ok(naive)) => {
             // Narrow keys are looked for as if they had 64 bits.

@@ -22,8 +22,22 @@ pub fn inputs(data: &[u8]) {
     let (name, options) = (take.u8(), take.u8());
     let content = take.rest();
     let names = [
-        "a.hex", "a.tsv", "a.dec", "a.u64", "a.u128", "a.u256", "a.bin", "a.ndjson", "a.jsonl", "a.csv", "a.txt",
-        "a.hex.gz", "a.ndjson.zst", "a.csv.gz", "a.u64.zst", "a.parquet",
+        "a.hex",
+        "a.tsv",
+        "a.dec",
+        "a.u64",
+        "a.u128",
+        "a.u256",
+        "a.bin",
+        "a.ndjson",
+        "a.jsonl",
+        "a.csv",
+        "a.txt",
+        "a.hex.gz",
+        "a.ndjson.zst",
+        "a.csv.gz",
+        "a.u64.zst",
+        "a.parquet",
     ];
     let path = FOLDER.join(names[usize::from(name & 15)]);
     std::fs::write(&path, content).unwrap();
@@ -34,12 +48,8 @@ pub fn inputs(data: &[u8]) {
         id_column: (options & 2 != 0).then(|| "i".to_owned()),
         temp_dir: Some(FOLDER.clone()),
     };
-    let ids = [
-        Ids::Auto,
-        Ids::Is(IdKind::Number),
-        Ids::Is(IdKind::Text),
-        Ids::Is(IdKind::None),
-    ][usize::from(options >> 2 & 3)];
+    let ids = [Ids::Auto, Ids::Is(IdKind::Number), Ids::Is(IdKind::Text), Ids::Is(IdKind::None)]
+        [usize::from(options >> 2 & 3)];
     let source = Source::File(path.clone());
     let read = || match options >> 4 & 3 {
         0 => fed::<u64>(&source, &chosen, ids),

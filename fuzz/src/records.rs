@@ -89,7 +89,7 @@ fn run<F: Fingerprint>(case: &Case) {
     let options = Options::new()
         .with_env(Arc::new(Memory::default()))
         .with_read_mode(if case.pread { ReadMode::Pread } else { ReadMode::Mmap })
-        .with_load_memory(if case.little_memory { 0 } else { 1 << 20 })
+        .with_load_memory(if case.little_memory { 1 << 16 } else { 1 << 20 })
         .with_filters(if case.filters { Filters::AtOpen } else { Filters::Off });
     let path = Path::new("store");
     let mut store = Store::<F>::create(path, &parameters, &options).unwrap();

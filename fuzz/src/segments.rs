@@ -4,7 +4,7 @@ use crate::Take;
 use fpstore::env::Memory;
 use fpstore::{Filters, Fingerprint, Id, Match, Options, ReadMode, Store, U256, inspect, verify};
 use naive::conventions::{crc32, uint};
-use naive::segment::{Footer, Fingerprint as Words, Id as NaiveId, read_segment};
+use naive::segment::{Fingerprint as Words, Footer, Id as NaiveId, read_segment};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +24,8 @@ pub fn segment(data: &[u8]) {
     let read_mode = if mode & 2 == 0 { ReadMode::Mmap } else { ReadMode::Pread };
     let expected = read_segment(&file);
     let env = Memory::default();
-    let options = Options::new().with_env(Arc::new(env.clone())).with_read_mode(read_mode).with_filters(Filters::AtOpen);
+    let options =
+        Options::new().with_env(Arc::new(env.clone())).with_read_mode(read_mode).with_filters(Filters::AtOpen);
     let path = Path::new(SEGMENT);
     env.set_bytes(path, file.clone());
 

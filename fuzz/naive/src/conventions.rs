@@ -135,13 +135,8 @@ pub fn check_placed(stream: u32, number: u64, bytes: &[u8]) -> Res<&[u8]> {
     Ok(front)
 }
 
-const P: [u64; 5] = [
-    11400714785074694791,
-    14029467366897019727,
-    1609587929392839161,
-    9650029242287828579,
-    2870177450012600261,
-];
+const P: [u64; 5] =
+    [11400714785074694791, 14029467366897019727, 1609587929392839161, 9650029242287828579, 2870177450012600261];
 
 fn mix_round(lane: u64, value: u64) -> u64 {
     lane.wrapping_add(value.wrapping_mul(P[1])).rotate_left(31).wrapping_mul(P[0])

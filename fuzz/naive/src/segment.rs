@@ -169,8 +169,7 @@ pub fn read_footer(bytes: &[u8], offset: u64) -> Res<Footer> {
     require(fields.rest.len() == 72 + 56 * count, "a footer of another length")?;
     let (records, fingerprints, content_hash) = (fields.uint(8)?, fields.uint(8)?, fields.uint(8)?);
     let blocks: Vec<u64> = (0..count).map(|_| fields.uint(8)).collect::<Res<_>>()?;
-    let places: Vec<Place> =
-        (0..3 * count + 3).map(|_| Ok((fields.uint(8)?, fields.uint(8)?))).collect::<Res<_>>()?;
+    let places: Vec<Place> = (0..3 * count + 3).map(|_| Ok((fields.uint(8)?, fields.uint(8)?))).collect::<Res<_>>()?;
     require(records >= fingerprints && (records == 0) == (fingerprints == 0), "records and fingerprints")?;
     let sound = |&blocks: &u64| blocks <= fingerprints && (blocks == 0) == (fingerprints == 0);
     require(blocks.iter().all(sound), "number of blocks")?;
