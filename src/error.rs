@@ -48,6 +48,9 @@ struct Inner {
     source: Option<io::Error>,
 }
 
+/// What helps where temporary files do not fit.
+const LARGER_TMP_DIR: &str = "free some space there, or name a directory on a larger device with --tmp-dir";
+
 impl Error {
     /// An error of `kind` with a sentence that says what went wrong.
     #[must_use]
@@ -89,11 +92,16 @@ impl Error {
         error
     }
 
-    /// What the operating system said of a temporary file in `directory`.
+    /// What the operating system said when the action was tried on a temporary file in `directory`.
     #[must_use]
-    pub(crate) fn temporary(directory: &Path, source: io::Error) -> Self {
-        Self::io("cannot keep temporary data in", directory, source)
-            .with_remedy("free some space there, or name a directory on a larger device with --tmp-dir")
+    pub(crate) fn temporary(action: &str, directory: &Path, source: io::Error) -> Self {
+        Self::io(action, directory, source).with_remedy(LARGER_TMP_DIR)
+    }
+
+    /// There will be too little room for temporary files in `directory`.
+    #[must_use]
+    pub(crate) fn no_room(message: String, directory: &Path) -> Self {
+        Self::new(ErrorKind::Io, message).at_path(directory).with_remedy(LARGER_TMP_DIR)
     }
 
     /// Names the file, unless a deeper layer has named one already.

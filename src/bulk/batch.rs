@@ -36,6 +36,28 @@ impl<F: Fingerprint> Batch<'_, F> {
         }
     }
 
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Self::Numbers(entries) | Self::Unnumbered(entries) => entries.is_empty(),
+            Self::Counts(entries) => entries.is_empty(),
+            Self::Texts(chunk) => chunk.len() == 0,
+        }
+    }
+
+    /// The records one by one; of those without ids each counts once.
+    pub(super) fn into_records(self) -> impl Iterator<Item = Record<F>> {
+        (0..).map_while(move |at| match &self {
+            Self::Numbers(entries) => entries.get(at).map(|entry| entry.record(Id::Number)),
+            Self::Unnumbered(entries) => entries.get(at).map(|entry| entry.record(|_| Id::Count(1))),
+            Self::Counts(entries) => entries.get(at).map(|entry| entry.record(Id::Count)),
+            Self::Texts(chunk) => chunk.entries.get(at).map(|entry| Record {
+                fingerprint: entry.0,
+                id: String::from_utf8_lossy(chunk.text(entry)).as_ref().into(),
+            }),
+        })
+    }
+
     /// Number of records.
     pub(crate) fn records(&self) -> u64 {
         match self {
@@ -46,18 +68,19 @@ impl<F: Fingerprint> Batch<'_, F> {
     }
 }
 
-/// Records of a batch that is made of single ones.
-const BATCH: usize = 1 << 20;
-/// Bytes of texts of such a batch.
-const BATCH_TEXTS: usize = 64 << 20;
+/// Bytes of a batch that is made of single records, where there is memory enough.
+const BATCH: u64 = 64 << 20;
 
-/// Gathers records, which come in order, to batches.
+/// Gathers records, which come in order, to batches. They take `memory` bytes at most, short of a single record.
 pub(crate) fn batches<F: Fingerprint>(
     mut records: impl Iterator<Item = Result<Record<F>>>,
+    memory: u64,
 ) -> impl Iterator<Item = Result<Batch<'static, F>>> {
+    // Lists that grow are copied to twice the room.
+    let most = usize::try_from(BATCH.min(memory / 3)).unwrap_or(usize::MAX);
     std::iter::from_fn(move || {
         let (mut numbers, mut counted, mut texts) = (Vec::new(), false, TextChunk::default());
-        while numbers.len() + texts.len() < BATCH && texts.texts.len() < BATCH_TEXTS {
+        while numbers.len() * size_of::<Entry<F>>() + texts.bytes() < most || numbers.len() + texts.len() == 0 {
             match records.next() {
                 None => break,
                 Some(Err(error)) => {

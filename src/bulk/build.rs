@@ -60,11 +60,11 @@ pub(crate) fn write_segment<'b, F: Fingerprint>(
     let layouts = parameters.design().tables(F::WIDTH)?;
     // Where there are no records there is no file either.
     let create = || SegmentWriter::create(env, directory, &segment_name(number), parameters);
-    // Encoders wait until what they have is taken. What is not next to be written waits in memory: at most the sections
-    // that the other threads are at.
+    // Encoders wait until what they have is taken. What is not next to be written waits in memory or in a temporary
+    // file.
     let (sender, receiver) = sync_channel(0);
     let (encoded, written) = std::thread::scope(|scope| {
-        let writing = Builder::new().spawn_scoped(scope, || write_in_order(create, receiver));
+        let writing = Builder::new().spawn_scoped(scope, || write_in_order(create, building.workspace, receiver));
         let writing = writing.map_err(|error| Error::io("cannot start a thread to write to", directory, error))?;
         let encoded = encode(building, &layouts, batches, sender);
         Ok((encoded, writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
@@ -78,25 +78,43 @@ pub(crate) fn write_segment<'b, F: Fingerprint>(
     Ok(Some((finished.path, SegmentEntry { number, file_length, records, fingerprints, footer_checksum })))
 }
 
+/// What came of a section before its place in the file was reached.
+struct Waiting {
+    pages: Spool,
+    /// The part that ends it.
+    end: Option<Part>,
+}
+
 /// Writes sections in the order of their numbers, however their parts come; nothing is made if none come.
 fn write_in_order(
     create: impl Fn() -> Result<SegmentWriter>,
+    workspace: &Workspace,
     parts: Receiver<(usize, Part)>,
 ) -> Result<Option<SegmentWriter>> {
-    let mut waiting: BTreeMap<usize, Vec<Part>> = BTreeMap::new();
+    let mut waiting: BTreeMap<usize, Waiting> = BTreeMap::new();
     let mut current = 0;
     let mut created = None;
     for (section, part) in parts {
-        waiting.entry(section).or_default().push(part);
         let writer = match &mut created {
             Some(writer) => writer,
             None => created.insert(create()?),
         };
-        while let Some(parts) = waiting.remove(&current) {
-            for part in parts {
-                writer.part(&part)?;
-                current += usize::from(!matches!(part, Part::Pages(_)));
+        if section != current {
+            let later = waiting.entry(section).or_insert_with(|| Waiting { pages: workspace.spool(), end: None });
+            match part {
+                Part::Pages(mut pages) => later.pages.append(&mut pages)?,
+                end => later.end = Some(end),
             }
+            continue;
+        }
+        let mut ended = !matches!(part, Part::Pages(_));
+        writer.part(&part)?;
+        while ended {
+            current += 1;
+            let Some(next) = waiting.remove(&current) else { break };
+            next.pages.visit(|pages| writer.pages(pages))?;
+            ended = next.end.is_some();
+            next.end.iter().try_for_each(|end| writer.part(end))?;
         }
     }
     Ok(created)
@@ -123,13 +141,15 @@ fn encode<'b, F: Fingerprint>(
     batches: impl Iterator<Item = Result<Batch<'b, F>>>,
     sender: Sender,
 ) -> Result<Counts> {
-    let Building { env, parameters, workspace, first_number, .. } = building;
-    let pages = Spool::new(env, &workspace.directory, workspace.memory_of_ids());
-    let mut ids = IdSection::new(parameters.ids(), first_number, pages);
+    let Building { parameters, workspace, first_number, .. } = building;
+    let mut ids = IdSection::new(parameters.ids(), first_number, workspace.spool());
     let mut kept = Kept::<F>::new(workspace);
     let (mut first, mut records, mut last) = (None, 0, None);
     for batch in batches {
         let batch = batch?;
+        if batch.is_empty() {
+            continue;
+        }
         let fingerprints = batch.distinct(last);
         let table = first.get_or_insert_with(|| FirstTable::new(parameters, &fingerprints));
         let keys = || {
@@ -152,11 +172,17 @@ fn encode<'b, F: Fingerprint>(
     send_pages(&sender, 0, &mut pages, 1)?;
     send(&sender, 0, Part::Table(table))?;
     let (spool, encoded_ids) = ids.finish()?;
-    // In order, or nearly: nothing is written before what comes before it.
-    let others = layouts.iter().enumerate().skip(1).par_bridge();
-    others.try_for_each_with(sender.clone(), |sender, (number, layout)| {
-        encode_table(building, number, layout, &kept, sender)
-    })?;
+    let others: Vec<_> = layouts.iter().enumerate().skip(1).collect();
+    let at_once = match kept.tables_at_once(workspace) {
+        few if few < rayon::current_num_threads() => few,
+        _ => others.len(),
+    };
+    for others in others.chunks(at_once.max(1)) {
+        // In order, or nearly: nothing is written before what comes before it.
+        others.iter().par_bridge().try_for_each_with(sender.clone(), |sender, &(number, layout)| {
+            encode_table(building, number, layout, &kept, sender)
+        })?;
+    }
     drop(kept);
     let section = layouts.len();
     spool.visit(|pages| send(&sender, section, Part::Pages(pages.to_vec())))?;

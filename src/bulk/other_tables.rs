@@ -53,6 +53,13 @@ impl<F: Fingerprint> Kept<F> {
         Ok(())
     }
 
+    /// How many tables may be made at the same time, each with its keys and a copy of them.
+    pub(super) fn tables_at_once(&self, workspace: &Workspace) -> usize {
+        let keys = if self.spool.is_some() { 0 } else { self.count.saturating_mul(2 * size_of::<u64>() as u64) };
+        let tables = workspace.memory_of_tables().checked_div(keys).unwrap_or(u64::MAX);
+        usize::try_from(tables).unwrap_or(usize::MAX).max(1)
+    }
+
     /// Calls `visit` with the keys of table `number`, as they are stored, in ascending order, in pieces; takes about so
     /// much memory.
     pub(super) fn keys(

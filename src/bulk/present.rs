@@ -4,29 +4,55 @@ use super::batch::Batch;
 use super::external::TextChunk;
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id};
-use crate::segment::{IdScratch, Scratch, Segment};
+use crate::segment::{IdCursor, Scratch, Segment};
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// Knows the records of some segments, and what was read of them last: records come sorted, so the next one often needs
-/// the same. Only the blocks that may hold one of their fingerprints are read.
+/// Knows the records of some segments. It is asked for records in order, and keeps no more of each segment than one block
+/// of fingerprints and one page of ids; only blocks and pages that may hold one of the records are read.
 pub(crate) struct Present<'a, F> {
-    segments: &'a [Arc<Segment>],
+    segments: Vec<Reading<'a, F>>,
     scratch: Scratch,
-    ids: IdScratch,
-    /// For each segment the number of a block of its first table and the fingerprints of that block.
-    blocks: Vec<(usize, Vec<F>)>,
-    /// The fingerprint that was asked for last, and its ids in ascending order.
-    last: Option<(F, Vec<Id>)>,
+    /// The fingerprint that was asked for last.
+    last: Option<F>,
+}
+
+/// What was read of a segment last.
+struct Reading<'a, F> {
+    segment: &'a Segment,
+    /// The number of a block of the first table and its fingerprints.
+    block: usize,
+    fingerprints: Vec<F>,
+    /// Stands within the ids of the fingerprint that was asked for last, if the segment has it.
+    ids: IdCursor<'a>,
+    ids_of: IdsOf,
+}
+
+/// Where the cursor stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum IdsOf {
+    /// Nowhere, or behind the fingerprint's ids.
+    Nothing,
+    /// In front of the first id.
+    Begin,
+    /// Behind an id.
+    Within,
 }
 
 impl<'a, F: Fingerprint> Present<'a, F> {
     pub(crate) fn new(segments: &'a [Arc<Segment>]) -> Self {
-        let blocks = segments.iter().map(|_| (usize::MAX, Vec::new())).collect();
-        Self { segments, scratch: Scratch::default(), ids: IdScratch::default(), blocks, last: None }
+        let reading = |segment: &'a Arc<Segment>| Reading {
+            segment,
+            block: usize::MAX,
+            fingerprints: Vec::new(),
+            ids: IdCursor::new(segment.ids()),
+            ids_of: IdsOf::Nothing,
+        };
+        Self { segments: segments.iter().map(reading).collect(), scratch: Scratch::default(), last: None }
     }
 
-    /// What of a batch is not there.
+    /// What of a batch is not there. Batches come in order.
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading the segments.
@@ -38,8 +64,7 @@ impl<'a, F: Fingerprint> Present<'a, F> {
             Batch::Numbers(entries) => {
                 let mut keep = Vec::with_capacity(entries.len());
                 for entry in &*entries {
-                    let number = Id::Number(entry.id);
-                    if self.ids_of(entry.fingerprint)?.binary_search(&number).is_err() {
+                    if !self.has(entry.fingerprint, |id| id.cmp(&Id::Number(entry.id)))? {
                         keep.push(*entry);
                     }
                 }
@@ -48,8 +73,7 @@ impl<'a, F: Fingerprint> Present<'a, F> {
             Batch::Texts(chunk) => {
                 let mut keep = TextChunk::default();
                 for (fingerprint, text) in chunk.records() {
-                    let ids = self.ids_of(fingerprint)?;
-                    if ids.binary_search_by(|id| id.text().unwrap_or_default().as_bytes().cmp(text)).is_err() {
+                    if !self.has(fingerprint, |id| id.text().unwrap_or_default().as_bytes().cmp(text))? {
                         keep.push(fingerprint, text);
                     }
                 }
@@ -60,33 +84,60 @@ impl<'a, F: Fingerprint> Present<'a, F> {
         })
     }
 
-    /// The ids that the segments have for a fingerprint.
-    fn ids_of(&mut self, fingerprint: F) -> Result<&[Id]> {
-        if self.last.as_ref().is_none_or(|&(last, _)| last != fingerprint) {
-            let mut ids = self.last.take().map(|(_, ids)| ids).unwrap_or_default();
-            ids.clear();
-            for (segment, (block, keys)) in self.segments.iter().zip(&mut self.blocks) {
-                let table = segment.first_table()?;
-                let index = table.index();
-                // Several pages of rows may begin with the same 64 bits.
-                for number in index.find(fingerprint.word(0))..index.len() {
-                    if *block != number {
-                        table.fingerprints(number, &mut self.scratch, keys)?;
-                        *block = number;
-                    }
-                    if let Ok(position) = keys.binary_search(&fingerprint) {
-                        let rank = index.rank(number) + position as u64;
-                        segment.ids().ids_of(rank, &mut self.ids, |id| ids.push(id))?;
-                        break;
-                    }
-                    if keys.last().is_none_or(|&last| last >= fingerprint) {
-                        break;
-                    }
-                }
+    /// Whether a segment has a record: this fingerprint with the id that `order` says is the one.
+    fn has(&mut self, fingerprint: F, order: impl Fn(&Id) -> Ordering) -> Result<bool> {
+        if self.last.replace(fingerprint) != Some(fingerprint) {
+            for reading in &mut self.segments {
+                reading.find(fingerprint, &mut self.scratch)?;
             }
-            ids.sort_unstable();
-            self.last = Some((fingerprint, ids));
         }
-        Ok(self.last.as_ref().map_or(&[], |(_, ids)| ids))
+        for reading in &mut self.segments {
+            if reading.has(&order)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl<F: Fingerprint> Reading<'_, F> {
+    /// Moves to the ids of a fingerprint, if the segment has it.
+    fn find(&mut self, fingerprint: F, scratch: &mut Scratch) -> Result<()> {
+        self.ids_of = IdsOf::Nothing;
+        let table = self.segment.first_table()?;
+        let index = table.index();
+        // Several pages of rows may begin with the same 64 bits.
+        for number in index.find(fingerprint.word(0))..index.len() {
+            if self.block != number {
+                table.fingerprints(number, scratch, &mut self.fingerprints)?;
+                self.block = number;
+            }
+            if let Ok(position) = self.fingerprints.binary_search(&fingerprint) {
+                self.ids.seek(index.rank(number) + position as u64)?;
+                self.ids_of = IdsOf::Begin;
+                break;
+            }
+            if self.fingerprints.last().is_none_or(|&last| last >= fingerprint) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the ids from here on have the one that `order` says is it; they ascend, as do the ids asked for.
+    fn has(&mut self, order: impl Fn(&Id) -> Ordering) -> Result<bool> {
+        while self.ids_of != IdsOf::Nothing {
+            match self.ids.peek()? {
+                Some((begins, id)) if !begins || self.ids_of == IdsOf::Begin => match order(id) {
+                    Ordering::Less => {
+                        self.ids.advance();
+                        self.ids_of = IdsOf::Within;
+                    }
+                    other => return Ok(other == Ordering::Equal),
+                },
+                _ => self.ids_of = IdsOf::Nothing,
+            }
+        }
+        Ok(false)
     }
 }

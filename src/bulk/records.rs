@@ -2,10 +2,10 @@
 
 use super::batch::Batch;
 use super::entry::Entry;
-use super::external::{Sorted, SortedTexts, Sorter, TextSorter};
+use super::external::{Item, Sorted, SortedTexts, Sorter, TextSorter};
 use super::workspace::Workspace;
 use crate::error::{Error, Result};
-use crate::fingerprint::{Fingerprint, Id, IdRef, Record, check_text};
+use crate::fingerprint::{Fingerprint, IdRef, Record, check_text};
 use crate::options::Options;
 use crate::plan::Skew;
 use rayon::prelude::*;
@@ -74,6 +74,26 @@ impl<F: Fingerprint> RecordSorter<F> {
     #[must_use]
     pub fn new(path: &Path, options: &Options) -> Self {
         Self { workspace: Workspace::new(path, options), given: 0, sorter: Sorters::Nothing }
+    }
+
+    /// Refuses so many records if there is less room for temporary files than they take there.
+    ///
+    /// # Errors
+    /// `Io` that tells both numbers.
+    pub fn check_room(&self, records: u64) -> Result<()> {
+        let records = u128::from(records);
+        // Sorted in memory, they are there twice.
+        if records * 2 * size_of::<Entry<F>>() as u128 <= self.workspace.memory_of_records().into() {
+            return Ok(());
+        }
+        let bytes = records * <Entry<F> as Item>::BYTES as u128;
+        match self.workspace.env.free_bytes(&self.workspace.directory) {
+            Some(free) if u128::from(free) < bytes => {
+                let message = format!("{records} records take {bytes} bytes in temporary files, {free} are free");
+                Err(Error::no_room(message, &self.workspace.directory))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Takes a record.
@@ -195,8 +215,8 @@ mod sealed {
     impl<F> Sealed for super::Records<F> {}
 }
 
-/// Fingerprints that skew is measured on, where not all of them are in memory.
-const SAMPLE: usize = 4 << 20;
+/// Fingerprints that skew is measured on, at most, where not all of them are in memory.
+const SAMPLE: u64 = 4 << 20;
 
 impl<F: Fingerprint> SortedRecords<F> {
     /// Number of records that were given, equal ones included.
@@ -235,6 +255,11 @@ impl<F: Fingerprint> SortedRecords<F> {
         }
     }
 
+    /// Bytes of all ids that are texts.
+    pub(crate) fn text_bytes(&self) -> u64 {
+        if let Source::Texts(sorted) = &self.source { sorted.text_bytes() } else { 0 }
+    }
+
     /// How the fingerprints are spread: measured on those of 64 bits, on a sample where not all are in memory.
     #[must_use]
     pub fn skew(&self) -> Skew {
@@ -242,17 +267,20 @@ impl<F: Fingerprint> SortedRecords<F> {
             return Skew::new(Vec::new());
         }
         let words = |fingerprints: Vec<F>| fingerprints.into_iter().map(|fingerprint| fingerprint.word(0)).collect();
+        // Measuring copies them some times.
+        let most = SAMPLE.min(self.workspace.memory / 16 / size_of::<Entry<F>>() as u64);
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
         match (self.in_memory(), &self.source) {
             (Some(fingerprints), _) => Skew::of_sorted(Arc::new(words(fingerprints))),
             // A sample that cannot be read will be found out by the load.
             (None, Source::Without(sorted) | Source::Numbers(sorted)) => {
-                let sample = sorted.sample(SAMPLE).unwrap_or_default();
+                let sample = sorted.sample(most).unwrap_or_default();
                 Skew::new(words(sample.into_iter().map(|entry| entry.fingerprint).collect()))
             }
             (None, Source::Texts(sorted)) => {
                 let chunk = sorted.chunks(self.workspace.memory_of_batches()).next().and_then(Result::ok);
                 let first = chunk.iter().flat_map(|chunk| chunk.records()).map(|(fingerprint, _)| fingerprint);
-                Skew::new(words(first.take(SAMPLE).collect()))
+                Skew::new(words(first.take(most).collect()))
             }
             (None, Source::Nothing) => Skew::new(Vec::new()),
         }
@@ -289,24 +317,13 @@ impl<F: Fingerprint> SortedRecords<F> {
         }
     }
 
-    /// The records one by one; without ids none have any.
+    /// The records one by one; of those without ids each counts once.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Result<Record<F>>> + '_ {
-        self.batches().flat_map(|batch| {
-            let records: Vec<Result<Record<F>>> = match batch {
-                Err(error) => vec![Err(error)],
-                Ok(Batch::Numbers(entries)) => entries.iter().map(|entry| Ok(entry.record(Id::Number))).collect(),
-                Ok(Batch::Unnumbered(entries)) => {
-                    entries.iter().map(|entry| Ok(Entry { id: 1, ..*entry }.record(Id::Count))).collect()
-                }
-                Ok(Batch::Counts(entries)) => entries.iter().map(|entry| Ok(entry.record(Id::Count))).collect(),
-                Ok(Batch::Texts(chunk)) => chunk
-                    .records()
-                    .map(|(fingerprint, text)| {
-                        Ok(Record { fingerprint, id: String::from_utf8_lossy(text).as_ref().into() })
-                    })
-                    .collect(),
-            };
-            records
+        self.batches().flat_map(|batch| -> Box<dyn Iterator<Item = Result<Record<F>>> + '_> {
+            match batch {
+                Ok(batch) => Box::new(batch.into_records().map(Ok)),
+                Err(error) => Box::new(std::iter::once(Err(error))),
+            }
         })
     }
 }

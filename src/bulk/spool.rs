@@ -29,7 +29,7 @@ impl Spool {
         if self.memory.len() < self.limit {
             return Ok(());
         }
-        let fail = |error| Error::temporary(&self.directory, error);
+        let fail = |error| Error::temporary("cannot write temporary data to", &self.directory, error);
         let file = match &mut self.file {
             Some(file) => file,
             None => self.file.insert(self.env.scratch(&self.directory).map_err(fail)?),
@@ -46,7 +46,8 @@ impl Spool {
             while offset < file.length() {
                 let length = (PIECE as u64).min(file.length() - offset);
                 piece.resize(usize::try_from(length).unwrap_or(PIECE), 0);
-                file.read_at(offset, &mut piece).map_err(|error| Error::temporary(&self.directory, error))?;
+                let read = file.read_at(offset, &mut piece);
+                read.map_err(|error| Error::temporary("cannot read temporary data in", &self.directory, error))?;
                 offset += length;
                 visit(&piece)?;
             }

@@ -1,6 +1,7 @@
 //! What a load may use: memory, and a directory for what does not fit it.
 
 use super::external::{Item, Sorter};
+use super::spool::Spool;
 use crate::env::Env;
 use crate::options::Options;
 use std::path::{Path, PathBuf};
@@ -41,14 +42,20 @@ impl Workspace {
         self.memory / 8
     }
 
-    /// Bytes for the sorted keys of one table, of as many as there are threads.
-    pub(super) fn memory_of_table(&self) -> u64 {
-        self.memory / 2 / rayon::current_num_threads().max(1) as u64
+    /// Bytes for the keys of all tables that are being made.
+    pub(super) fn memory_of_tables(&self) -> u64 {
+        self.memory / 2
     }
 
-    /// Bytes of ids that wait for their place in the file.
-    pub(super) fn memory_of_ids(&self) -> usize {
-        usize::try_from(self.memory / 16).unwrap_or(usize::MAX)
+    /// Bytes for the keys of one of them, of as many as there are threads.
+    pub(super) fn memory_of_table(&self) -> u64 {
+        self.memory_of_tables() / rayon::current_num_threads().max(1) as u64
+    }
+
+    /// For bytes that wait for their place in the file: ids, and a section for each thread but the one that writes.
+    pub(super) fn spool(&self) -> Spool {
+        let memory = self.memory / 16 / rayon::current_num_threads().max(1) as u64;
+        Spool::new(&self.env, &self.directory, usize::try_from(memory).unwrap_or(usize::MAX))
     }
 
     /// A sorter that keeps within so many bytes.

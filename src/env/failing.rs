@@ -14,6 +14,7 @@ pub struct Failing {
     inner: Arc<dyn Env>,
     operations: Arc<AtomicU64>,
     fails: Range<u64>,
+    free: Option<u64>,
 }
 
 impl Failing {
@@ -21,7 +22,13 @@ impl Failing {
     /// is full or gone.
     #[must_use]
     pub fn new(inner: Arc<dyn Env>, fails: Range<u64>) -> Self {
-        Self { inner, operations: Arc::default(), fails }
+        Self { inner, operations: Arc::default(), fails, free: None }
+    }
+
+    /// Tells everybody who asks that so many bytes are free.
+    #[must_use]
+    pub fn with_free_bytes(self, bytes: u64) -> Self {
+        Self { free: Some(bytes), ..self }
     }
 
     /// Number of operations so far.
@@ -85,7 +92,7 @@ impl Env for Failing {
     }
 
     fn free_bytes(&self, directory: &Path) -> Option<u64> {
-        self.inner.free_bytes(directory)
+        self.free.or_else(|| self.inner.free_bytes(directory))
     }
 
     fn scratch(&self, directory: &Path) -> io::Result<Box<dyn ScratchFile>> {

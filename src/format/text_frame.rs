@@ -82,7 +82,6 @@ impl TextFrame {
     }
 
     /// Records in order: whether each begins a fingerprint, and its text.
-    #[cfg(test)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (bool, &str)> {
         (0..self.records()).map(|record| (self.begins(record), self.text(record)))
     }

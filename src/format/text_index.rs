@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn no_frames_take_no_bytes() {
-        assert_eq!(write(&[]), []);
+        assert!(write(&[]).is_empty());
         assert_eq!(read(&[], 0).unwrap(), []);
         assert!(read(&[], 1).is_err());
     }

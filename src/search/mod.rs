@@ -21,6 +21,7 @@ pub use work::Work;
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
+use std::cell::Cell;
 use std::ops::ControlFlow;
 
 /// Calls `visit` with the number of a query and each fingerprint of a segment within the distance, perhaps several
@@ -39,8 +40,8 @@ pub(crate) fn search_segment<F: Fingerprint, B>(
     let SegmentPlan::Probe(probes) = plan else {
         let queries = if part == Part::Home { &[] } else { asked.queries };
         for (number, &query) in queries.iter().enumerate() {
-            let found =
-                scan_segment(asked.segment, query, asked.k, &mut prober.scratch, work, |one| visit(number, one))?;
+            let k = Cell::new(asked.k);
+            let found = scan_segment(asked.segment, query, &k, &mut prober.scratch, work, |one| visit(number, one))?;
             if found.is_break() {
                 return Ok(found);
             }

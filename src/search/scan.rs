@@ -5,13 +5,15 @@ use super::{Found, Work};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::segment::{Scratch, Segment};
+use std::cell::Cell;
 use std::ops::ControlFlow;
 
-/// Calls `visit` for every fingerprint of a segment within distance `k`, once, in ascending order, until it breaks.
+/// Calls `visit` for every fingerprint of a segment within distance `k`, once, in ascending order, until it breaks. `visit`
+/// may lower `k`; some that are farther may still come then.
 pub(crate) fn scan_segment<F: Fingerprint, B>(
     segment: &Segment,
     query: F,
-    k: u32,
+    k: &Cell<u32>,
     scratch: &mut Scratch,
     work: &mut Work,
     mut visit: impl FnMut(Found<F>) -> ControlFlow<B>,
@@ -20,7 +22,7 @@ pub(crate) fn scan_segment<F: Fingerprint, B>(
     work.scans += 1;
     for block in 0..table.index().len() {
         table.prefetch_ahead(block);
-        let found = visit_fingerprints(table, block, query, k, scratch, work, &mut visit)?;
+        let found = visit_fingerprints(table, block, query, k.get(), scratch, work, &mut visit)?;
         if found.is_break() {
             return Ok(found);
         }

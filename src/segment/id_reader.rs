@@ -77,17 +77,46 @@ impl IdReader {
         page.and_then(|page| visit(&page)).map_err(|error| error.at_path(self.file.path()).at_offset(place.offset))
     }
 
+    /// As [`IdReader::with_page`], for somebody who goes through all of a page.
+    ///
+    /// # Errors
+    /// `Damaged` if not as many fingerprints begin in it as the index says; those of `visit`; `Io`.
+    pub(super) fn with_whole_page<R>(
+        &self,
+        number: u64,
+        buffer: &mut Vec<u8>,
+        visit: impl FnOnce(&IdPage<'_>) -> Result<R>,
+    ) -> Result<R> {
+        self.with_page(number, buffer, |page| {
+            if page.begun() as u64 != self.page_fingerprints(number).1 {
+                return Err(Error::damaged("a page of ids and its index disagree"));
+            }
+            visit(page)
+        })
+    }
+
+    /// The page in which the ids of the fingerprint with this rank in the first table begin, and how many begin before
+    /// them there.
+    ///
+    /// # Errors
+    /// `Damaged` if there is no such fingerprint.
+    pub(super) fn place_of(&self, rank: u64) -> Result<(u64, usize)> {
+        let behind = self.firsts.partition_point(|&first| first <= rank);
+        let place = behind.checked_sub(1).filter(|_| behind < self.firsts.len()).and_then(|page| {
+            let nth = rank.checked_sub(*self.firsts.get(page)?)?;
+            Some((page as u64, usize::try_from(nth).ok()?))
+        });
+        place.ok_or_else(|| Error::damaged("a fingerprint has no ids").at_path(self.file.path()))
+    }
+
     /// Appends the ids of the fingerprint with this rank in the first table, in ascending order.
     ///
     /// # Errors
     /// `Damaged` if the pages and their index contradict each other; `Io`.
     pub(crate) fn ids_of(&self, rank: u64, buffer: &mut Vec<u8>, ids: &mut Vec<u64>) -> Result<()> {
-        let page = self.firsts.partition_point(|&first| first <= rank).saturating_sub(1);
-        let nth = rank.saturating_sub(self.firsts.get(page).copied().unwrap_or(0));
-        let mut number = page as u64;
+        let (mut number, nth) = self.place_of(rank)?;
         let mut more = self.with_page(number, buffer, |page| {
-            let start = usize::try_from(nth).ok().and_then(|nth| page.start_of(nth));
-            let start = start.ok_or_else(|| Error::damaged("a fingerprint has no ids"))?;
+            let start = page.start_of(nth).ok_or_else(|| Error::damaged("a fingerprint has no ids"))?;
             let end = page.end_of(start);
             page.append_ids(start..end, ids)?;
             Ok(end == page.records())

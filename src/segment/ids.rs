@@ -55,6 +55,50 @@ impl Ids {
         }
     }
 
+    /// Number of pages or frames.
+    pub(super) fn page_count(&self) -> u64 {
+        match self {
+            Self::Numbers(reader) | Self::Counts(reader) => reader.page_count(),
+            Self::Texts(reader) => reader.frame_count(),
+        }
+    }
+
+    /// The page or frame in which the fingerprint with this rank in the first table begins, and how many begin before it
+    /// there.
+    ///
+    /// # Errors
+    /// `Damaged` if there is no such fingerprint.
+    pub(super) fn place_of(&self, rank: u64) -> Result<(u64, usize)> {
+        match self {
+            Self::Numbers(reader) | Self::Counts(reader) => reader.place_of(rank),
+            Self::Texts(reader) => reader.place_of(rank),
+        }
+    }
+
+    /// Calls `visit` with all ids of a page or frame, and whether each begins a fingerprint.
+    ///
+    /// # Errors
+    /// `Damaged` if it is, or does not agree with the index; `Io`.
+    pub(super) fn page(&self, number: u64, scratch: &mut IdScratch, mut visit: impl FnMut(bool, Id)) -> Result<()> {
+        let (reader, id): (_, fn(u64) -> Id) = match self {
+            Self::Numbers(reader) => (reader, Id::Number),
+            Self::Counts(reader) => (reader, Id::Count),
+            Self::Texts(reader) => {
+                return reader.with_frame(number, &mut scratch.text, |frame| {
+                    frame.iter().for_each(|(begins, text)| visit(begins, text.into()));
+                    Ok(())
+                });
+            }
+        };
+        let IdScratch { page: buffer, numbers, .. } = scratch;
+        reader.with_whole_page(number, buffer, |page| {
+            numbers.clear();
+            page.append_ids(0..page.records(), numbers)?;
+            (0..).zip(&*numbers).for_each(|(record, &number)| visit(page.begins(record), id(number)));
+            Ok(())
+        })
+    }
+
     /// Calls `visit` with the ids of the fingerprint with this rank in the first table, in ascending order, or with
     /// their count.
     ///

@@ -8,6 +8,7 @@ mod block_index;
 mod directory;
 mod file;
 mod filter;
+mod id_cursor;
 mod id_reader;
 mod id_writer;
 mod ids;
@@ -23,6 +24,7 @@ mod writer;
 
 pub(crate) use file::SegmentFile;
 pub(crate) use filter::{Filter, FilterPrefix};
+pub(crate) use id_cursor::IdCursor;
 pub(crate) use id_reader::parse_index as parse_id_index;
 pub(crate) use id_writer::IdEncoder;
 pub(crate) use ids::{IdScratch, Ids};
@@ -32,6 +34,8 @@ pub(crate) use row_writer::RowEncoder;
 pub(crate) use table::{Scratch, Table};
 pub(crate) use table_writer::{EncodedTable, TableEncoder};
 pub(crate) use text_ids::TextEncoder;
+#[cfg(fuzzing)]
+pub(crate) use text_ids::{TextIds, TextScratch};
 pub use verify::Damage;
 pub(crate) use verify::verify_segment;
 pub(crate) use writer::{EncodedIds, Part, SegmentWriter};

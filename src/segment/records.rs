@@ -1,21 +1,23 @@
 //! All records of a segment in order.
 
-use super::{IdScratch, Scratch, Segment};
-use crate::error::Result;
+use super::{IdCursor, Scratch, Segment};
+use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Record};
 
-/// Iterates over records by fingerprint, then id. Ends after the first error.
+/// Iterates over records by fingerprint, then id, with a block of fingerprints and a page of ids in memory. Ends after
+/// the first error.
 #[derive(Debug)]
 pub(crate) struct SegmentRecords<'a, F = u64> {
     segment: &'a Segment,
     scratch: Scratch,
-    ids: IdScratch,
-    fingerprints: Vec<F>,
+    ids: IdCursor<'a>,
+    /// The number of the next block of the first table.
     block: usize,
-    rank: u64,
-    /// Records of the current block, the next one last.
-    ready: Vec<Record<F>>,
-    failed: bool,
+    /// The fingerprints of the block before it, the next one last.
+    fingerprints: Vec<F>,
+    /// The fingerprint whose ids come.
+    current: Option<F>,
+    ended: bool,
 }
 
 impl<'a, F: Fingerprint> SegmentRecords<'a, F> {
@@ -23,30 +25,40 @@ impl<'a, F: Fingerprint> SegmentRecords<'a, F> {
         Self {
             segment,
             scratch: Scratch::default(),
-            ids: IdScratch::default(),
-            fingerprints: Vec::new(),
+            ids: IdCursor::new(segment.ids()),
             block: 0,
-            rank: 0,
-            ready: Vec::new(),
-            failed: false,
+            fingerprints: Vec::new(),
+            current: None,
+            ended: false,
         }
     }
 
-    /// Fills `ready` with the next block; whether there was one.
-    fn advance(&mut self) -> Result<bool> {
+    /// The next fingerprint of the first table, if there is one.
+    fn next_fingerprint(&mut self) -> Result<Option<F>> {
         let table = self.segment.first_table()?;
-        if self.block == table.index().len() {
-            return Ok(false);
+        while self.fingerprints.is_empty() && self.block < table.index().len() {
+            table.fingerprints(self.block, &mut self.scratch, &mut self.fingerprints)?;
+            self.fingerprints.reverse();
+            self.block += 1;
         }
-        table.fingerprints(self.block, &mut self.scratch, &mut self.fingerprints)?;
-        for &fingerprint in &self.fingerprints {
-            let ready = &mut self.ready;
-            self.segment.ids().ids_of(self.rank, &mut self.ids, |id| ready.push(Record { fingerprint, id }))?;
-            self.rank += 1;
+        Ok(self.fingerprints.pop())
+    }
+
+    fn next_record(&mut self) -> Result<Option<Record<F>>> {
+        let wrong = |what| Err(Error::damaged(what).at_path(self.segment.path()));
+        let Some((begins, id)) = self.ids.take()? else {
+            return match self.next_fingerprint()? {
+                None => Ok(None),
+                Some(_) => wrong("a fingerprint has no ids"),
+            };
+        };
+        if begins {
+            self.current = self.next_fingerprint()?;
         }
-        self.ready.reverse();
-        self.block += 1;
-        Ok(true)
+        match self.current {
+            Some(fingerprint) => Ok(Some(Record { fingerprint, id })),
+            None => wrong("there are ids of no fingerprint"),
+        }
     }
 }
 
@@ -54,16 +66,11 @@ impl<F: Fingerprint> Iterator for SegmentRecords<'_, F> {
     type Item = Result<Record<F>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while self.ready.is_empty() && !self.failed {
-            match self.advance() {
-                Ok(true) => {}
-                Ok(false) => return None,
-                Err(error) => {
-                    self.failed = true;
-                    return Some(Err(error));
-                }
-            }
+        if self.ended {
+            return None;
         }
-        self.ready.pop().map(Ok)
+        let next = self.next_record().transpose();
+        self.ended = !matches!(next, Some(Ok(_)));
+        next
     }
 }

@@ -47,10 +47,7 @@ fn numbers(
     let (mut buffer, mut sum) = (Vec::new(), 0u128);
     let before = damages.len();
     for number in 0..ids.page_count() {
-        let result = ids.with_page(number, &mut buffer, |page| {
-            if page.begun() as u64 != ids.page_fingerprints(number).1 {
-                return Err(Error::damaged("a page of ids and its index disagree"));
-            }
+        let result = ids.with_whole_page(number, &mut buffer, |page| {
             page.check(number + 1 == ids.page_count())?;
             let mut all = Vec::with_capacity(page.records());
             page.append_ids(0..page.records(), &mut all)?;

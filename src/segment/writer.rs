@@ -99,7 +99,7 @@ impl SegmentWriter {
         Ok(())
     }
 
-    fn pages(&mut self, pages: &[u8]) -> Result<()> {
+    pub(crate) fn pages(&mut self, pages: &[u8]) -> Result<()> {
         // Shorter first pieces are all there is.
         if self.pages.is_none() && pages.len() >= ALIGNED_FROM {
             let padding = self.file.written().next_multiple_of(ALIGNMENT) - self.file.written();

@@ -1,7 +1,8 @@
 //! Bulk load: one new segment, then one new manifest.
 
 use super::filters::FilterMaker;
-use super::{Store, open_segment, room};
+use super::room::Room;
+use super::{Store, open_segment};
 use crate::bulk::{self, Batch, Building, Present, RecordIds, SortedRecords, Workspace};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::{Fingerprint, IdKind};
@@ -93,12 +94,22 @@ pub(super) fn add_segment<F: Fingerprint>(
     records: SortedRecords<F>,
 ) -> Result<LoadReport> {
     let first_number = number(store, state, &records)?;
-    room::check(store, records.fingerprints())?;
     let mut report = LoadReport { records: records.given(), ..LoadReport::default() };
     let workspace = records.workspace().clone();
     let segments = store.segments.clone();
     let mut present = Present::new(&segments);
-    let missing = records.batches().map(|batch| present.missing(batch?));
+    let (room, mut checked) = (Room::of(store), false);
+    let missing = records.batches().map(|batch| {
+        let batch = batch?;
+        let given = batch.records();
+        let missing = present.missing(batch)?;
+        if !std::mem::replace(&mut checked, true) {
+            // What is new among the first ones tells how much is new.
+            let new = |all: u64| (u128::from(all) * u128::from(missing.records()) / u128::from(given.max(1))) as u64;
+            room.check_records(F::WIDTH, new(records.fingerprints()), new(records.text_bytes()))?;
+        }
+        Ok(missing)
+    });
     let written = write_segment(store, state, &workspace, first_number, missing)?;
     drop(records);
     let Some(entry) = written else {

@@ -47,7 +47,7 @@ const LOCK: &str = "LOCK";
 /// An open store.
 ///
 /// ```
-/// use fpstore::{Options, Parameters, Record, Records, Store};
+/// use fpstore::{Id, Options, Parameters, Record, Records, Store};
 /// # let directory = tempfile::tempdir()?;
 /// # let path = directory.path().join("store");
 /// let mut store = Store::<u64>::create(&path, &Parameters::new(3), &Options::new())?;
@@ -56,7 +56,7 @@ const LOCK: &str = "LOCK";
 ///     Record::new(0x0000_c4d3_ba6c_de29, 2),
 /// ]))?;
 /// let matches = store.query(0x832f_e9f6_aa2f_461b, 3)?;
-/// assert_eq!((matches[0].id, matches[0].distance), (1, 1));
+/// assert_eq!((&matches[0].id, matches[0].distance), (&Id::Number(1), 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -160,10 +160,10 @@ impl<F: Fingerprint> Store<F> {
     /// # use fpstore::{Options, Parameters, Record, Records, Store};
     /// # let directory = tempfile::tempdir()?;
     /// # let path = directory.path().join("store");
-    /// drop(Store::create(&path, &Parameters::new(3), &Options::new())?);
-    /// let mut store = Store::open(&path, &Options::new())?;
+    /// drop(Store::<u64>::create(&path, &Parameters::new(3), &Options::new())?);
+    /// let mut store = Store::<u64>::open(&path, &Options::new())?;
     /// let page = Record::new(0x832f_e9f6_aa2f_461a, 17);
-    /// let report = store.bulk_load(Records::WithIds(vec![page, page]))?;
+    /// let report = store.bulk_load(Records::WithIds(vec![page.clone(), page]))?;
     /// assert_eq!((report.added(), report.already_present), (1, 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -186,10 +186,10 @@ impl<F: Fingerprint> Store<F> {
     /// # use fpstore::{Options, Parameters, Records, Store};
     /// # let directory = tempfile::tempdir()?;
     /// # let path = directory.path().join("store");
-    /// let loaded = Records::Numbered(vec![0b0000, 0b0111, 0b1111]);
+    /// let loaded = Records::Numbered(vec![0b0000u64, 0b0111, 0b1111]);
     /// let (store, _) = Store::create_loaded(&path, &Parameters::new(3), &Options::new(), loaded)?;
-    /// let near: Vec<(u32, u64)> = store.query(0b0011, 2)?.iter().map(|found| (found.distance, found.id)).collect();
-    /// assert_eq!(near, [(1, 1), (2, 0), (2, 2)]);
+    /// let near: Vec<(u32, u64)> = store.query(0b0011, 2)?.iter().map(|found| (found.distance, found.fingerprint)).collect();
+    /// assert_eq!(near, [(1, 0b0111), (2, 0b0000), (2, 0b1111)]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -210,14 +210,14 @@ impl<F: Fingerprint> Store<F> {
     /// The `count` records nearest to a fingerprint at any distance, in the order of [`Store::query`].
     ///
     /// ```
-    /// # use fpstore::{Options, Parameters, Records, Store};
+    /// # use fpstore::{Id, Options, Parameters, Records, Store};
     /// # let directory = tempfile::tempdir()?;
     /// # let path = directory.path().join("store");
     /// let loaded = Records::Numbered(vec![0, u64::MAX, u64::MAX << 20]);
     /// let (store, _) = Store::create_loaded(&path, &Parameters::new(3), &Options::new(), loaded)?;
     /// let nearest = store.nearest(u64::MAX << 8, 2)?;
-    /// assert_eq!((nearest[0].id, nearest[0].distance), (1, 8));
-    /// assert_eq!((nearest[1].id, nearest[1].distance), (2, 12));
+    /// assert_eq!((&nearest[0].id, nearest[0].distance), (&Id::Number(1), 8));
+    /// assert_eq!((&nearest[1].id, nearest[1].distance), (&Id::Number(2), 12));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -305,7 +305,7 @@ impl<F: Fingerprint> Store<F> {
     /// # use fpstore::{Options, Parameters, Records, Store};
     /// # let directory = tempfile::tempdir()?;
     /// # let path = directory.path().join("store");
-    /// let loaded = Records::Numbered(vec![1, 2, 3]);
+    /// let loaded = Records::Numbered(vec![1u64, 2, 3]);
     /// let (store, _) = Store::create_loaded(&path, &Parameters::new(3), &Options::new(), loaded)?;
     /// assert!(store.verify()?.damages.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())

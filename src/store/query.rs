@@ -4,6 +4,8 @@ use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Id, Match, distance};
 use crate::search::{Asked, Found, Part, Prober, SegmentPlan, Work, scan_segment, search_segment};
 use crate::segment::{IdScratch, Scratch, Segment, Table};
+use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -91,23 +93,30 @@ impl<'a, F: Fingerprint> Searcher<'a, F> {
                     ControlFlow::Break(found)
                 })?;
                 if let ControlFlow::Break(found) = first {
-                    return self.records_of(segment, fingerprint, found).map(|matches| matches.into_iter().next());
+                    return self.record_of(segment, fingerprint, found);
                 }
             }
         }
         Ok(None)
     }
 
-    /// The records of a fingerprint that a segment has. Where there are no ids, other segments count too.
-    fn records_of(&mut self, segment: &Segment, query: F, found: Found<F>) -> Result<Vec<Match<F>>> {
+    /// The record that is returned for a fingerprint which a segment has. Where there are no ids, other segments count too.
+    fn record_of(&mut self, segment: &Segment, query: F, found: Found<F>) -> Result<Option<Match<F>>> {
         let mut matches = Vec::new();
         collect(segment, query, &mut vec![found], &mut self.prober.scratch, &mut self.ids, &mut matches)?;
         if matches.iter().any(|one| matches!(one.id, Id::Count(_))) {
-            for other in self.segments.iter().filter(|other| !std::ptr::eq(&raw const ***other, segment)) {
-                let rank = other.rank_of(found.fingerprint, &mut self.prober.scratch)?;
-                let mut found: Vec<_> = rank.map(|rank| Found { rank: Some(rank), ..found }).into_iter().collect();
-                collect(other, query, &mut found, &mut self.prober.scratch, &mut self.ids, &mut matches)?;
-            }
+            matches = self.records_of(query, found.fingerprint)?;
+        }
+        Ok(matches.into_iter().min())
+    }
+
+    /// The records of a fingerprint that all segments have, in order.
+    fn records_of(&mut self, query: F, fingerprint: F) -> Result<Vec<Match<F>>> {
+        let mut matches = Vec::new();
+        for segment in self.segments {
+            let rank = segment.rank_of(fingerprint, &mut self.prober.scratch)?;
+            let mut found: Vec<_> = rank.map(|rank| Found { fingerprint, rank: Some(rank) }).into_iter().collect();
+            collect(segment, query, &mut found, &mut self.prober.scratch, &mut self.ids, &mut matches)?;
         }
         Ok(in_order(matches))
     }
@@ -117,35 +126,53 @@ impl<'a, F: Fingerprint> Searcher<'a, F> {
     /// # Errors
     /// `Damaged` or `Io` from reading.
     pub fn nearest(&mut self, fingerprint: F, count: usize) -> Result<Vec<Match<F>>> {
-        if count == 0 {
-            return Ok(Vec::new());
-        }
+        self.nearest_within(fingerprint, count, F::WIDTH)
+    }
+
+    /// The first `count` of what [`Searcher::query`] would return. Beyond the distance that the store is made for, memory is
+    /// taken for so many fingerprints, not for all within `k`.
+    ///
+    /// # Errors
+    /// As [`Searcher::query`].
+    pub fn nearest_within(&mut self, fingerprint: F, count: usize, k: u32) -> Result<Vec<Match<F>>> {
         // Within the distance that the tables are made for the index may have enough.
         let reach = self.segments.first().map_or(0, |segment| segment.footer().parameters.max_distance());
-        let mut near = self.query(fingerprint, reach)?;
-        if near.len() >= count {
-            near.truncate(count);
-            return Ok(near);
+        let mut near = self.query(fingerprint, reach.min(k))?;
+        if near.len() < count && reach < k {
+            return self.scan_nearest(fingerprint, count, k);
         }
-        // How many fingerprints lie at each distance tells how far to look: each of them has at least one record.
-        let mut at_distance = vec![0usize; F::WIDTH as usize + 1];
-        for segment in self.segments {
-            let all = scan_segment(segment, fingerprint, F::WIDTH, &mut self.prober.scratch, &mut self.work, |one| {
-                let away = distance(one.fingerprint, fingerprint) as usize;
-                at_distance.iter_mut().skip(away).take(1).for_each(|fingerprints| *fingerprints += 1);
+        near.truncate(count);
+        Ok(near)
+    }
+
+    /// What [`Searcher::nearest_within`] returns, found by comparing with every stored fingerprint.
+    ///
+    /// # Errors
+    /// As [`Searcher::query`].
+    pub fn scan_nearest(&mut self, fingerprint: F, count: usize, k: u32) -> Result<Vec<Match<F>>> {
+        check_distance::<F>(k)?;
+        // Each fingerprint has at least one record, so the records wanted are among those of so many fingerprints.
+        let mut nearest = BTreeSet::new();
+        let limit = Cell::new(k);
+        for segment in self.segments.iter().filter(|_| count > 0) {
+            let all = scan_segment(segment, fingerprint, &limit, &mut self.prober.scratch, &mut self.work, |one| {
+                let away = distance(one.fingerprint, fingerprint);
+                if away <= limit.get() && nearest.insert((away, one.fingerprint)) && nearest.len() >= count {
+                    if nearest.len() > count {
+                        nearest.pop_last();
+                    }
+                    nearest.last().into_iter().for_each(|&(farthest, _)| limit.set(farthest));
+                }
                 ControlFlow::<()>::Continue(())
             });
             let _ = all?;
         }
-        let mut sum = 0;
-        let enough = (0..F::WIDTH).zip(at_distance).find(|(_, fingerprints)| {
-            sum += fingerprints;
-            sum >= count
-        });
-        let mut near = self.scan(fingerprint, enough.map_or(F::WIDTH, |(away, _)| away))?;
-        if near.len() < count && enough.is_some() {
-            // Segments had records in common, which were counted twice above.
-            near = self.scan(fingerprint, F::WIDTH)?;
+        let mut near = Vec::new();
+        for (_, found) in nearest {
+            near.append(&mut self.records_of(fingerprint, found)?);
+            if near.len() >= count {
+                break;
+            }
         }
         near.truncate(count);
         Ok(near)

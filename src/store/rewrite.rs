@@ -2,6 +2,7 @@
 
 use super::LoadReport;
 use super::load::{add_segment, check_writable, replace_manifest, write_segment};
+use super::room::Room;
 use super::{RecordIter, Store};
 use crate::bulk::{Present, RecordIds, SortedRecords, Workspace, batches};
 use crate::error::{Error, Result};
@@ -30,7 +31,7 @@ pub(super) fn compact<F: Fingerprint>(store: &mut Store<F>) -> Result<bool> {
     if store.segments.len() < 2 {
         return Ok(false);
     }
-    rewrite(store, std::iter::empty()).map(|()| true)
+    rewrite(store, std::iter::empty(), 0).map(|()| true)
 }
 
 /// As [`Store::remove`].
@@ -40,7 +41,7 @@ pub(super) fn remove<F: Fingerprint>(store: &mut Store<F>, records: &SortedRecor
     let left = |store: &Store<F>| store.segments.iter().map(|segment| segment.footer().records).sum::<u64>();
     let before = left(store);
     if any_present(store, records)? {
-        rewrite(store, records.iter())?;
+        rewrite(store, records.iter(), records.given())?;
     }
     let left = left(store);
     // Records that several segments had in common are counted once now.
@@ -81,11 +82,16 @@ fn any_present<F: Fingerprint>(store: &Store<F>, records: &SortedRecords<F>) -> 
     Ok(false)
 }
 
-/// Makes one segment of all records but those `removed`, which come in order, and the store's only one.
-fn rewrite<F: Fingerprint>(store: &mut Store<F>, removed: impl Iterator<Item = Result<Record<F>>>) -> Result<()> {
+/// Makes one segment of all records but those `removed`, which come in order and are no more than `most`, and the store's
+/// only one.
+fn rewrite<F: Fingerprint>(
+    store: &mut Store<F>,
+    removed: impl Iterator<Item = Result<Record<F>>>,
+    most: u64,
+) -> Result<()> {
     let mut state = store.manifest.clone();
     let before = store.segments.clone();
-    merge(store, &mut state, removed)?;
+    merge(store, &mut state, removed, most)?;
     replace_manifest(store, state, before.clone())?;
     remove_files(store, &before);
     Ok(())
@@ -102,7 +108,7 @@ pub(super) fn load_compact<F: Fingerprint>(
     let report = add_segment(store, &mut state, records)?;
     let all = store.segments.clone();
     let several = all.len() > 1;
-    if several && let Err(error) = merge(store, &mut state, std::iter::empty()) {
+    if several && let Err(error) = merge(store, &mut state, std::iter::empty(), 0) {
         // The load goes with it.
         store.segments = before;
         remove_files(store, &all);
@@ -117,18 +123,22 @@ pub(super) fn load_compact<F: Fingerprint>(
     replaced.map(|()| (report, several))
 }
 
-/// Writes one segment of all records but those `removed` and makes it the only one of the store and of `state`. If that
+/// Writes one segment of all records but those `removed`, `most` at most, and makes it the only one of the store and of `state`. If that
 /// fails, both stay as they are.
 fn merge<F: Fingerprint>(
     store: &mut Store<F>,
     state: &mut ManifestData,
     removed: impl Iterator<Item = Result<Record<F>>>,
+    most: u64,
 ) -> Result<()> {
+    let records = store.segments.iter().map(|segment| segment.footer().records).sum();
+    let bytes = state.segments.iter().map(|segment| segment.file_length).sum();
+    Room::of(store).check_merge(bytes, records, most)?;
     let before = std::mem::take(&mut store.segments);
     let workspace = Workspace::new(&store.path, &store.options);
     let mut merged = ManifestData { segments: Vec::new(), ..state.clone() };
     let kept = Without { all: RecordIter::new(&before), removed: removed.peekable() };
-    let written = write_segment(store, &mut merged, &workspace, 0, batches(kept));
+    let written = write_segment(store, &mut merged, &workspace, 0, batches(kept, workspace.memory_of_batches()));
     if let Err(error) = written {
         store.segments = before;
         return Err(error);

@@ -1,39 +1,85 @@
 //! Whether a device has room for a segment, before a byte of it is written.
+//!
+//! The device is asked again with every write; this only spares the user hours of work.
 
 use super::Store;
+use crate::env::Env;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::{Fingerprint, IdKind};
+use crate::format::Parameters;
 use crate::plan::{Workload, predict};
+use std::path::PathBuf;
+use std::sync::Arc;
 
-/// Families of fingerprints, and texts that repeat, are compressed further than the estimate says; never below this part
-/// of it, or hardly.
+/// Families of fingerprints, and texts that repeat, are compressed further than estimates say; never below this part of
+/// them, or hardly.
 const LEAST_PART: f64 = 0.25;
+/// What is left of texts, at most as a rule.
+const TEXTS_PART: f64 = 0.5;
+/// What is left of segments that become one, where they have little in common.
+const MERGED_PART: f64 = 0.5;
 
-/// Refuses a load that the device of the store has no room for: what so many records take at least is estimated, with
-/// all fingerprints different and evenly spread, and a quarter of that has to be free. The device is asked again with
-/// every write; this only spares the user hours of work.
-///
-/// # Errors
-/// `Io` that tells both numbers.
-#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate")]
-pub(super) fn check<F: Fingerprint>(store: &Store<F>, records: u64) -> Result<()> {
-    let parameters = store.parameters();
-    let Some(free) = store.options.env.free_bytes(&store.path) else { return Ok(()) };
-    let workload = Workload {
-        fingerprints: records,
-        width: F::WIDTH,
-        distance: parameters.max_distance(),
-        block_size: parameters.block_size(),
-        filter: false,
-    };
-    let tables = predict(parameters.design(), &workload)?.disk_bytes;
-    let id = if parameters.ids() == IdKind::None { 0.0 } else { (records.max(2) as f64).log2() / 8.0 };
-    let estimated = tables + id * records as f64;
-    if (free as f64) < estimated * LEAST_PART {
-        let message = format!("the new segment takes some {} bytes, {free} are free", estimated as u64);
-        return Err(Error::new(ErrorKind::Io, message)
-            .at_path(&store.path)
-            .with_remedy("free some space on the device, or put the store on a larger one"));
+/// What a store may fill.
+pub(super) struct Room {
+    env: Arc<dyn Env>,
+    path: PathBuf,
+    parameters: Parameters,
+}
+
+impl Room {
+    pub(super) fn of<F: Fingerprint>(store: &Store<F>) -> Self {
+        let (env, path) = (Arc::clone(&store.options.env), store.path.clone());
+        Self { env, path, parameters: store.parameters().clone() }
     }
-    Ok(())
+
+    /// Refuses so many records, with so many bytes of texts, if less than a quarter is free of what they take when all
+    /// fingerprints are different and evenly spread.
+    ///
+    /// # Errors
+    /// `Io` that tells both numbers.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    pub(super) fn check_records(&self, width: u32, records: u64, texts: u64) -> Result<()> {
+        let workload = Workload {
+            fingerprints: records,
+            width,
+            distance: self.parameters.max_distance(),
+            block_size: self.parameters.block_size(),
+            filter: false,
+        };
+        let tables = predict(self.parameters.design(), &workload)?.disk_bytes;
+        let ids = match self.parameters.ids() {
+            IdKind::None => 0.0,
+            IdKind::Number => (records.max(2) as f64).log2() / 8.0 * records as f64,
+            IdKind::Text => TEXTS_PART * texts as f64,
+        };
+        self.check(tables + ids, LEAST_PART)
+    }
+
+    /// Refuses to make one segment of others, of so many bytes and records together and without some of the records, if
+    /// there is not nearly room for it.
+    ///
+    /// # Errors
+    /// As [`Room::check_records`].
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    pub(super) fn check_merge(&self, bytes: u64, records: u64, without: u64) -> Result<()> {
+        let left = records.saturating_sub(without) as f64 / records.max(1) as f64;
+        self.check(bytes as f64 * left, MERGED_PART)
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "estimates"
+    )]
+    fn check(&self, estimated: f64, least: f64) -> Result<()> {
+        let Some(free) = self.env.free_bytes(&self.path) else { return Ok(()) };
+        if free as f64 >= estimated * least {
+            return Ok(());
+        }
+        let message = format!("the new segment takes some {} bytes, {free} are free", estimated as u64);
+        Err(Error::new(ErrorKind::Io, message)
+            .at_path(&self.path)
+            .with_remedy("free some space on the device, or put the store on a larger one"))
+    }
 }

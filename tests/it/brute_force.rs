@@ -115,11 +115,15 @@ fn scan_and_nearest_agree_with_brute_force() {
         }
         let all = expected(&records, query, 64);
         for count in [0, 1, 2, 10, 500, records.len(), records.len() + 1] {
-            assert_eq!(
-                store.nearest(query, count).unwrap(),
-                all[..count.min(all.len())],
-                "{count} nearest {query:016x}"
-            );
+            let mut searcher = store.searcher();
+            let nearest = &all[..count.min(all.len())];
+            assert_eq!(searcher.nearest(query, count).unwrap(), nearest, "{count} nearest {query:016x}");
+            for k in [0, 2, 3, 4, 17, 64] {
+                let near = &nearest[..nearest.partition_point(|found| found.distance <= k)];
+                let label = format!("{count} nearest {query:016x} within {k}");
+                assert_eq!(searcher.nearest_within(query, count, k).unwrap(), near, "{label}");
+                assert_eq!(searcher.scan_nearest(query, count, k).unwrap(), near, "{label}");
+            }
         }
     }
 }

@@ -116,6 +116,37 @@ fn a_second_load() {
 }
 
 #[test]
+fn a_load_that_makes_one_segment() {
+    let (old, new) = (numbered(&real()[..400]), numbered(&real()[200..800]));
+    let after: BTreeSet<Record> = old.iter().chain(&new).cloned().collect();
+    for loads in 0..3 {
+        let before: BTreeSet<Record> = if loads == 0 { BTreeSet::new() } else { old.iter().cloned().collect() };
+        let load = if loads == 0 { after.iter().cloned().collect() } else { new.clone() };
+        sweep(
+            |fixture| {
+                let records: Vec<Record> = before.iter().cloned().collect();
+                drop(fixture.load(&Parameters::new(3), &records, loads));
+            },
+            |fixture, options| {
+                let mut store = <Store>::open(&fixture.path, options)?;
+                store.bulk_load_compact(Records::WithIds(load.clone())).map(|_| ())
+            },
+            |fixture, done, fault| {
+                let mut store = <Store>::open(&fixture.path, &fixture.options).unwrap();
+                let found = records_in(&store);
+                assert!(found == after || (found == before && !done), "{fault:?}");
+                let segments = if found == after { 1 } else { loads };
+                assert_eq!(names(fixture).len(), segments + 2, "{fault:?}: {:?}", names(fixture));
+                store.bulk_load_compact(Records::WithIds(load.clone())).unwrap();
+                assert_eq!(records_in(&store), after, "{fault:?}");
+                assert_eq!(names(fixture).len(), 3, "{fault:?}: {:?}", names(fixture));
+                assert!(store.verify().unwrap().damages.is_empty());
+            },
+        );
+    }
+}
+
+#[test]
 fn a_store_whose_load_failed_answers_as_before_and_takes_the_next_load_or_says_why_not() {
     let (old, new) = (numbered(&real()[..400]), numbered(&real()[200..800]));
     let poisoned = std::cell::Cell::new(0);

@@ -210,7 +210,8 @@ fn bad(folder: &Path) -> Vec<Bad> {
         change(&mut parts);
         bad.push((name.to_owned(), message, parts.bytes()));
     };
-    let (no_kind, kind) = ("a kind of block that does not exist", "a kind of block that the table does not have");
+    let no_kind = "a kind of block that does not exist";
+    let kind = "a block whose kind, count or length its table does not have";
     add("unknown-block-kind", no_kind, "extremes", |parts| parts.sections[2][18] = 57);
     add("block-kind-of-another-codec", kind, "many-ids", |parts| parts.sections[2][18] = 63);
     add("eight-bits-of-kinds", "an index chunk's header is not possible", "extremes", |parts| parts.sections[2][5] = 8);

@@ -13,6 +13,7 @@ mod loading;
 mod overlap;
 mod planner;
 mod reading;
+mod room;
 mod stores;
 mod strict;
 mod support;

@@ -30,6 +30,7 @@ fn check_nearest(store: &Store, records: &[Record], most: usize) {
         for count in [1, 2, 3, 10, records.len() / 2, most] {
             let nearest: Vec<Match> = all.iter().take(count).cloned().collect();
             assert_eq!(store.nearest(query, count).unwrap(), nearest, "{count} nearest");
+            assert_eq!(store.searcher().scan_nearest(query, count, 64).unwrap(), nearest, "{count} nearest");
         }
     }
 }

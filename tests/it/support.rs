@@ -101,7 +101,7 @@ impl Fixture {
         segments: usize,
     ) -> Store<F> {
         let mut store = Store::create(&self.path, parameters, &self.options).unwrap();
-        for part in records.chunks(records.len().div_ceil(segments).max(1)) {
+        for part in records.chunks(records.len().div_ceil(segments.max(1)).max(1)) {
             let load = match parameters.ids() {
                 IdKind::None => Records::Numbered(part.iter().map(|record| record.fingerprint).collect()),
                 _ => Records::WithIds(part.to_vec()),

@@ -99,6 +99,7 @@ fn agrees<F: Fingerprint>(design: Design, k: u32, ks: &[u32], records: &[Record<
             let mut nearest = self::expected(records, query, F::WIDTH);
             nearest.truncate(7);
             assert_eq!(searcher.nearest(query, 7).unwrap(), nearest);
+            assert_eq!(searcher.scan_nearest(query, 7, F::WIDTH).unwrap(), nearest);
         }
     }
     // The index is used where that is cheaper, or this would only test scans.

@@ -1,15 +1,22 @@
 //! The line that says what the fingerprints behind it are; `fpload` honours it.
 
-use fpstore::{IdKind, Parameters};
+use fpstore::{Id, IdKind, Parameters};
 
-/// The first line of fingerprints of a store with these parameters; none where a load would take all of it for granted.
+/// The first line of the records of a store with these parameters, of which the first has this id; none where a load would
+/// take all of it for granted.
 #[must_use]
-pub fn line(parameters: &Parameters) -> Option<String> {
+pub fn line(parameters: &Parameters, first: Option<&Id>) -> Option<String> {
     let (width, ids, hasher) = (parameters.width(), parameters.ids(), parameters.hasher());
-    if width == 64 && ids == IdKind::Number && hasher.is_none() {
+    let told = match ids {
+        IdKind::Number => true,
+        IdKind::None => false,
+        // What looks like a number would be taken for one.
+        IdKind::Text => first.is_none_or(|first| first.text().is_some_and(|text| text.parse::<u64>().is_err())),
+    };
+    if width == 64 && told && hasher.is_none() {
         return None;
     }
-    let ids = if ids == IdKind::Number { String::new() } else { format!(" ids={ids}") };
+    let ids = if told { String::new() } else { format!(" ids={ids}") };
     let hasher = hasher.map_or(String::new(), |hasher| format!(" hasher={hasher}"));
     Some(format!("#fpstore width={width}{ids}{hasher}\n"))
 }

@@ -18,9 +18,31 @@ pub fn parse(text: &str) -> Result<u64, String> {
     }
 }
 
+/// Least memory that a program can be told to keep within.
+const LEAST_MEMORY: u64 = 64 << 20;
+
+/// As [`parse`], for memory that a program is to keep within.
+///
+/// # Errors
+///
+/// When it is none, or less than the program needs by itself.
+pub fn parse_memory(text: &str) -> Result<u64, String> {
+    match parse(text)? {
+        small if small < LEAST_MEMORY => Err("is too small; 64MiB is the least".to_owned()),
+        size => Ok(size),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::{parse, parse_memory};
+
+    #[test]
+    fn memory() {
+        assert_eq!(parse_memory("64MiB"), Ok(64 << 20));
+        assert!(parse_memory("67108863").is_err_and(|error| error.contains("64MiB is the least")));
+        assert!(parse_memory("much").is_err());
+    }
 
     #[test]
     fn units() {

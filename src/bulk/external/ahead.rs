@@ -95,7 +95,7 @@ fn pool(directory: &Path) -> Result<&'static ThreadPool> {
         return Ok(pool);
     }
     let name = |number| format!("chunks-{number}");
-    let built = ThreadPoolBuilder::new().thread_name(name).build();
+    let built = ThreadPoolBuilder::new().num_threads(rayon::current_num_threads()).thread_name(name).build();
     let built = built.map_err(|error| {
         Error::io("cannot start threads that read temporary data in", directory, io::Error::other(error))
     })?;

@@ -33,24 +33,3 @@ impl Item for u64 {
         bytes.try_into().map_or(0, Self::from_le_bytes)
     }
 }
-
-impl Item for (u64, u64) {
-    const BYTES: usize = 16;
-
-    #[inline]
-    fn key(&self) -> u64 {
-        self.0
-    }
-
-    #[inline]
-    fn write(&self, out: &mut Vec<u8>) {
-        self.0.write(out);
-        self.1.write(out);
-    }
-
-    #[inline]
-    fn read(bytes: &[u8]) -> Self {
-        let (first, second) = bytes.split_at_checked(8).unwrap_or_default();
-        (u64::read(first), u64::read(second))
-    }
-}

@@ -3,10 +3,10 @@
 //! Each run is read through a buffer of its own. A heap of the runs' next records tells which one is least: one thread
 //! merges, whatever the texts are like, in memory that does not depend on how they are spread.
 
+use super::length;
 use super::text_chunks::{TextRun, TextRuns};
 use super::text_sorter::LENGTH_BYTES;
-use super::{failed, length};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -146,7 +146,7 @@ impl<F: Fingerprint> Reader<F> {
         self.bytes.resize(had + more, 0);
         if let (Some(file), Some(bytes)) = (&runs.file, self.bytes.get_mut(had..)) {
             let read = file.read_at(self.next, bytes);
-            read.map_err(|error| failed("cannot read temporary data in", &runs.directory, error))?;
+            read.map_err(|error| Error::temporary("cannot read temporary data in", &runs.directory, error))?;
         }
         self.next += more as u64;
         Ok(self.bytes.len() >= count)

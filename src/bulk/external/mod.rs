@@ -33,18 +33,8 @@ pub(crate) use sorter::Sorter;
 pub(crate) use text_chunks::{SortedTexts, TextChunk};
 pub(crate) use text_sorter::TextSorter;
 
-use crate::error::Error;
-use std::io;
-use std::path::Path;
-
 /// Bytes that are written or read at once, where the memory allows for it.
 const TRANSFER: u64 = 1 << 20;
-
-/// What went wrong with the temporary file.
-fn failed(action: &str, directory: &Path, error: io::Error) -> Error {
-    Error::io(action, directory, error)
-        .with_remedy("free some space there, or name a directory on a larger device with --tmp-dir")
-}
 
 /// A number of bytes or items in memory as a length.
 fn length(number: u64) -> usize {

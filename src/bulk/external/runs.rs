@@ -4,9 +4,9 @@
 //! so many items are kept in memory too, so that a search reads but the last few.
 
 use super::peak::Peak;
-use super::{Item, TRANSFER, bytes_of, failed, length};
+use super::{Item, TRANSFER, bytes_of, length};
 use crate::env::{Env, ScratchFile};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ impl<T: Item> Runs<T> {
 
     /// Appends a run of items, `transfer` bytes at once.
     pub(super) fn append(&mut self, env: &Arc<dyn Env>, items: &[T], transfer: u64) -> Result<()> {
-        let fail = |error| failed("cannot write temporary data to", &self.directory, error);
+        let fail = |error| Error::temporary("cannot write temporary data to", &self.directory, error);
         let file = match &mut self.file {
             Some(file) => file,
             none => none.insert(env.scratch(&self.directory).map_err(fail)?),
@@ -84,7 +84,7 @@ impl<T: Item> Runs<T> {
         for items in items.chunks_mut(at_once) {
             bytes.resize(items.len() * T::BYTES, 0);
             let read = file.read_at(offset, bytes);
-            read.map_err(|error| failed("cannot read temporary data in", &self.directory, error))?;
+            read.map_err(|error| Error::temporary("cannot read temporary data in", &self.directory, error))?;
             items.iter_mut().zip(bytes.chunks_exact(T::BYTES)).for_each(|(item, bytes)| *item = T::read(bytes));
             offset += bytes.len() as u64;
         }

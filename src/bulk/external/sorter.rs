@@ -3,7 +3,7 @@
 use super::chunks::Sorted;
 use super::peak::Peak;
 use super::runs::{Runs, transfer};
-use super::{Item, bytes_of, failed, length};
+use super::{Item, bytes_of, length};
 use crate::bulk::sort;
 use crate::env::Env;
 use crate::error::{Error, Result};
@@ -146,7 +146,8 @@ impl<T: Item> Sorter<T> {
             runs.append(&env, &sorted, transfer)?;
             Ok(runs)
         });
-        let writing = writing.map_err(|error| failed("cannot start a thread to write to", &directory, error))?;
+        let writing =
+            writing.map_err(|error| Error::temporary("cannot start a thread to write to", &directory, error))?;
         self.runs = Writing::Busy(writing, directory);
         Ok(())
     }
@@ -159,7 +160,7 @@ impl<T: Item> Sorter<T> {
             Writing::Busy(thread, _) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Writing::Failed(directory) => {
                 let error = io::Error::other("an earlier write has failed");
-                Err(failed("cannot write temporary data to", &directory, error))
+                Err(Error::temporary("cannot write temporary data to", &directory, error))
             }
         }
     }

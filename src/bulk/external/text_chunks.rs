@@ -83,23 +83,28 @@ impl<F: Fingerprint> SortedTexts<F> {
         }
     }
 
+    /// Bytes of all texts; equal records may be among them.
+    pub(crate) fn text_bytes(&self) -> u64 {
+        let (bytes, each, records) = match &self.records {
+            Records::Memory(kept) => (kept.texts.bytes(), LENGTH_BYTES, self.count),
+            Records::Runs(runs) => {
+                (runs.file.as_ref().map_or(0, |file| file.length()), F::BYTES + LENGTH_BYTES, runs.records)
+            }
+        };
+        bytes.saturating_sub(records * each as u64)
+    }
+
     /// All records, ascending by fingerprint and the text's bytes, each once. The iterator, with the chunk it returned
     /// last, takes `memory` bytes at most, short of single records that take more.
     pub(crate) fn chunks(&self, memory: u64) -> TextChunks<F> {
         // A part for what is read, and two chunks: the one that the caller has, and the next one.
         let (buffers, chunk) = (memory / 4, memory / 8 * 3);
-        let (input, records, texts) = match &self.records {
-            Records::Memory(kept) => {
-                // With those that were dropped, which does for the proportion.
-                let texts = kept.texts.bytes().saturating_sub(self.count * LENGTH_BYTES as u64);
-                (Input::Memory(Arc::clone(kept), 0), self.count, texts)
-            }
-            Records::Runs(runs) => {
-                let bytes = runs.file.as_ref().map_or(0, |file| file.length());
-                let texts = bytes.saturating_sub(runs.records * (F::BYTES + LENGTH_BYTES) as u64);
-                (Input::Runs(Merge::new(Arc::clone(runs), buffers)), runs.records, texts)
-            }
+        let (input, records) = match &self.records {
+            // With those that were dropped, which does for the proportion.
+            Records::Memory(kept) => (Input::Memory(Arc::clone(kept), 0), self.count),
+            Records::Runs(runs) => (Input::Runs(Merge::new(Arc::clone(runs), buffers)), runs.records),
         };
+        let texts = self.text_bytes();
         // Room for entries and for texts in the proportion that all records have.
         let each = bytes_of::<TextEntry<F>>(1) + texts.div_ceil(records.max(1));
         let entries = (chunk / each).clamp(1, records.max(1));
@@ -150,6 +155,11 @@ impl<F: Fingerprint> TextChunk<F> {
     /// Number of records.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// Bytes of records and texts.
+    pub(crate) fn bytes(&self) -> usize {
+        self.entries.len() * size_of::<TextEntry<F>>() + self.texts.len()
     }
 
     fn is_last(&self, fingerprint: F, text: &[u8]) -> bool {

@@ -5,7 +5,7 @@
 use super::peak::Peak;
 use super::runs::transfer;
 use super::text_chunks::{Kept, SortedTexts, TextRun, TextRuns};
-use super::{bytes_of, failed, length};
+use super::{bytes_of, length};
 use crate::bulk::sort;
 use crate::env::{Env, ScratchFile};
 use crate::error::{Error, Result};
@@ -208,7 +208,7 @@ impl<F: Fingerprint> TextSorter<F> {
     fn spill(&mut self) -> Result<()> {
         let earlier = std::mem::replace(&mut self.failed, true);
         let directory = self.runs.directory.clone();
-        let fail = |error| failed("cannot write temporary data to", &directory, error);
+        let fail = |error| Error::temporary("cannot write temporary data to", &directory, error);
         if earlier {
             return Err(fail(std::io::Error::other("an earlier write has failed")));
         }

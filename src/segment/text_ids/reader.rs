@@ -140,7 +140,18 @@ impl TextIds {
         before.iter().fold(start, |place, &frame| place.behind(frame))
     }
 
-    /// The frame in which the fingerprint of a rank begins, and how many begin before it there.
+    /// The frame in which the fingerprint with this rank begins, and how many begin before it there.
+    ///
+    /// # Errors
+    /// `Damaged` if there is no such fingerprint.
+    pub(crate) fn place_of(&self, rank: u64) -> Result<(u64, usize)> {
+        self.find(rank).ok_or_else(|| self.nobody())
+    }
+
+    fn nobody(&self) -> Error {
+        Error::damaged("a fingerprint has no ids").at_path(self.file.path())
+    }
+
     fn find(&self, rank: u64) -> Option<(u64, usize)> {
         let step = self.marks.partition_point(|mark| mark.rank <= rank).checked_sub(1)?;
         let mut left = rank.checked_sub(self.marks.get(step)?.rank)?;
@@ -218,15 +229,14 @@ impl TextIds {
     /// # Errors
     /// `Damaged` if there is no such fingerprint, or frames and index contradict each other; `Io`.
     pub(crate) fn ids_of(&self, rank: u64, scratch: &mut TextScratch, ids: &mut Vec<Box<str>>) -> Result<()> {
-        let nobody = || Error::damaged("a fingerprint has no ids").at_path(self.file.path());
-        let (mut number, nth) = self.find(rank).ok_or_else(nobody)?;
+        let (mut number, nth) = self.place_of(rank)?;
         let mut take = |frame: &TextFrame, records: Range<usize>| {
             let more = records.end == frame.records();
             ids.extend(records.map(|record| Box::from(frame.text(record))));
             more
         };
         let mut more = self.with_frame(number, scratch, |frame| {
-            let records = frame.range_of(nth).ok_or_else(nobody)?;
+            let records = frame.range_of(nth).ok_or_else(|| self.nobody())?;
             Ok(take(frame, records))
         })?;
         // A fingerprint with very many ids goes on in the next frames.

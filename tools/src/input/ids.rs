@@ -1,6 +1,6 @@
 //! Ids: what a load takes as one, and that all its records have the same kind.
 
-use fpstore::{IdKind, IdRef, check_text};
+use fpstore::{Id, IdKind, IdRef, check_text};
 
 use super::place::excerpt;
 use super::text::decimal;
@@ -35,6 +35,24 @@ impl RawId<'_> {
     #[must_use]
     pub fn is_none(self) -> bool {
         matches!(self, Self::None)
+    }
+}
+
+impl RawId<'_> {
+    /// The id by itself, whatever those of other records are: a number as numbers are written, or else a text.
+    ///
+    /// # Errors
+    ///
+    /// When it is neither: a sentence for people.
+    pub fn own(self) -> Result<Option<Id>, String> {
+        Ok(match self {
+            Self::None => None,
+            Self::Number(number) => Some(Id::Number(number)),
+            Self::Text(bytes) => match decimal(bytes) {
+                Some(Some(number)) if number.to_string().as_bytes() == bytes => Some(Id::Number(number)),
+                _ => Some(Id::from(text(bytes)?)),
+            },
+        })
     }
 }
 
@@ -198,6 +216,17 @@ mod tests {
         assert_eq!(seen(&[raw("/a"), RawId::Number(5)]), (Ok("Text(\"5\")".into()), Some(Found::Text)));
         assert_eq!(seen(&[raw("18446744073709551616")]).1, Some(Found::Text));
         assert_eq!(seen(&[raw("-1")]).1, Some(Found::Text));
+    }
+
+    #[test]
+    fn ids_by_themselves() {
+        assert_eq!(NONE.own(), Ok(None));
+        assert_eq!(RawId::Number(7).own(), Ok(Some(Id::Number(7))));
+        assert_eq!(raw("7").own(), Ok(Some(Id::Number(7))));
+        for text in ["007", "+7", "a/7", "18446744073709551616"] {
+            assert_eq!(raw(text).own(), Ok(Some(Id::from(text))));
+        }
+        assert!(raw("").own().is_err() && RawId::Text(b"\xff").own().is_err());
     }
 
     #[test]

@@ -83,6 +83,12 @@ impl Input {
         header.or(column).or(self.named)
     }
 
+    /// Number of records, if a Parquet file says it.
+    #[must_use]
+    pub fn rows(&self) -> Option<u64> {
+        if let Body::Parquet(parquet) = &self.body { parquet.row_count() } else { None }
+    }
+
     /// The records, with fingerprints of one width.
     ///
     /// # Errors

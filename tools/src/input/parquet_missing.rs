@@ -21,6 +21,10 @@ impl Parquet {
         match self.0 {}
     }
 
+    pub(super) fn row_count(&self) -> Option<u64> {
+        match self.0 {}
+    }
+
     pub(super) fn rows<F>(self) -> Result<Rows<F>, String> {
         match self.0 {}
     }

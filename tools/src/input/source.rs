@@ -53,6 +53,18 @@ impl Source {
         Ok(metadata.is_file().then_some(metadata.len()))
     }
 
+    /// The length of what is read from it, if it is an ordinary file that is not compressed.
+    ///
+    /// # Errors
+    ///
+    /// As [`Source::length`].
+    pub fn plain_length(&self) -> anyhow::Result<Option<u64>> {
+        match self {
+            Self::File(path) if Compression::of(path) == Compression::None => self.length(),
+            _ => Ok(None),
+        }
+    }
+
     /// Opens it. What is read from the file counts as progress.
     pub(super) fn open(&self, progress: &Progress) -> anyhow::Result<Box<dyn Read + Send>> {
         match self {

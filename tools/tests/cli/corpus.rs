@@ -212,3 +212,31 @@ fn matches_beyond_memory_are_an_error_that_says_what_helps() {
     let two: String = (0..2).map(|number| format!("{0}\t{0}\t0\t{number}\n", "0".repeat(16))).collect();
     assert_eq!(stdout(&mut ask(&["--nearest", "2"])), two.repeat(1000));
 }
+
+/// Files of bare numbers and of hexadecimal digits without a header do not tell it; an option does, or the queries.
+#[test]
+fn the_width_of_a_corpus() {
+    let place = Place::new();
+    let lines = |values: &[u128]| {
+        values.iter().zip(0..).fold(String::new(), |text, (value, id)| format!("{text}{value:032x}\t{id}\n"))
+    };
+    let corpus = place.file("wide.tsv", lines(&[1 << 100, 0xffff, u128::MAX]));
+    let query = format!("{:032x}", (1u128 << 100) ^ 1);
+    let expected = format!("{query}\t{:032x}\t1\t0\n", 1u128 << 100);
+    assert_eq!(stdout(fpquery().args(["-k", "3", "--corpus"]).arg(&corpus).arg(&query)), expected);
+    let ask = |options: &[&str]| {
+        let mut ask = fpquery();
+        ask.args(["-k", "3", "--corpus"]).arg(&corpus).args(options).write_stdin(format!("{query}\n"));
+        ask
+    };
+    assert_eq!(stdout(&mut ask(&["--width", "128"])), expected);
+    fails(&mut ask(&[]), &["line 1", "16 hexadecimal digits", "found 32"]);
+    fails(&mut ask(&["--width", "96"]), &["--width", "96"]);
+    let headed = place.file("headed.tsv", format!("#fpstore width=128\n{}", lines(&[5])));
+    let text = format!("{:032x}\n", 4);
+    let found = stdout(fpquery().arg("--corpus").arg(&headed).write_stdin(text));
+    assert_eq!(found, format!("{:032x}\t{:032x}\t1\t0\n", 4, 5));
+    fails(fpquery().args(["--width", "256", "--corpus"]).arg(&headed).write_stdin(""), &["headed.tsv", "128", "256"]);
+    let store = place.store(&[(1, 1)]);
+    fails(fpquery().args(["--width", "64"]).arg(store).arg("0000000000000001"), &["--corpus"]);
+}

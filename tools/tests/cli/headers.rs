@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::support::{Place, fails, fpdump, fpload, json_object, stdout};
+use crate::support::{Place, fails, fpdump, fpload, fpquery, json_object, stdout};
 use crate::wide::fails_unchanged;
 
 const RECORD: &str = "00000000000000ff\t1\n";
@@ -76,6 +76,47 @@ fn a_hasher_that_is_not_the_stores() {
         fpload().arg("--dry-run").arg(&known).arg("-").write_stdin(other),
         &["simhash/1", "simhash/2"],
     );
+}
+
+/// Both orders, and both where the store is new and where it is not.
+#[test]
+fn a_hasher_that_some_inputs_do_not_name() {
+    let place = Place::new();
+    let (new, store) = (place.path("new"), place.path("store"));
+    let named = place.file("named.tsv", format!("#fpstore hasher=mine\n{RECORD}"));
+    let silent = place.file("silent.tsv", "00000000000000ff\t2\n");
+    fpload().args(["--create", "--hasher", "mine"]).arg(&store).arg(&silent).assert().success();
+    for inputs in [[&named, &silent], [&silent, &named]] {
+        fails(fpload().arg("--create").arg(&new).args(inputs), &["silent.tsv", "is not said", "--hasher mine"]);
+        assert!(!new.exists());
+        fails_unchanged(&store, fpload().arg(&store).args(inputs), &["silent.tsv", "is not said", "--hasher mine"]);
+    }
+    fpload().args(["--hasher", "mine"]).arg(&store).args([&named, &silent]).assert().success();
+    let bad = ["--create", "--hasher", "a b"];
+    fails(fpload().args(bad).arg(&new).arg(&silent), &["--hasher", "without white space"]);
+    assert!(!new.exists());
+}
+
+#[test]
+fn queries_of_another_hasher() {
+    let place = Place::new();
+    let (store, unknown) = (place.path("store"), place.path("unknown"));
+    fpload().args(["--create", "--hasher", "mine"]).arg(&store).arg("-").write_stdin(RECORD).assert().success();
+    fpload().arg("--create").arg(&unknown).arg("-").write_stdin(RECORD).assert().success();
+    let corpus = place.file("corpus.tsv", format!("#fpstore width=64 hasher=mine\n{RECORD}"));
+    for hasher in ["mine", "yours"] {
+        let text = format!("#fpstore hasher={hasher}\n00000000000000ff\n");
+        fpquery().arg(&unknown).write_stdin(text.clone()).assert().success();
+        let (mut of_store, mut of_corpus) = (fpquery(), fpquery());
+        for ask in [of_store.arg(&store), of_corpus.arg("--corpus").arg(&corpus)] {
+            ask.write_stdin(text.clone());
+            if hasher == "mine" {
+                ask.assert().success();
+            } else {
+                fails(ask, &["made by yours", "by mine"]);
+            }
+        }
+    }
 }
 
 #[test]

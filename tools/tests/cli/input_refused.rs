@@ -2,23 +2,34 @@
 
 use crate::support::{Place, contents, fails, families, fpload, fpquery, lines};
 
-/// A creation and an addition both refuse the input.
+/// A creation, an addition and a query all refuse the input.
 fn refused(place: &Place, name: &str, content: &[u8], options: &[&str], parts: &[&str]) {
-    let input = place.file(name, content);
     let parts = [&[name], parts].concat();
+    load_refused(place, name, content, options, &parts);
+    let mut ask = fpquery();
+    let assert = ask.args(options).arg("--input").arg(place.path(name)).arg(place.path("store")).assert().code(2);
+    let message = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    assert!(parts.iter().all(|part| message.contains(part)), "{message}");
+}
+
+/// The input's ids are none for the store. Queries may have any: those are theirs.
+fn ids_refused(place: &Place, name: &str, content: &[u8], parts: &[&str]) {
+    load_refused(place, name, content, &[], &[&[name], parts].concat());
+    fpquery().arg("--input").arg(place.path(name)).arg(place.path("store")).assert().code(1).stderr("");
+}
+
+/// A creation and an addition both refuse the input.
+fn load_refused(place: &Place, name: &str, content: &[u8], options: &[&str], parts: &[&str]) {
+    let input = place.file(name, content);
     let new = place.path("new");
-    fails(fpload().arg("--create").args(options).arg(&new).arg(&input), &parts);
+    fails(fpload().arg("--create").args(options).arg(&new).arg(&input), parts);
     assert!(!new.exists(), "{name}");
 
     let store = place.path("store");
     let before = contents(&store);
     let good = place.file("good.tsv", "0000000000000000\t999\n");
-    fails(fpload().args(options).arg(&store).arg(good).arg(&input), &parts);
+    fails(fpload().args(options).arg(&store).arg(good).arg(&input), parts);
     assert_eq!(contents(&store), before, "{name}");
-    let mut ask = fpquery();
-    let assert = ask.args(options).arg("--input").arg(&input).arg(&store).assert().code(2);
-    let message = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
-    assert!(parts.iter().all(|part| message.contains(part)), "{message}");
 }
 
 #[test]
@@ -34,10 +45,6 @@ fn text_that_is_no_record() {
         ("00000000000000ff,2", "a TAB stands between"),
         ("00000000000000ff\t", "the id is empty"),
         ("00000000000000ff\t2\t3", "more than two columns"),
-        ("00000000000000ff\t/path", "the id '/path' is not a decimal number; the ids are u64 here"),
-        ("00000000000000ff\t-2", "not a decimal number"),
-        ("00000000000000ff\t18446744073709551616", "does not fit 64 bits"),
-        ("00000000000000ff", "no id"),
         ("a\u{0}b", "16 hexadecimal digits"),
     ]
     .into_iter()
@@ -46,6 +53,18 @@ fn text_that_is_no_record() {
         let text = format!("{good}# remark\n\n{line}\n{good}");
         refused(&place, &format!("a{n}.tsv"), text.as_bytes(), &[], &["line 4", part]);
     }
+    for (n, (id, part)) in [
+        ("/path", "the id '/path' is not a decimal number; the ids are u64 here"),
+        ("-2", "not a decimal number"),
+        ("18446744073709551616", "does not fit 64 bits"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let text = format!("{good}00000000000000ff\t{id}\n");
+        ids_refused(&place, &format!("b{n}.tsv"), text.as_bytes(), &["line 2", part]);
+    }
+    ids_refused(&place, "c.tsv", format!("{good}00000000000000ff\n").as_bytes(), &["line 2", "no id"]);
     refused(&place, "c.txt", b"12x\t1\n", &["--format", "dec"], &["line 1", "expected a decimal number"]);
     refused(&place, "d.txt", b"18446744073709551616\t1", &["--format", "dec"], &["line 1", "does not fit"]);
     refused(&place, "e.txt", b"#fpstore width=96 hasher=x\n", &[], &["line 1", "96-bit"]);
@@ -91,13 +110,17 @@ fn json_that_is_no_record() {
         (r#"{"id": 2}"#, r#"there is no "fingerprint""#),
         (r#"{"fingerprint": "ff", "id": 2}"#, "16 hexadecimal digits"),
         (r#"{"fingerprint": -1, "id": 2}"#, "unsigned 64-bit"),
-        (r#"{"fingerprint": 1, "id": "doc"}"#, "the id 'doc' is not a decimal number; the ids are u64 here"),
-        (r#"{"fingerprint": 1}"#, "no id"),
     ]
     .into_iter()
     .enumerate()
     {
         refused(&place, &format!("a{n}.ndjson"), format!("{good}\n{line}\n").as_bytes(), &[], &["line 2", part]);
+    }
+    for (name, text, part) in [
+        ("c", r#"{"fingerprint": 1, "id": "doc"}"#, "the id 'doc' is not a decimal number; the ids are u64 here"),
+        ("d", r#"{"fingerprint": 1}"#, "no id"),
+    ] {
+        ids_refused(&place, &format!("{name}.ndjson"), format!("{good}\n{text}\n").as_bytes(), &["line 2", part]);
     }
     let text = r#"{"fingerprint": 1}"#;
     refused(&place, "b.ndjson", text.as_bytes(), &["--id-column", "id"], &["line 1", r#"there is no "id""#]);

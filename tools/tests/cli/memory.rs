@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use crate::support::{Place, Random, contents, fails, fpdump, fpload, stdout};
+use crate::support::{Place, Random, contents, fails, fpdump, fpload, json_object, stdout};
 use crate::wide::fails_unchanged;
 
 /// More than 64 MiB hold.
@@ -55,6 +55,34 @@ fn a_load_that_spills_makes_the_same_store() {
     let mut load = fpload();
     load.args(["--memory", "64MiB", "--tmp-dir"]).arg(&none).arg(&roomy).arg(&input);
     fails_unchanged(&roomy, &mut load, &["no-such-directory", "No such file"]);
+}
+
+/// More ids than the memory holds, all of one fingerprint: they are there already, or in two segments that become one.
+#[test]
+fn a_fingerprint_with_very_many_records() {
+    let place = Place::new();
+    let ids = |from: u64, to: u64| {
+        (from..to).fold(String::new(), |mut text, n| {
+            writeln!(text, "00000000000000aa\t{n}").unwrap();
+            text
+        })
+    };
+    let (first, second) =
+        (place.file("first.tsv", ids(0, 2_000_000)), place.file("second.tsv", ids(1_000_000, 3_000_000)));
+    let store = place.path("store");
+    let load = |options: &[&str], input: &Path| {
+        let mut load = fpload();
+        load.args(["--memory", "64MiB", "--json"]).args(options).arg(&store).arg(input);
+        json_object(&stdout(&mut load))
+    };
+    assert_eq!(load(&["--create"], &first)["store_records"], 2_000_000);
+    let report = load(&[], &second);
+    assert_eq!((&report["store_records"], &report["already_present"]), (&3_000_000.into(), &1_000_000.into()));
+    fpload().args(["--compact", "--memory", "64MiB"]).arg(&store).assert().success();
+    sound(&store);
+    assert!(stdout(fpdump().arg("scan").arg(&store)) == ids(0, 3_000_000));
+    assert_eq!(load(&["--remove"], &first)["removed"], 2_000_000);
+    assert!(stdout(fpdump().arg("scan").arg(&store)) == ids(2_000_000, 3_000_000));
 }
 
 #[test]

@@ -139,7 +139,12 @@ impl Sort {
         if self.kind != Kind::None {
             sorted.dedup();
         }
-        let header = if self.width == 64 { String::new() } else { format!("#fpstore width={}\n", self.width) };
+        let ids = if self.kind == Kind::None { " ids=none" } else { "" };
+        let header = if self.width == 64 && ids.is_empty() {
+            String::new()
+        } else {
+            format!("#fpstore width={}{ids}\n", self.width)
+        };
         header + &self.lines(&sorted)
     }
 

@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use fpstore::{Fingerprint, Id, Record};
+use fpstore::{Fingerprint, Id, Parameters, Record};
 use fpstore_tools::common::SCHEMA_VERSION;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::header;
@@ -14,21 +14,25 @@ use crate::opened::Opened;
 
 pub(crate) fn run<F: Fingerprint>(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
     let opened = Opened::<F>::new(path)?;
-    if let Some(header) = header::line(opened.parameters()).filter(|_| !json) {
-        out.write_all(header.as_bytes())?;
-    }
+    let parameters = opened.parameters().clone();
     match opened {
-        Opened::Store(store) => all(store.records(), json, out)?,
-        Opened::Segment(view) => all(view.records::<F>()?, json, out)?,
+        Opened::Store(store) => all(store.records(), &parameters, json, out)?,
+        Opened::Segment(view) => all(view.records::<F>()?, &parameters, json, out)?,
     }
     Ok(Outcome::Done)
 }
 
 fn all<F: Fingerprint>(
     records: impl Iterator<Item = fpstore::Result<Record<F>>>,
+    parameters: &Parameters,
     json: bool,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
+    let mut records = records.peekable();
+    let first = records.peek().and_then(|first| first.as_ref().ok());
+    if let Some(header) = header::line(parameters, first.map(|first| &first.id)).filter(|_| !json) {
+        out.write_all(header.as_bytes())?;
+    }
     let mut text = Vec::new();
     for record in records {
         let Record { fingerprint, id } = record?;

@@ -7,7 +7,7 @@ use clap::{Parser, ValueEnum};
 use fpstore::Codec;
 use fpstore_tools::common::Common;
 use fpstore_tools::input::InputOptions;
-use fpstore_tools::size;
+use fpstore_tools::{size, width};
 
 use crate::choice::PlanChoice;
 
@@ -55,7 +55,7 @@ pub(crate) struct Args {
     pub(crate) dry_run: bool,
 
     /// Bits of a fingerprint: 64, 128 or 256 [default: what the first input says of itself, or 64]
-    #[arg(long, value_name = "BITS", value_parser = parse_width, help_heading = CREATION)]
+    #[arg(long, value_name = "BITS", value_parser = width::parse, help_heading = CREATION)]
     pub(crate) width: Option<u32>,
 
     /// Distance that the store is made for [default: 3]
@@ -83,7 +83,7 @@ pub(crate) struct Args {
 
     /// Memory that the load may take, from 64MiB on; what does not fit is sorted in temporary files [default: half of
     /// the machine's]
-    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse_memory)]
     pub(crate) memory: Option<u64>,
 
     /// Directory for temporary files [default: the one that the store is in]. They have no names there and vanish with
@@ -125,22 +125,6 @@ pub(crate) enum Ids {
     U64,
     Text,
     None,
-}
-
-fn parse_width(text: &str) -> Result<u32, String> {
-    match text {
-        "64" => Ok(64),
-        "128" => Ok(128),
-        "256" => Ok(256),
-        _ => Err("expected 64, 128 or 256".to_owned()),
-    }
-}
-
-fn parse_memory(text: &str) -> Result<u64, String> {
-    match size::parse(text)? {
-        small if small < 64 << 20 => Err("is too small; 64MiB is the least".to_owned()),
-        size => Ok(size),
-    }
 }
 
 fn parse_codec(text: &str) -> Result<Codec, String> {

@@ -1,9 +1,9 @@
 //! What a new store is made of, and whether an existing one is what the options say.
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use fpstore::plan::{Design, Goal, Workload};
 use fpstore::{Fingerprint, IdKind, Parameters, SortedRecords};
-use fpstore_tools::input::{self, Header};
+use fpstore_tools::input;
 
 use crate::args::{Args, Ids};
 use crate::choice::PlanChoice;
@@ -81,6 +81,7 @@ pub(crate) fn check_options(args: &Args, width: u32) -> anyhow::Result<()> {
         bail!("--records goes with --plan list only; a load counts its records itself");
     }
     check_distance(args, width)?;
+    Parameters::new(0).with_hasher(args.hasher.as_deref()).check().context("--hasher")?;
     if let Some(PlanChoice::Named(design)) = args.plan {
         design.tables(width)?;
     }
@@ -112,53 +113,5 @@ fn agree<T: PartialEq + std::fmt::Display>(option: &str, asked: Option<T>, is: T
             bail!("{option} {asked} contradicts the store, which was created with {is}; it cannot be changed")
         }
         _ => Ok(()),
-    }
-}
-
-/// Who made the fingerprints of a load: what the option says, or the first input. Every header that names somebody has
-/// to name the same.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Hasher {
-    name: Option<String>,
-}
-
-impl Hasher {
-    /// What the option says.
-    pub(crate) fn new(option: Option<&str>) -> Self {
-        Self { name: option.map(str::to_owned) }
-    }
-
-    /// Takes in what an input says of itself.
-    pub(crate) fn meet(&mut self, input: &str, header: Option<&Header>) -> anyhow::Result<()> {
-        let Some(found) = header.and_then(|header| header.hasher.as_deref()) else { return Ok(()) };
-        match &self.name {
-            Some(name) if name != found => {
-                bail!("{input}: its fingerprints were made by {found}, the others by {name}; they must not be mixed")
-            }
-            _ => self.name = Some(found.to_owned()),
-        }
-        Ok(())
-    }
-
-    pub(crate) fn name(&self) -> Option<&str> {
-        self.name.as_deref()
-    }
-
-    /// Refuses fingerprints of another hasher than the store's, or of an unknown one where the store's is known.
-    pub(crate) fn check(&self, parameters: &Parameters) -> anyhow::Result<()> {
-        match (parameters.hasher(), self.name()) {
-            (Some(store), Some(load)) if store != load => {
-                bail!("the store's fingerprints were made by {store}, these by {load}; they must not be mixed")
-            }
-            (Some(store), None) => bail!(
-                "the store's fingerprints were made by {store}; what made these is not said: if it is the same, name it \
-                 with --hasher {store}"
-            ),
-            (None, Some(load)) => bail!(
-                "these fingerprints were made by {load}; what made the store's is not known (it was created without \
-                 --hasher)"
-            ),
-            _ => Ok(()),
-        }
     }
 }

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use anyhow::bail;
 use fpstore::{Fingerprint, IdKind, Options, RecordSorter, SortedRecords};
-use fpstore_tools::input::{IdRule, Ids, Input, InputOptions, Source, feed};
+use fpstore_tools::input::{Format, IdRule, Ids, Input, InputOptions, Source, feed};
 use fpstore_tools::progress::Progress;
 
 use crate::args::Args;
-use crate::creation::Hasher;
+use crate::hasher::Hasher;
 
 /// The inputs of a load, none of them read; the first one is open, so that its width is known.
 pub(crate) struct Inputs {
@@ -32,7 +32,10 @@ impl Inputs {
         if sources.iter().filter(|source| **source == Source::Standard).count() > 1 {
             bail!("standard input can be read only once");
         }
-        let options = InputOptions { temp_dir: args.tmp_dir.clone(), ..args.options.clone() };
+        // As the load itself does it: the system's place for temporary files may be memory.
+        let around = args.store.as_deref().and_then(|store| store.ancestors().find(|above| above.is_dir()));
+        let temp_dir = args.tmp_dir.as_deref().or(around).map(Path::to_owned);
+        let options = InputOptions { temp_dir, ..args.options.clone() };
         let mut total = Some(0);
         for source in &sources {
             options.format_of(source)?;
@@ -54,6 +57,17 @@ impl Inputs {
         self.first.as_ref().and_then(Input::header).and_then(|header| header.ids)
     }
 
+    /// Number of records that can be told without reading: of raw integers, and of a Parquet file that comes first.
+    fn least_records<F: Fingerprint>(&self) -> anyhow::Result<u64> {
+        let mut least = self.first.as_ref().and_then(Input::rows).unwrap_or(0);
+        for source in &self.sources {
+            if let (Format::Le, Some(bytes)) = (self.options.format_of(source)?, source.plain_length()?) {
+                least = least.saturating_add(bytes / u64::from(F::WIDTH / 8));
+            }
+        }
+        Ok(least)
+    }
+
     /// The records of all inputs, for the store at `path`.
     pub(crate) fn gather<F: Fingerprint>(
         self,
@@ -62,8 +76,9 @@ impl Inputs {
         ids: Ids,
         loading: &Options,
     ) -> anyhow::Result<Gathered<F>> {
-        let Self { sources, options, mut first, progress } = self;
         let mut sorter = RecordSorter::<F>::new(path, loading);
+        sorter.check_room(self.least_records::<F>()?)?;
+        let Self { sources, options, mut first, progress } = self;
         let (mut rule, mut hasher) = (IdRule::new(ids), Hasher::new(args.hasher.as_deref()));
         for source in &sources {
             progress.message(format!("reading {}", source.name()));

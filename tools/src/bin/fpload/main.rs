@@ -7,6 +7,7 @@ mod args;
 mod choice;
 mod creation;
 mod gather;
+mod hasher;
 mod load;
 mod plan_list;
 mod summary;

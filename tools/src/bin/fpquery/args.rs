@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Parser, ValueEnum};
 use fpstore_tools::common::Common;
 use fpstore_tools::input::InputOptions;
-use fpstore_tools::size;
+use fpstore_tools::{size, width};
 
 const EXAMPLES: &str = "\
 Output: a line for every match, `query<TAB>match<TAB>distance<TAB>id`, in the order of the queries, then by distance,
@@ -55,8 +55,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     pub(crate) corpus: Option<OsString>,
 
+    /// With --corpus: the width of its fingerprints, 64, 128 or 256 bits [default: what its header, its name or the first
+    /// query on the command line tells, or else 64]
+    #[arg(long, value_name = "BITS", value_parser = width::parse, requires = "corpus")]
+    pub(crate) width: Option<u32>,
+
     /// With --corpus: memory for queries and matches, such as 8GiB [default: half of what the machine has]
-    #[arg(long, value_name = "SIZE", value_parser = parse_memory, requires = "corpus")]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse_memory, requires = "corpus")]
     pub(crate) memory: Option<u64>,
 
     /// Compare with every stored fingerprint instead of using the index, to check it
@@ -101,13 +106,6 @@ impl Args {
             args.queries.insert(0, first.to_string_lossy().into_owned());
         }
         args
-    }
-}
-
-fn parse_memory(text: &str) -> Result<u64, String> {
-    match size::parse(text)? {
-        small if small < 64 << 20 => Err("is too small; 64MiB is the least".to_owned()),
-        size => Ok(size),
     }
 }
 

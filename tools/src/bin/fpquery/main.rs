@@ -61,6 +61,7 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path) -> anyhow::Result<Outcome> 
     let filters = args.filter.map_or_else(Filters::default, Filters::from);
     let options = Options::new().with_read_mode(args.read.into()).with_filters(filters);
     let store = Store::<F>::open_read_only(store, &options)?;
+    queries.check_hasher(store.parameters().hasher())?;
     let question = Question::new(args, store.parameters().max_distance());
     warn_of_wide_radius(args, &question, &store);
 

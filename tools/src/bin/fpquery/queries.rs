@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::ffi::OsStr;
 
 use anyhow::{anyhow, bail};
-use fpstore::{Fingerprint, Id, IdRef};
-use fpstore_tools::input::{Entry, IdRule, InputOptions, Reader, Source, parse_hex};
+use fpstore::{Fingerprint, Id};
+use fpstore_tools::input::{Entry, Input, InputOptions, Reader, Source, parse_hex};
 use fpstore_tools::progress::Progress;
 
 use crate::args::Args;
@@ -22,7 +22,8 @@ pub(crate) struct Query<F> {
 #[derive(Debug)]
 pub(crate) struct Queries<F: Fingerprint> {
     from: From<F>,
-    rule: IdRule,
+    /// Who made them, where their header says so.
+    hasher: Option<String>,
     next_number: u64,
 }
 
@@ -38,16 +39,33 @@ pub(crate) type End = Option<anyhow::Result<()>>;
 impl<F: Fingerprint> Queries<F> {
     /// Opens the input. Arguments are all checked here, before the first answer.
     pub(crate) fn new(args: &Args, options: &InputOptions) -> anyhow::Result<Self> {
+        let mut hasher = None;
+        let mut reader = |file: &OsStr| -> anyhow::Result<From<F>> {
+            let input = Input::open(&Source::new(file), options, &Progress::hidden())?;
+            hasher = input.header().and_then(|header| header.hasher.clone());
+            Ok(From::Reader(Box::new(input.reader()?)))
+        };
         let from = match (&args.input, args.queries.as_slice()) {
-            (Some(file), _) => reader(options, file)?,
-            (None, []) => reader(options, OsStr::new("-"))?,
-            (None, [dash]) if dash == "-" => reader(options, OsStr::new("-"))?,
+            (Some(file), _) => reader(file)?,
+            (None, []) => reader(OsStr::new("-"))?,
+            (None, [dash]) if dash == "-" => reader(OsStr::new("-"))?,
             (None, _) if options.any() => {
                 bail!("--format and the column options describe an input; queries on the command line are hex")
             }
             (None, queries) => From::Arguments(arguments(queries)?),
         };
-        Ok(Self { from, rule: IdRule::default(), next_number: 0 })
+        Ok(Self { from, hasher, next_number: 0 })
+    }
+
+    /// Refuses queries of another hasher than the fingerprints', where both are known.
+    pub(crate) fn check_hasher(&self, of_fingerprints: Option<&str>) -> anyhow::Result<()> {
+        match (&self.hasher, of_fingerprints) {
+            (Some(queries), Some(stored)) if queries != stored => bail!(
+                "the queries were made by {queries}, the fingerprints that they are to be compared with by {stored}; \
+                 distances between the two mean nothing"
+            ),
+            _ => Ok(()),
+        }
     }
 
     /// The next queries, at most `limit`, without waiting for more once there is one. What went wrong is told after
@@ -77,10 +95,8 @@ impl<F: Fingerprint> Queries<F> {
                 None => return Ok(None),
             },
             From::Reader(reader) => match reader.next_entry()? {
-                Some(Entry { fingerprint, id }) => match self.rule.check(id) {
-                    Ok(IdRef::None) => (fingerprint, None),
-                    Ok(IdRef::Number(number)) => (fingerprint, Some(Id::Number(number))),
-                    Ok(IdRef::Text(text)) => (fingerprint, Some(Id::from(text))),
+                Some(Entry { fingerprint, id }) => match id.own() {
+                    Ok(id) => (fingerprint, id),
                     Err(message) => return Err(reader.here().error(message)),
                 },
                 None => return Ok(None),
@@ -90,11 +106,6 @@ impl<F: Fingerprint> Queries<F> {
         self.next_number += 1;
         Ok(Some(Query { fingerprint, id: id.unwrap_or(Id::Number(number)) }))
     }
-}
-
-fn reader<F: Fingerprint>(options: &InputOptions, file: &OsStr) -> anyhow::Result<From<F>> {
-    let reader = Reader::open(&Source::new(file), options, &Progress::hidden())?;
-    Ok(From::Reader(Box::new(reader)))
 }
 
 fn arguments<F: Fingerprint>(queries: &[String]) -> anyhow::Result<VecDeque<F>> {

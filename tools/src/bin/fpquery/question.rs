@@ -46,25 +46,15 @@ impl Question {
 
     /// The matches of one query, by distance, fingerprint and id.
     pub(crate) fn ask<F: Fingerprint>(&self, searcher: &mut Searcher<'_, F>, query: F) -> Result<Vec<Match<F>>> {
-        if self.scan {
-            let (k, n) = match self.what {
-                What::All(k) => (k, usize::MAX),
-                What::First(k) => (k, 1),
-                What::Nearest(n) => (F::WIDTH, n),
-                What::NearestWithin(n, k) => (k, n),
-            };
-            return searcher.scan(query, k).map(|matches| cut(matches, n));
-        }
-        match self.what {
-            What::All(k) => searcher.query(query, k),
-            What::First(k) => Ok(searcher.contains_near(query, k)?.into_iter().collect()),
-            What::Nearest(n) => searcher.nearest(query, n),
-            What::NearestWithin(n, k) => searcher.query(query, k).map(|matches| cut(matches, n)),
+        match (self.what, self.scan) {
+            (What::All(k), false) => searcher.query(query, k),
+            (What::All(k), true) => searcher.scan(query, k),
+            (What::First(k), false) => Ok(searcher.contains_near(query, k)?.into_iter().collect()),
+            (What::First(k), true) => searcher.scan_nearest(query, 1, k),
+            (What::Nearest(n), false) => searcher.nearest(query, n),
+            (What::Nearest(n), true) => searcher.scan_nearest(query, n, F::WIDTH),
+            (What::NearestWithin(n, k), false) => searcher.nearest_within(query, n, k),
+            (What::NearestWithin(n, k), true) => searcher.scan_nearest(query, n, k),
         }
     }
-}
-
-fn cut<F>(mut matches: Vec<Match<F>>, n: usize) -> Vec<Match<F>> {
-    matches.truncate(n);
-    matches
 }

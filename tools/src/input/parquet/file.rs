@@ -9,8 +9,8 @@ use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
+use crate::input::Source;
 use crate::input::reader::reading;
-use crate::input::{Compression, Source};
 use crate::progress::{Counted, Progress};
 
 /// A file that can be read at any place.
@@ -24,11 +24,7 @@ pub(super) struct ParquetFile {
 impl ParquetFile {
     /// Opens the file itself, or copies to a temporary one what cannot be read at any place.
     pub(super) fn open(source: &Source, temp_dir: Option<&Path>, progress: &Progress) -> anyhow::Result<Self> {
-        let direct = match (source, source.length()?) {
-            (Source::File(path), Some(length)) if Compression::of(path) == Compression::None => Some((path, length)),
-            _ => None,
-        };
-        if let Some((path, length)) = direct {
+        if let (Source::File(path), Some(length)) = (source, source.plain_length()?) {
             let file = File::open(path).with_context(|| source.name())?;
             return Ok(Self { file, length, progress: progress.clone() });
         }

@@ -106,6 +106,11 @@ impl Parquet {
         self.width
     }
 
+    /// Number of rows, as the file says.
+    pub(super) fn row_count(&self) -> Option<u64> {
+        u64::try_from(self.metadata.metadata().file_metadata().num_rows()).ok()
+    }
+
     /// The rows.
     pub(super) fn rows<F: Fingerprint>(self) -> Result<Rows<F>, String> {
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.file, self.metadata);

@@ -55,6 +55,11 @@ impl<F: Copy> Lot<F> {
         self.fingerprints.len()
     }
 
+    /// Bytes of the ids that are texts.
+    pub(super) fn text_bytes(&self) -> usize {
+        if let Ids::Texts(texts, _) = &self.ids { texts.len() } else { 0 }
+    }
+
     pub(super) fn fingerprints(&self) -> &[F] {
         &self.fingerprints
     }

@@ -15,9 +15,9 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::{anyhow, bail};
-use fpstore::{Fingerprint, QueryTables};
+use fpstore::{Fingerprint, QueryTables, WIDTHS};
 use fpstore_tools::exit::Outcome;
-use fpstore_tools::input::{IdRule, Input, InputOptions, Source, feed};
+use fpstore_tools::input::{IdRule, Ids, Input, InputOptions, Source, feed};
 use fpstore_tools::progress::Progress;
 use fpstore_tools::{memory, with_width};
 
@@ -38,6 +38,8 @@ const WIDTH: u32 = 64;
 /// Fingerprints that are looked up together: many times the lines of memory that they want of one table's filter, so
 /// that most of these are fetched once.
 const LOT: usize = 1 << 18;
+/// Bytes of texts from which on a lot is full.
+const LOT_TEXTS: usize = 16 << 20;
 
 /// What is wanted of the matches of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +75,7 @@ pub(crate) fn run(args: &Args, file: &OsStr) -> anyhow::Result<Outcome> {
     let length = source.length()?;
     let progress = if args.common.shows_progress() { Progress::bytes(length) } else { Progress::hidden() };
     let input = Input::open(&source, &args.options, &progress)?;
-    let width = input.width().unwrap_or(WIDTH);
+    let width = args.width.or(input.width()).or_else(|| width_of_digits(args.queries.first()?)).unwrap_or(WIDTH);
     with_width!(width, F => answer::<F>(args, input, &progress))
 }
 
@@ -83,7 +85,8 @@ fn answer<F: Fingerprint>(args: &Args, input: Input, progress: &Progress) -> any
     }
     let what = What::from(args);
     let memory = memory::of_load(args.memory);
-    let queries = all_queries::<F>(args)?;
+    let header = input.header().cloned().unwrap_or_default();
+    let queries = all_queries::<F>(args, header.hasher.as_deref())?;
     let distance = match (args.distance, what) {
         (Some(distance), _) => distance,
         (None, What::Nearest(_)) => F::WIDTH,
@@ -96,7 +99,8 @@ fn answer<F: Fingerprint>(args: &Args, input: Input, progress: &Progress) -> any
     let started = Instant::now();
     let taken = tables.bytes().saturating_add((queries.len() * size_of::<Query<F>>()) as u64);
     let gathered = Gathered::new(what, queries.len(), distance, memory.saturating_sub(taken));
-    let mut gathered = stream(input, &tables, gathered, &mut report)?;
+    let ids = header.ids.map_or(Ids::Auto, Ids::Is);
+    let mut gathered = stream(input, IdRule::new(ids), &tables, gathered, &mut report)?;
     report.seconds = started.elapsed().as_secs_f64();
     progress.finish();
 
@@ -109,14 +113,21 @@ fn answer<F: Fingerprint>(args: &Args, input: Input, progress: &Progress) -> any
     Ok(if report.matches > 0 { Outcome::Done } else { Outcome::NothingFound })
 }
 
+/// The width of a fingerprint in hexadecimal.
+fn width_of_digits(query: &str) -> Option<u32> {
+    let digits = query.strip_prefix("0x").unwrap_or(query).len();
+    WIDTHS.into_iter().find(|&width| width as usize == 4 * digits)
+}
+
 /// Reads the queries to their end.
-fn all_queries<F: Fingerprint>(args: &Args) -> anyhow::Result<Vec<Query<F>>> {
+fn all_queries<F: Fingerprint>(args: &Args, hasher: Option<&str>) -> anyhow::Result<Vec<Query<F>>> {
     // The options describe the corpus; a file of queries may have the same columns, its name tells its format.
     let options = match args.queries.as_slice() {
         [] => InputOptions { format: None, ..args.options.clone() },
         _ => InputOptions::default(),
     };
     let mut queries = Queries::<F>::new(args, &options)?;
+    queries.check_hasher(hasher)?;
     let mut all = Vec::new();
     loop {
         let (batch, end) = queries.next_batch(usize::MAX);
@@ -145,6 +156,7 @@ fn tables<F: Fingerprint>(
 /// Reads the file to its end and gathers what is near a query.
 fn stream<F: Fingerprint>(
     input: Input,
+    mut rule: IdRule,
     tables: &QueryTables<F>,
     mut gathered: Gathered<F>,
     report: &mut Report,
@@ -157,9 +169,9 @@ fn stream<F: Fingerprint>(
             Ok(gathered)
         });
         let mut lot = Lot::first();
-        let read = feed(&mut reader, &mut IdRule::default(), &mut |fingerprint, id| {
+        let read = feed(&mut reader, &mut rule, &mut |fingerprint, id| {
             lot.push(fingerprint, id);
-            if lot.len() < LOT {
+            if lot.len() < LOT && lot.text_bytes() < LOT_TEXTS {
                 return Ok(());
             }
             let next = lot.next();

@@ -1,0 +1,89 @@
+//! The ids of a segment one after another.
+
+use super::ids::{IdScratch, Ids};
+use crate::error::Result;
+use crate::fingerprint::Id;
+
+/// Walks over ids in the order in which a segment holds them, a page or frame in memory at a time, however many ids a
+/// fingerprint has.
+#[derive(Debug)]
+pub(crate) struct IdCursor<'a> {
+    ids: &'a Ids,
+    scratch: IdScratch,
+    /// The ids of the page that was read last, and whether each begins a fingerprint.
+    page: Vec<(bool, Id)>,
+    /// The next one of them.
+    at: usize,
+    /// How many of them are those of fingerprints that begin before the next one.
+    begun: usize,
+    /// The page behind them.
+    next_page: u64,
+}
+
+impl<'a> IdCursor<'a> {
+    /// In front of the first id.
+    pub(crate) fn new(ids: &'a Ids) -> Self {
+        Self { ids, scratch: IdScratch::default(), page: Vec::new(), at: 0, begun: 0, next_page: 0 }
+    }
+
+    /// Goes to the first id of the fingerprint with this rank in the first table. Cheap where that is a little further on.
+    ///
+    /// # Errors
+    /// `Damaged` if there is no such fingerprint, or its page does not agree with the index; `Io`.
+    pub(crate) fn seek(&mut self, rank: u64) -> Result<()> {
+        let (page, nth) = self.ids.place_of(rank)?;
+        if page + 1 != self.next_page || nth < self.begun {
+            self.read(page)?;
+        }
+        // The page has so many, as it agrees with the index.
+        while let Some(&(begins, _)) = self.page.get(self.at) {
+            if begins && self.begun == nth {
+                break;
+            }
+            self.advance();
+        }
+        Ok(())
+    }
+
+    /// The next id, and whether it begins a fingerprint; none behind the last.
+    ///
+    /// # Errors
+    /// `Damaged` if a page is, or does not agree with the index; `Io`.
+    pub(crate) fn peek(&mut self) -> Result<Option<(bool, &Id)>> {
+        while self.at == self.page.len() && self.next_page < self.ids.page_count() {
+            self.read(self.next_page)?;
+        }
+        Ok(self.page.get(self.at).map(|(begins, id)| (*begins, id)))
+    }
+
+    /// Goes behind the next id.
+    pub(crate) fn advance(&mut self) {
+        if let Some((begins, _)) = self.page.get(self.at) {
+            self.begun += usize::from(*begins);
+            self.at += 1;
+        }
+    }
+
+    /// As [`IdCursor::peek`], and goes behind it.
+    ///
+    /// # Errors
+    /// As [`IdCursor::peek`].
+    pub(crate) fn take(&mut self) -> Result<Option<(bool, Id)>> {
+        self.peek()?;
+        let taken = self.page.get_mut(self.at).map(|(begins, id)| (*begins, std::mem::replace(id, Id::Count(0))));
+        self.advance();
+        Ok(taken)
+    }
+
+    fn read(&mut self, page: u64) -> Result<()> {
+        (self.at, self.begun) = (0, 0);
+        self.page.clear();
+        self.next_page = page + 1;
+        let entries = &mut self.page;
+        let read = self.ids.page(page, &mut self.scratch, |begins, id| entries.push((begins, id)));
+        if read.is_err() {
+            self.page.clear();
+        }
+        read
+    }
+}

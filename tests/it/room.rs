@@ -1,0 +1,77 @@
+//! A device that has clearly too little room is found out before anything is written, and no other.
+
+use crate::support::*;
+use fpstore::env::Failing;
+use fpstore::{Error, ErrorKind, IdKind, IdRef, Options, Parameters, ReadMode, RecordSorter, Records, Store};
+use std::sync::Arc;
+
+/// The fixture's options, on a device with so many bytes free.
+fn with_free_bytes(fixture: &Fixture, bytes: u64) -> Options {
+    let env = Failing::new(Arc::new(fixture.env.clone()), 0..0).with_free_bytes(bytes);
+    fixture.options.clone().with_env(Arc::new(env))
+}
+
+fn no_room(error: &Error, free: u64) {
+    assert_eq!(error.kind(), ErrorKind::Io);
+    assert!(error.path().is_some() && error.to_string().contains(&format!("{free} are free")), "{error}");
+}
+
+#[test]
+fn a_load_needs_room_for_what_is_new() {
+    let fixture = Fixture::new(ReadMode::Pread);
+    let records = numbered(&uniform(20_000, 5));
+    let (old, all) = (records[..19_990].to_vec(), records.clone());
+    drop(fixture.load(&Parameters::new(3), &old, 2));
+    let (before, tight) = (fixture.files(), with_free_bytes(&fixture, 20_000));
+    // Of these, ten are new; of those, all.
+    let other = numbered(&uniform(20_000, 6));
+    let mut store = <Store>::open(&fixture.path, &tight).unwrap();
+    no_room(&store.bulk_load(Records::WithIds(other.clone())).unwrap_err(), 20_000);
+    assert_eq!(fixture.files(), before);
+    assert_eq!(store.bulk_load(Records::WithIds(all)).unwrap().added(), 10);
+    drop(store);
+    let mut store = <Store>::open(&fixture.path, &with_free_bytes(&fixture, 10 << 20)).unwrap();
+    assert_eq!(store.bulk_load(Records::WithIds(other)).unwrap().added(), 20_000);
+}
+
+#[test]
+fn texts_need_room_too() {
+    let parameters = Parameters::new(3).with_ids(IdKind::Text);
+    for (length, fits) in [(10, true), (4000, false)] {
+        let fixture = Fixture::new(ReadMode::Pread);
+        let mut store = <Store>::create(&fixture.path, &parameters, &with_free_bytes(&fixture, 200_000)).unwrap();
+        let records = (0..1000).map(|n| fpstore::Record::new(n << 40, &*format!("{n:0length$}"))).collect();
+        match store.bulk_load(Records::WithIds(records)) {
+            Ok(_) => assert!(fits, "{length}"),
+            Err(error) => {
+                assert!(!fits, "{length}");
+                no_room(&error, 200_000);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_removal_needs_room_for_what_is_left() {
+    let fixture = Fixture::new(ReadMode::Pread);
+    let records = numbered(&uniform(20_000, 7));
+    drop(fixture.load(&Parameters::new(3), &records, 2));
+    let (before, tight) = (fixture.files(), with_free_bytes(&fixture, 1000));
+    let mut store = <Store>::open(&fixture.path, &tight).unwrap();
+    no_room(&store.compact().unwrap_err(), 1000);
+    no_room(&store.remove(Records::WithIds(records[..100].to_vec())).unwrap_err(), 1000);
+    no_room(&store.bulk_load_compact(Records::WithIds(numbered(&[1, 2]))).unwrap_err(), 1000);
+    assert_eq!(fixture.files(), before);
+    // Who removes to make room, can.
+    assert_eq!(store.remove(Records::WithIds(records[5..].to_vec())).unwrap().left, 5);
+}
+
+#[test]
+fn temporary_files_need_room_where_they_are_needed() {
+    let fixture = Fixture::new(ReadMode::Pread);
+    let options = with_free_bytes(&fixture, 1 << 20).with_load_memory(1 << 20);
+    let mut sorter = RecordSorter::<u64>::new(&fixture.path, &options);
+    sorter.check_room(1000).unwrap();
+    no_room(&sorter.check_room(1_000_000).unwrap_err(), 1 << 20);
+    sorter.push(1, IdRef::Number(1)).unwrap();
+}
