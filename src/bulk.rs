@@ -13,12 +13,13 @@ mod id_section;
 mod other_tables;
 mod present;
 mod records;
+mod sample;
 mod sort;
 mod spool;
 mod workspace;
 
 pub(crate) use batch::{Batch, batches};
-pub(crate) use build::{Building, write_segment};
+pub(crate) use build::{Building, Expected, write_segment};
 pub(crate) use present::Present;
 pub use records::{IntoSorted, RecordIds, RecordSorter, Records, SortedRecords};
 pub(crate) use workspace::Workspace;

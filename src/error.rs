@@ -95,7 +95,9 @@ impl Error {
     /// What the operating system said when the action was tried on a temporary file in `directory`.
     #[must_use]
     pub(crate) fn temporary(action: &str, directory: &Path, source: io::Error) -> Self {
-        Self::io(action, directory, source).with_remedy(LARGER_TMP_DIR)
+        let full = source.kind() == io::ErrorKind::StorageFull;
+        let error = Self::io(action, directory, source);
+        if full { error.with_remedy(LARGER_TMP_DIR) } else { error }
     }
 
     /// There will be too little room for temporary files in `directory`.

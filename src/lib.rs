@@ -1,9 +1,9 @@
 //! A compressed, on-disk store of similarity fingerprints that answers exactly: *which stored fingerprints differ from
 //! this one in at most k bits?*
 //!
-//! Fingerprints are 64-bit numbers such as simhash makes of documents: near-duplicate documents get fingerprints that
-//! differ in few bits. A [`Store`] keeps records of fingerprint and document id in a directory, some eleven bytes a
-//! fingerprint with the default two tables, and finds near ones in microseconds. It follows Manku, Jain, Das Sarma,
+//! Fingerprints are numbers of 64, 128 or 256 bits such as simhash makes of documents and PDQ of pictures: what is nearly
+//! the same gets fingerprints that differ in few bits. A [`Store`] keeps records of fingerprint and document id in a directory, some eleven bytes a
+//! fingerprint of 64 bits with the default two tables, and finds near ones in microseconds. It follows Manku, Jain, Das Sarma,
 //! "Detecting Near-Duplicates for Web Crawling" (WWW 2007): sorted tables of permuted fingerprints, compressed in
 //! blocks; the last fingerprint of every block in memory; only candidate blocks are decoded.
 //!

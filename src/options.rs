@@ -4,6 +4,9 @@ use crate::env::{Env, FileSystem, ReadMode};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Loads never get less: runs of a few records each would take forever to merge. Fuzzers have few records.
+pub(crate) const LEAST_LOAD_MEMORY: u64 = if cfg!(fuzzing) { 1 << 16 } else { 1 << 18 };
+
 /// Options of an open store.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -77,7 +80,7 @@ impl Options {
     #[must_use]
     pub fn with_load_memory(mut self, bytes: u64) -> Self {
         // Runs of a few records each would take forever to merge.
-        self.load_memory = bytes.max(1 << 18);
+        self.load_memory = bytes.max(LEAST_LOAD_MEMORY);
         self
     }
 

@@ -117,7 +117,7 @@ fn tables(take: &mut Take<'_>) {
     let [data, codes, index] = case.lengths.map(|length| length as usize);
     let (data, rest) = case.bytes.split_at(data);
     let (codes, index) = rest.split_at(codes.min(rest.len().saturating_sub(index)));
-    let naive = naive::segment::read_table(data, codes, index, case.blocks, &shape, case.number);
+    let naive = naive::segment::read_table(data, codes, index, case.blocks, &shape, case.number, case.fingerprints);
     match (case.read(), naive) {
         (Err(_), Err("padding of a page" | "rows that do not ascend" | "a last row that is not that of the index")) => {
         }

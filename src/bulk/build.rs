@@ -21,11 +21,6 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::Builder;
 
-/// Pages are handed on when there are so many bytes of them.
-const PIECE: usize = 4 << 20;
-/// Keys that are encoded before pages are handed on.
-const LOT: usize = 1 << 19;
-
 /// The segment that is to be made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Building<'a> {
@@ -34,8 +29,16 @@ pub(crate) struct Building<'a> {
     pub(crate) number: u64,
     pub(crate) parameters: &'a Parameters,
     pub(crate) workspace: &'a Workspace,
-    /// The number of the first record without an id.
+    pub(crate) expected: Expected,
+}
+
+/// What is known of the records before the first of them is there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Expected {
+    /// The number of the first one without an id.
     pub(crate) first_number: u64,
+    /// Bytes of all texts, roughly.
+    pub(crate) text_bytes: u64,
 }
 
 /// Parts of numbered sections on their way to the file.
@@ -51,7 +54,8 @@ struct Counts {
 /// Writes a segment of these records and makes it durable; nothing if there are none.
 ///
 /// # Errors
-/// Those of the batches; `Io` from writing. Nothing remains then.
+/// Those of the batches; `Io` from writing. Nothing remains then, but for a file that nobody names where the last sync
+/// has failed: the next writer removes it.
 pub(crate) fn write_segment<'b, F: Fingerprint>(
     building: Building<'_>,
     batches: impl Iterator<Item = Result<Batch<'b, F>>>,
@@ -141,8 +145,9 @@ fn encode<'b, F: Fingerprint>(
     batches: impl Iterator<Item = Result<Batch<'b, F>>>,
     sender: Sender,
 ) -> Result<Counts> {
-    let Building { parameters, workspace, first_number, .. } = building;
-    let mut ids = IdSection::new(parameters.ids(), first_number, workspace.spool());
+    let Building { parameters, workspace, expected, .. } = building;
+    let piece = workspace.piece();
+    let mut ids = IdSection::new(parameters.ids(), expected, workspace);
     let mut kept = Kept::<F>::new(workspace);
     let (mut first, mut records, mut last) = (None, 0, None);
     for batch in batches {
@@ -153,9 +158,9 @@ fn encode<'b, F: Fingerprint>(
         let fingerprints = batch.distinct(last);
         let table = first.get_or_insert_with(|| FirstTable::new(parameters, &fingerprints));
         let keys = || {
-            for lot in fingerprints.chunks(LOT) {
+            for lot in fingerprints.chunks((piece / F::BYTES).max(1)) {
                 table.push(lot);
-                send_pages(&sender, 0, table.pages(), PIECE)?;
+                send_pages(&sender, 0, table.pages(), piece)?;
             }
             Ok(())
         };
@@ -200,12 +205,12 @@ fn encode_table<F: Fingerprint>(
 ) -> Result<()> {
     // A design has at most 256 tables.
     let number = u8::try_from(section).unwrap_or(u8::MAX);
-    let mut encoder = None;
+    let (mut encoder, piece) = (None, building.workspace.piece());
     kept.keys(section, layout, building.workspace, |keys| {
         let encoder = encoder.get_or_insert_with(|| TableEncoder::new(building.parameters, number, keys));
-        for lot in keys.chunks(LOT) {
+        for lot in keys.chunks((piece / size_of::<u64>()).max(1)) {
             encoder.push(lot);
-            send_pages(sender, section, encoder.pages(), PIECE)?;
+            send_pages(sender, section, encoder.pages(), piece)?;
         }
         Ok(())
     })?;

@@ -1,9 +1,11 @@
 //! The ids of batches to the ids section of a segment.
 
 use super::batch::Batch;
+use super::build::Expected;
 use super::entry::Entry;
 use super::external::TextChunk;
 use super::spool::Spool;
+use super::workspace::Workspace;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, IdKind};
 use crate::format::id_page::IdEntry;
@@ -14,8 +16,11 @@ pub(super) struct IdSection<F> {
     kind: IdKind,
     numbers: IdEncoder,
     texts: Option<TextEncoder>,
-    /// What is added to the numbers of records without ids.
-    first_number: u64,
+    /// Texts that come before there is an encoder.
+    waiting: TextChunk<F>,
+    /// Bytes of them that are enough for a dictionary.
+    enough: u64,
+    expected: Expected,
     last: Option<F>,
     /// The fingerprint that is being counted.
     counted: Option<Entry<F>>,
@@ -23,9 +28,18 @@ pub(super) struct IdSection<F> {
 }
 
 impl<F: Fingerprint> IdSection<F> {
-    pub(super) fn new(kind: IdKind, first_number: u64, pages: Spool) -> Self {
-        let numbers = IdEncoder::default();
-        Self { kind, numbers, texts: None, first_number, last: None, counted: None, pages }
+    pub(super) fn new(kind: IdKind, expected: Expected, workspace: &Workspace) -> Self {
+        Self {
+            kind,
+            numbers: IdEncoder::default(),
+            texts: None,
+            waiting: TextChunk::default(),
+            enough: TextEncoder::SAMPLE.min(workspace.memory / 16),
+            expected,
+            last: None,
+            counted: None,
+            pages: workspace.spool(),
+        }
     }
 
     /// Appends the ids of a batch.
@@ -35,7 +49,7 @@ impl<F: Fingerprint> IdSection<F> {
             (Batch::Unnumbered(entries), IdKind::None) => {
                 self.count(entries.iter().map(|entry| Entry { id: 1, ..*entry }));
             }
-            (Batch::Unnumbered(entries), _) => self.push_numbers(entries, self.first_number),
+            (Batch::Unnumbered(entries), _) => self.push_numbers(entries, self.expected.first_number),
             (Batch::Counts(entries), _) => self.count(entries.iter().copied()),
             (Batch::Texts(chunk), _) => return self.push_texts(chunk),
         }
@@ -61,14 +75,35 @@ impl<F: Fingerprint> IdSection<F> {
         }));
     }
 
+    /// A batch is a range of the fingerprints; its texts are as good a sample as any, if they are enough.
     fn push_texts(&mut self, chunk: &TextChunk<F>) -> Result<()> {
+        if self.texts.is_some() {
+            return self.encode_texts(chunk);
+        }
+        if self.waiting.len() == 0 && chunk.texts.len() as u64 >= self.enough {
+            self.begin_texts(chunk);
+            return self.encode_texts(chunk);
+        }
+        chunk.records().for_each(|(fingerprint, text)| self.waiting.push(fingerprint, text));
+        if self.waiting.texts.len() as u64 >= self.enough { self.encode_waiting() } else { Ok(()) }
+    }
+
+    fn begin_texts(&mut self, chunk: &TextChunk<F>) {
+        let sample = chunk.records().filter_map(|(_, text)| std::str::from_utf8(text).ok());
+        let all = self.expected.text_bytes.max(chunk.texts.len() as u64);
+        self.texts = Some(TextEncoder::new(sample, all));
+    }
+
+    fn encode_waiting(&mut self) -> Result<()> {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.begin_texts(&waiting);
+        self.encode_texts(&waiting)
+    }
+
+    fn encode_texts(&mut self, chunk: &TextChunk<F>) -> Result<()> {
         /// Records after which the frames that are done are handed on.
         const LOT: usize = 1 << 16;
-        let texts = self.texts.get_or_insert_with(|| {
-            // The first batch is a range of the fingerprints; its texts are as good a sample as any.
-            let sample = chunk.records().filter_map(|(_, text)| std::str::from_utf8(text).ok());
-            TextEncoder::new(sample, chunk.texts.len() as u64)
-        });
+        let Some(texts) = &mut self.texts else { return Ok(()) };
         for (number, (fingerprint, text)) in chunk.records().enumerate() {
             let text = std::str::from_utf8(text).map_err(|_| Error::damaged("temporary data hold no text"))?;
             texts.push(text, self.last.replace(fingerprint) != Some(fingerprint));
@@ -81,6 +116,9 @@ impl<F: Fingerprint> IdSection<F> {
 
     /// What waits is encoded, too: the pages and what describes them.
     pub(super) fn finish(mut self) -> Result<(Spool, EncodedIds)> {
+        if self.waiting.len() > 0 {
+            self.encode_waiting()?;
+        }
         if let Some(texts) = self.texts {
             let (mut pages, encoded) = texts.finish();
             self.pages.append(&mut pages)?;

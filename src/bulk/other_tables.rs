@@ -42,9 +42,10 @@ impl<F: Fingerprint> Kept<F> {
             }
             return Ok(());
         }
-        let spool = self.spool.get_or_insert_with(|| Spool::new(&workspace.env, &workspace.directory, SPOOLED));
+        let piece = workspace.piece();
+        let spool = self.spool.get_or_insert_with(|| Spool::new(workspace, piece));
         for kept in [std::mem::take(&mut self.memory), fingerprints] {
-            for lot in kept.chunks(LOT) {
+            for lot in kept.chunks((piece / F::BYTES).max(1)) {
                 let mut bytes = Vec::with_capacity(lot.len() * F::BYTES);
                 lot.iter().for_each(|fingerprint| fingerprint.write_le(&mut bytes));
                 spool.append(&mut bytes)?;
@@ -92,8 +93,3 @@ impl<F: Fingerprint> Kept<F> {
         sorter.finish()?.chunks(memory).try_for_each(|chunk| visit(&chunk?))
     }
 }
-
-/// Bytes that wait in memory before they go to the temporary file.
-const SPOOLED: usize = 4 << 20;
-/// Fingerprints that are written together.
-const LOT: usize = 1 << 16;

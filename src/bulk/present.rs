@@ -84,6 +84,27 @@ impl<'a, F: Fingerprint> Present<'a, F> {
         })
     }
 
+    /// Whether any record of a batch is there; of fingerprints that come without ids, any of them. Batches come in order.
+    ///
+    /// # Errors
+    /// As [`Present::missing`].
+    pub(crate) fn any(&mut self, batch: Batch<'_, F>) -> Result<bool> {
+        match &batch {
+            Batch::Unnumbered(entries) => {
+                for entry in &**entries {
+                    if self.has(entry.fingerprint, |_| Ordering::Equal)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            _ => {
+                let all = batch.records();
+                Ok(self.missing(batch)?.records() < all)
+            }
+        }
+    }
+
     /// Whether a segment has a record: this fingerprint with the id that `order` says is the one.
     fn has(&mut self, fingerprint: F, order: impl Fn(&Id) -> Ordering) -> Result<bool> {
         if self.last.replace(fingerprint) != Some(fingerprint) {

@@ -3,6 +3,7 @@
 use super::batch::Batch;
 use super::entry::Entry;
 use super::external::{Item, Sorted, SortedTexts, Sorter, TextSorter};
+use super::sample::Sample;
 use super::workspace::Workspace;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, IdRef, Record, check_text};
@@ -65,7 +66,7 @@ enum Sorters<F: Fingerprint> {
     Nothing,
     Without(Sorter<Entry<F>>),
     Numbers(Sorter<Entry<F>>),
-    Texts(TextSorter<F>),
+    Texts(TextSorter<F>, Sample<F>),
 }
 
 impl<F: Fingerprint> RecordSorter<F> {
@@ -110,7 +111,8 @@ impl<F: Fingerprint> RecordSorter<F> {
                 IdRef::Number(_) => Sorters::Numbers(self.workspace.sorter(memory)),
                 IdRef::Text(_) => {
                     let Workspace { env, directory, .. } = &self.workspace;
-                    Sorters::Texts(TextSorter::new(Arc::clone(env), directory.clone(), memory))
+                    let sorter = TextSorter::new(Arc::clone(env), directory.clone(), memory);
+                    Sorters::Texts(sorter, Sample::new(self.workspace.most_sampled::<F>()))
                 }
             };
         }
@@ -119,8 +121,9 @@ impl<F: Fingerprint> RecordSorter<F> {
         match (&mut self.sorter, id) {
             (Sorters::Without(sorter), IdRef::None) => sorter.push(Entry { fingerprint, id: number }),
             (Sorters::Numbers(sorter), IdRef::Number(id)) => sorter.push(Entry { fingerprint, id }),
-            (Sorters::Texts(sorter), IdRef::Text(text)) => {
+            (Sorters::Texts(sorter, sample), IdRef::Text(text)) => {
                 check_text(text)?;
+                sample.push(fingerprint);
                 sorter.push(fingerprint, text)
             }
             _ => Err(Error::invalid("records of one load have ids of different kinds")
@@ -137,7 +140,7 @@ impl<F: Fingerprint> RecordSorter<F> {
             Sorters::Nothing => Source::Nothing,
             Sorters::Without(sorter) => Source::Without(sorter.finish()?),
             Sorters::Numbers(sorter) => Source::Numbers(sorter.finish()?),
-            Sorters::Texts(sorter) => Source::Texts(sorter.finish()?),
+            Sorters::Texts(sorter, sample) => Source::Texts(sorter.finish()?, sample.finish()),
         };
         Ok(SortedRecords { workspace: self.workspace, given: self.given, source })
     }
@@ -175,7 +178,8 @@ enum Source<F: Fingerprint> {
     Nothing,
     Without(Sorted<Entry<F>>),
     Numbers(Sorted<Entry<F>>),
-    Texts(SortedTexts<F>),
+    /// With some of the fingerprints, from all over.
+    Texts(SortedTexts<F>, Vec<F>),
 }
 
 /// What can be loaded: [`Records`] or [`SortedRecords`].
@@ -215,9 +219,6 @@ mod sealed {
     impl<F> Sealed for super::Records<F> {}
 }
 
-/// Fingerprints that skew is measured on, at most, where not all of them are in memory.
-const SAMPLE: u64 = 4 << 20;
-
 impl<F: Fingerprint> SortedRecords<F> {
     /// Number of records that were given, equal ones included.
     #[must_use]
@@ -238,7 +239,7 @@ impl<F: Fingerprint> SortedRecords<F> {
             Source::Nothing => RecordIds::NoRecords,
             Source::Without(_) => RecordIds::Without,
             Source::Numbers(_) => RecordIds::Numbers,
-            Source::Texts(_) => RecordIds::Texts,
+            Source::Texts(..) => RecordIds::Texts,
         }
     }
 
@@ -251,13 +252,13 @@ impl<F: Fingerprint> SortedRecords<F> {
         }
         match &self.source {
             Source::Without(sorted) | Source::Numbers(sorted) => sorted.in_memory().map_or(self.given, count),
-            Source::Texts(_) | Source::Nothing => self.in_memory().map_or(self.given, |all| all.len() as u64),
+            Source::Texts(..) | Source::Nothing => self.in_memory().map_or(self.given, |all| all.len() as u64),
         }
     }
 
     /// Bytes of all ids that are texts.
     pub(crate) fn text_bytes(&self) -> u64 {
-        if let Source::Texts(sorted) = &self.source { sorted.text_bytes() } else { 0 }
+        if let Source::Texts(sorted, _) = &self.source { sorted.text_bytes() } else { 0 }
     }
 
     /// How the fingerprints are spread: measured on those of 64 bits, on a sample where not all are in memory.
@@ -267,21 +268,14 @@ impl<F: Fingerprint> SortedRecords<F> {
             return Skew::new(Vec::new());
         }
         let words = |fingerprints: Vec<F>| fingerprints.into_iter().map(|fingerprint| fingerprint.word(0)).collect();
-        // Measuring copies them some times.
-        let most = SAMPLE.min(self.workspace.memory / 16 / size_of::<Entry<F>>() as u64);
-        let most = usize::try_from(most).unwrap_or(usize::MAX);
         match (self.in_memory(), &self.source) {
             (Some(fingerprints), _) => Skew::of_sorted(Arc::new(words(fingerprints))),
             // A sample that cannot be read will be found out by the load.
             (None, Source::Without(sorted) | Source::Numbers(sorted)) => {
-                let sample = sorted.sample(most).unwrap_or_default();
+                let sample = sorted.sample(self.workspace.most_sampled::<F>()).unwrap_or_default();
                 Skew::new(words(sample.into_iter().map(|entry| entry.fingerprint).collect()))
             }
-            (None, Source::Texts(sorted)) => {
-                let chunk = sorted.chunks(self.workspace.memory_of_batches()).next().and_then(Result::ok);
-                let first = chunk.iter().flat_map(|chunk| chunk.records()).map(|(fingerprint, _)| fingerprint);
-                Skew::new(words(first.take(most).collect()))
-            }
+            (None, Source::Texts(_, sample)) => Skew::new(words(sample.clone())),
             (None, Source::Nothing) => Skew::new(Vec::new()),
         }
     }
@@ -293,7 +287,7 @@ impl<F: Fingerprint> SortedRecords<F> {
             Source::Without(sorted) | Source::Numbers(sorted) => {
                 sorted.in_memory()?.par_iter().map(|entry| entry.fingerprint).collect()
             }
-            Source::Texts(sorted) => sorted.in_memory()?,
+            Source::Texts(sorted, _) => sorted.in_memory()?,
         };
         fingerprints.dedup();
         Some(fingerprints)
@@ -313,7 +307,7 @@ impl<F: Fingerprint> SortedRecords<F> {
                 Box::new(sorted.chunks(memory).map(|chunk| Ok(Batch::Unnumbered(chunk?.into()))))
             }
             Source::Numbers(sorted) => Box::new(sorted.chunks(memory).map(|chunk| Ok(Batch::Numbers(chunk?.into())))),
-            Source::Texts(sorted) => Box::new(sorted.chunks(memory).map(|chunk| Ok(Batch::Texts(chunk?)))),
+            Source::Texts(sorted, _) => Box::new(sorted.chunks(memory).map(|chunk| Ok(Batch::Texts(chunk?)))),
         }
     }
 

@@ -1,26 +1,27 @@
 //! Bytes that are made before the place in the file where they belong is reached.
 
+use super::workspace::Workspace;
 use crate::env::{Env, ScratchFile};
 use crate::error::{Error, Result};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-
-/// Bytes that are read again at once.
-const PIECE: usize = 4 << 20;
 
 /// Bytes in memory and, where they are many, in an unnamed temporary file.
 pub(super) struct Spool {
     env: Arc<dyn Env>,
     directory: PathBuf,
     limit: usize,
+    /// Bytes that are read again at once.
+    piece: usize,
     memory: Vec<u8>,
     file: Option<Box<dyn ScratchFile>>,
 }
 
 impl Spool {
     /// Nothing; takes at most about `limit` bytes of memory.
-    pub(super) fn new(env: &Arc<dyn Env>, directory: &Path, limit: usize) -> Self {
-        Self { env: Arc::clone(env), directory: directory.to_owned(), limit, memory: Vec::new(), file: None }
+    pub(super) fn new(workspace: &Workspace, limit: usize) -> Self {
+        let (env, directory) = (Arc::clone(&workspace.env), workspace.directory.clone());
+        Self { env, directory, limit, piece: workspace.piece(), memory: Vec::new(), file: None }
     }
 
     /// Appends bytes, and empties where they came from.
@@ -39,13 +40,13 @@ impl Spool {
         Ok(())
     }
 
-    /// Calls `visit` with all bytes in order, some megabytes at a time.
+    /// Calls `visit` with all bytes in order, a piece at a time.
     pub(super) fn visit(&self, mut visit: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         if let Some(file) = &self.file {
             let (mut offset, mut piece) = (0, Vec::new());
             while offset < file.length() {
-                let length = (PIECE as u64).min(file.length() - offset);
-                piece.resize(usize::try_from(length).unwrap_or(PIECE), 0);
+                let length = (self.piece as u64).min(file.length() - offset);
+                piece.resize(usize::try_from(length).unwrap_or(self.piece), 0);
                 let read = file.read_at(offset, &mut piece);
                 read.map_err(|error| Error::temporary("cannot read temporary data in", &self.directory, error))?;
                 offset += length;

@@ -1,11 +1,20 @@
 //! What a load may use: memory, and a directory for what does not fit it.
 
+use super::entry::Entry;
 use super::external::{Item, Sorter};
 use super::spool::Spool;
 use crate::env::Env;
-use crate::options::Options;
+use crate::fingerprint::Fingerprint;
+use crate::options::{LEAST_LOAD_MEMORY, Options};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Smallest and largest piece: small ones cost calls, large ones save none any more.
+const MIN_PIECE: usize = 64 << 10;
+const MAX_PIECE: usize = 4 << 20;
+
+/// More tell nothing more.
+const MOST_SAMPLED: usize = 4 << 20;
 
 /// Memory and temporary files of a load.
 #[derive(Clone, Debug)]
@@ -25,6 +34,17 @@ impl Workspace {
         let around = || path.ancestors().find(here).unwrap_or(Path::new(".")).to_owned();
         let directory = options.temp_dir.clone().unwrap_or_else(around);
         Self { env: Arc::clone(&options.env), directory, memory: options.load_memory }
+    }
+
+    /// The same with so many bytes of memory less, which something else takes; never nothing.
+    pub(crate) fn without(&self, bytes: u64) -> Self {
+        Self { memory: self.memory.saturating_sub(bytes).max(LEAST_LOAD_MEMORY), ..self.clone() }
+    }
+
+    /// Bytes that are handed on, written or read at once: each thread has a few such pieces.
+    pub(super) fn piece(&self) -> usize {
+        let piece = self.memory / 64 / rayon::current_num_threads().max(1) as u64;
+        usize::try_from(piece).unwrap_or(usize::MAX).clamp(MIN_PIECE, MAX_PIECE)
     }
 
     /// Bytes for the records that are read, before the first of them is sorted.
@@ -55,7 +75,13 @@ impl Workspace {
     /// For bytes that wait for their place in the file: ids, and a section for each thread but the one that writes.
     pub(super) fn spool(&self) -> Spool {
         let memory = self.memory / 16 / rayon::current_num_threads().max(1) as u64;
-        Spool::new(&self.env, &self.directory, usize::try_from(memory).unwrap_or(usize::MAX))
+        Spool::new(self, usize::try_from(memory).unwrap_or(usize::MAX))
+    }
+
+    /// Fingerprints that skew is measured on, at most, where not all of them are in memory: measuring copies them some
+    /// times.
+    pub(super) fn most_sampled<F: Fingerprint>(&self) -> usize {
+        usize::try_from(self.memory / 16 / size_of::<Entry<F>>() as u64).unwrap_or(usize::MAX).min(MOST_SAMPLED)
     }
 
     /// A sorter that keeps within so many bytes.

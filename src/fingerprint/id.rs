@@ -146,3 +146,16 @@ pub fn check_text(text: &str) -> Result<()> {
         length => refused(format!("the id has {length} bytes, {MAX_TEXT} is the most")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_may_be_ids() {
+        let longest = "x".repeat(MAX_TEXT);
+        assert!(["ü €", "a b", "/path?x=1#y", &longest].iter().all(|text| check_text(text).is_ok()));
+        let refused = ["", "a\tb", "\r", "a\n", "\0", &(longest + "x")];
+        assert!(refused.iter().all(|text| check_text(text).is_err()));
+    }
+}

@@ -93,6 +93,11 @@ impl BlockIndex {
         self.entries.len()
     }
 
+    /// The last key of the last block; 0 if there is none.
+    pub(crate) fn last_key(&self) -> u64 {
+        self.entries.last().map_or(0, |entry| entry.key)
+    }
+
     /// Number of keys in all blocks.
     pub(crate) fn fingerprints(&self) -> u64 {
         self.fingerprints

@@ -61,10 +61,13 @@ impl Table {
         let shape = IndexShape { blocks: sections.blocks, layout: page_layout, codec, table: number };
         index::parse(&mut fields, shape, |entry| index.push(entry)).map_err(place)?;
         index.complete();
+        let damaged = |message| place(Error::damaged(message).at_offset(sections.index.offset));
         if index.data_length() != sections.data.length {
-            return Err(place(
-                Error::damaged("the index does not describe the table's pages").at_offset(sections.index.offset),
-            ));
+            return Err(damaged("the index does not describe the table's pages"));
+        }
+        // They ascend, from block to block too.
+        if index.last_key() > form.greatest_key() {
+            return Err(damaged("a narrow key has more bits than those of its table"));
         }
         let pages = Pages::new(file, sections.data, page_layout.size, Stream::Data(number));
         let radius = parameters.design().radii(parameters.max_distance()).get(usize::from(number)).copied().flatten();

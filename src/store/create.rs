@@ -4,7 +4,7 @@
 //! manifest, and the mark goes. Before the manifest is renamed into place there is no store; from then on there is one
 //! with everything in it.
 
-use super::directory::{CREATING, create_durably, forget_lock, remove_leftovers, room_for_store, undo_creation};
+use super::directory::{CREATING, Room, create_durably, forget_lock, remove_leftovers, room_for_store, undo_creation};
 use super::filters::FilterMaker;
 use super::load::{self, LoadReport};
 use super::{Store, check_width, take_lock};
@@ -30,7 +30,16 @@ pub(super) fn create<F: Fingerprint>(
     let env = &*options.env;
     let room = room_for_store(env, path)?;
     create_durably(env, path)?;
-    let lock = take_lock(env, path)?;
+    let lock = match take_lock(env, path) {
+        Ok(lock) => lock,
+        Err(error) => {
+            // Its file may be there all the same, where it could not be written.
+            if error.kind() != ErrorKind::Locked && room == Room::Absent {
+                forget_lock(env, path, &room);
+            }
+            return Err(error);
+        }
+    };
     // Somebody may have been faster.
     if let Err(error) = room_for_store(env, path) {
         if error.kind() != ErrorKind::AlreadyExists {

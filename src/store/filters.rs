@@ -70,7 +70,7 @@ impl Drop for FilterMaker {
 /// be read has no filter; whoever asks it is told what is wrong with it.
 fn make(segments: &[Arc<Segment>], stop: &AtomicBool) {
     let tables: Vec<&Table> = segments.iter().flat_map(|segment| segment.tables()).collect();
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(tables.len());
+    let threads = rayon::current_num_threads().min(tables.len());
     let next = AtomicUsize::new(0);
     let work = || {
         while let Some(table) = tables.get(next.fetch_add(1, Ordering::Relaxed)) {

@@ -3,7 +3,7 @@
 use super::filters::FilterMaker;
 use super::room::Room;
 use super::{Store, open_segment};
-use crate::bulk::{self, Batch, Building, Present, RecordIds, SortedRecords, Workspace};
+use crate::bulk::{self, Batch, Building, Expected, Present, RecordIds, SortedRecords, Workspace};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::{Fingerprint, IdKind};
 use crate::format::manifest::{ManifestData, Numbering, SegmentEntry};
@@ -93,12 +93,15 @@ pub(super) fn add_segment<F: Fingerprint>(
     state: &mut ManifestData,
     records: SortedRecords<F>,
 ) -> Result<LoadReport> {
-    let first_number = number(store, state, &records)?;
     let mut report = LoadReport { records: records.given(), ..LoadReport::default() };
-    let workspace = records.workspace().clone();
+    let room = Room::of(store);
+    let fingerprints = records.fingerprints();
+    let workspace =
+        records.workspace().without(index_bytes(store).saturating_add(room.index_bytes(F::WIDTH, fingerprints)));
+    let expected = Expected { first_number: number(store, state, &records)?, text_bytes: records.text_bytes() };
     let segments = store.segments.clone();
     let mut present = Present::new(&segments);
-    let (room, mut checked) = (Room::of(store), false);
+    let mut checked = false;
     let missing = records.batches().map(|batch| {
         let batch = batch?;
         let given = batch.records();
@@ -106,11 +109,11 @@ pub(super) fn add_segment<F: Fingerprint>(
         if !std::mem::replace(&mut checked, true) {
             // What is new among the first ones tells how much is new.
             let new = |all: u64| (u128::from(all) * u128::from(missing.records()) / u128::from(given.max(1))) as u64;
-            room.check_records(F::WIDTH, new(records.fingerprints()), new(records.text_bytes()))?;
+            room.check_records(F::WIDTH, new(fingerprints), new(expected.text_bytes))?;
         }
         Ok(missing)
     });
-    let written = write_segment(store, state, &workspace, first_number, missing)?;
+    let written = write_segment(store, state, &workspace, expected, missing)?;
     drop(records);
     let Some(entry) = written else {
         report.already_present = report.records;
@@ -122,12 +125,17 @@ pub(super) fn add_segment<F: Fingerprint>(
     Ok(report)
 }
 
+/// Memory of the indexes of the store's segments.
+pub(super) fn index_bytes<F: Fingerprint>(store: &Store<F>) -> u64 {
+    store.segments.iter().fold(0, |sum, segment| segment.resident_bytes().saturating_add(sum))
+}
+
 /// Writes a segment of sorted records, opens it and enters it into `state`; nothing if there are none.
 pub(super) fn write_segment<'b, F: Fingerprint>(
     store: &mut Store<F>,
     state: &mut ManifestData,
     workspace: &Workspace,
-    first_number: u64,
+    expected: Expected,
     batches: impl Iterator<Item = Result<Batch<'b, F>>>,
 ) -> Result<Option<SegmentEntry>> {
     let env = &store.options.env;
@@ -140,7 +148,7 @@ pub(super) fn write_segment<'b, F: Fingerprint>(
         number: state.next_segment,
         parameters: &state.parameters,
         workspace,
-        first_number,
+        expected,
     };
     let written: Option<(PathBuf, SegmentEntry)> = bulk::write_segment(building, batches)?;
     let Some((path, entry)) = written else { return Ok(None) };

@@ -135,6 +135,7 @@ impl<'a, F: Fingerprint> Searcher<'a, F> {
     /// # Errors
     /// As [`Searcher::query`].
     pub fn nearest_within(&mut self, fingerprint: F, count: usize, k: u32) -> Result<Vec<Match<F>>> {
+        check_distance::<F>(k)?;
         // Within the distance that the tables are made for the index may have enough.
         let reach = self.segments.first().map_or(0, |segment| segment.footer().parameters.max_distance());
         let mut near = self.query(fingerprint, reach.min(k))?;

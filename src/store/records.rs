@@ -21,11 +21,8 @@ impl<'a, F: Fingerprint> RecordIter<'a, F> {
 
     /// The least of the segments' next records; errors come first.
     fn least(&mut self) -> Option<Result<Record<F>>> {
-        let heads = self
-            .sources
-            .iter_mut()
-            .enumerate()
-            .filter_map(|(number, source)| Some((source.peek()?.as_ref().ok().cloned(), number)));
+        let heads = self.sources.iter_mut().enumerate();
+        let heads = heads.filter_map(|(number, source)| Some((source.peek()?.as_ref().ok(), number)));
         let (_, number) = heads.min()?;
         self.sources.get_mut(number)?.next()
     }

@@ -1,17 +1,21 @@
 //! Writing all that a store has, or is to keep, anew as one segment.
 
 use super::LoadReport;
-use super::load::{add_segment, check_writable, replace_manifest, write_segment};
+use super::load::{add_segment, check_writable, index_bytes, replace_manifest, write_segment};
 use super::room::Room;
 use super::{RecordIter, Store};
-use crate::bulk::{Present, RecordIds, SortedRecords, Workspace, batches};
+use crate::bulk::{Expected, Present, RecordIds, SortedRecords, Workspace, batches};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Id, IdKind, Record};
 use crate::format::manifest::ManifestData;
 use crate::segment::Segment;
+use std::cell::Cell;
 use std::iter::Peekable;
 use std::path::Path;
 use std::sync::Arc;
+
+/// Bytes of texts for each byte of theirs in a segment, about: only the size of a dictionary follows from it.
+const TEXTS_OF_COMPRESSED: u64 = 3;
 
 /// What a removal has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,21 +35,23 @@ pub(super) fn compact<F: Fingerprint>(store: &mut Store<F>) -> Result<bool> {
     if store.segments.len() < 2 {
         return Ok(false);
     }
-    rewrite(store, std::iter::empty(), 0).map(|()| true)
+    rewrite(store, std::iter::empty(), 0, &Cell::default()).map(|()| true)
 }
 
 /// As [`Store::remove`].
 pub(super) fn remove<F: Fingerprint>(store: &mut Store<F>, records: &SortedRecords<F>) -> Result<RemoveReport> {
     check_writable(store)?;
     check_ids(store, records)?;
-    let left = |store: &Store<F>| store.segments.iter().map(|segment| segment.footer().records).sum::<u64>();
-    let before = left(store);
+    let removed = Cell::new(0);
     if any_present(store, records)? {
-        rewrite(store, records.iter(), records.given())?;
+        rewrite(store, records.iter(), records.given(), &removed)?;
     }
-    let left = left(store);
-    // Records that several segments had in common are counted once now.
-    Ok(RemoveReport { records: records.given(), removed: before.saturating_sub(left), left })
+    Ok(RemoveReport { records: records.given(), removed: removed.get(), left: count(store) })
+}
+
+/// Number of records; those that several segments have in common are counted in each.
+fn count<F: Fingerprint>(store: &Store<F>) -> u64 {
+    store.segments.iter().fold(0, |sum, segment| segment.footer().records.saturating_add(sum))
 }
 
 /// Refuses records that do not name the store's.
@@ -69,29 +75,28 @@ fn check_ids<F: Fingerprint>(store: &Store<F>, records: &SortedRecords<F>) -> Re
     Err(Error::invalid(format!("the store {has}")).at_path(&store.path).with_remedy(remedy))
 }
 
-/// Whether the store has any of the records, as far as that can be told without counting.
+/// Whether the store has any of the records.
 fn any_present<F: Fingerprint>(store: &Store<F>, records: &SortedRecords<F>) -> Result<bool> {
     let mut present = Present::new(&store.segments);
     for batch in records.batches() {
-        let batch = batch?;
-        let all = batch.records();
-        if records.ids() == RecordIds::Without || present.missing(batch)?.records() < all {
+        if present.any(batch?)? {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// Makes one segment of all records but those `removed`, which come in order and are no more than `most`, and the store's
-/// only one.
+/// Makes one segment of all records but those `without`, which come in order and are no more than `most`, and the store's
+/// only one. Counts in `removed`.
 fn rewrite<F: Fingerprint>(
     store: &mut Store<F>,
-    removed: impl Iterator<Item = Result<Record<F>>>,
+    without: impl Iterator<Item = Result<Record<F>>>,
     most: u64,
+    removed: &Cell<u64>,
 ) -> Result<()> {
     let mut state = store.manifest.clone();
     let before = store.segments.clone();
-    merge(store, &mut state, removed, most)?;
+    merge(store, &mut state, without, most, removed)?;
     replace_manifest(store, state, before.clone())?;
     remove_files(store, &before);
     Ok(())
@@ -108,7 +113,7 @@ pub(super) fn load_compact<F: Fingerprint>(
     let report = add_segment(store, &mut state, records)?;
     let all = store.segments.clone();
     let several = all.len() > 1;
-    if several && let Err(error) = merge(store, &mut state, std::iter::empty(), 0) {
+    if several && let Err(error) = merge(store, &mut state, std::iter::empty(), 0, &Cell::default()) {
         // The load goes with it.
         store.segments = before;
         remove_files(store, &all);
@@ -123,22 +128,27 @@ pub(super) fn load_compact<F: Fingerprint>(
     replaced.map(|()| (report, several))
 }
 
-/// Writes one segment of all records but those `removed`, `most` at most, and makes it the only one of the store and of `state`. If that
+/// Writes one segment of all records but those `without`, `most` at most, which it counts in `removed`, and makes it the only one of the store and of `state`. If that
 /// fails, both stay as they are.
 fn merge<F: Fingerprint>(
     store: &mut Store<F>,
     state: &mut ManifestData,
-    removed: impl Iterator<Item = Result<Record<F>>>,
+    without: impl Iterator<Item = Result<Record<F>>>,
     most: u64,
+    removed: &Cell<u64>,
 ) -> Result<()> {
-    let records = store.segments.iter().map(|segment| segment.footer().records).sum();
-    let bytes = state.segments.iter().map(|segment| segment.file_length).sum();
-    Room::of(store).check_merge(bytes, records, most)?;
+    let bytes = state.segments.iter().fold(0, |sum, segment| segment.file_length.saturating_add(sum));
+    let room = Room::of(store);
+    room.check_merge(bytes, count(store), most)?;
+    let fingerprints = store.segments.iter().fold(0, |sum, segment| segment.footer().fingerprints.saturating_add(sum));
+    let indexes = index_bytes(store).saturating_add(room.index_bytes(F::WIDTH, fingerprints));
+    let workspace = Workspace::new(&store.path, &store.options).without(indexes);
+    let compressed = store.segments.iter().fold(0, |sum, segment| segment.footer().ids.length.saturating_add(sum));
+    let expected = Expected { first_number: 0, text_bytes: compressed.saturating_mul(TEXTS_OF_COMPRESSED) };
     let before = std::mem::take(&mut store.segments);
-    let workspace = Workspace::new(&store.path, &store.options);
     let mut merged = ManifestData { segments: Vec::new(), ..state.clone() };
-    let kept = Without { all: RecordIter::new(&before), removed: removed.peekable() };
-    let written = write_segment(store, &mut merged, &workspace, 0, batches(kept, workspace.memory_of_batches()));
+    let kept = Without { all: RecordIter::new(&before), without: without.peekable(), removed };
+    let written = write_segment(store, &mut merged, &workspace, expected, batches(kept, workspace.memory_of_batches()));
     if let Err(error) = written {
         store.segments = before;
         return Err(error);
@@ -156,12 +166,14 @@ fn remove_files<F: Fingerprint>(store: &Store<F>, segments: &[Arc<Segment>]) {
 }
 
 /// Records in order without some of them, which come in order too.
-struct Without<A, R: Iterator> {
+struct Without<'a, A, R: Iterator> {
     all: A,
-    removed: Peekable<R>,
+    without: Peekable<R>,
+    /// How many were left out.
+    removed: &'a Cell<u64>,
 }
 
-impl<F: Fingerprint, A, R> Iterator for Without<A, R>
+impl<F: Fingerprint, A, R> Iterator for Without<'_, A, R>
 where
     A: Iterator<Item = Result<Record<F>>>,
     R: Iterator<Item = Result<Record<F>>>,
@@ -179,22 +191,24 @@ where
                 true => other.fingerprint < record.fingerprint,
                 false => *other < record,
             };
-            while self.removed.next_if(|other| other.as_ref().is_ok_and(before)).is_some() {}
+            while self.without.next_if(|other| other.as_ref().is_ok_and(before)).is_some() {}
             let same = |other: &Record<F>| match counted {
                 true => other.fingerprint == record.fingerprint,
                 false => *other == record,
             };
-            let mut removed = 0u64;
-            while self.removed.next_if(|other| other.as_ref().is_ok_and(same)).is_some() {
-                removed += 1;
+            let mut named = 0u64;
+            while self.without.next_if(|other| other.as_ref().is_ok_and(same)).is_some() {
+                named += 1;
             }
-            if let Some(Err(error)) = self.removed.next_if(Result::is_err) {
+            if let Some(Err(error)) = self.without.next_if(Result::is_err) {
                 return Some(Err(error));
             }
+            let has = if let Id::Count(count) = record.id { count } else { 1 };
+            self.removed.set(self.removed.get().saturating_add(named.min(has)));
             match &mut record.id {
-                _ if removed == 0 => return Some(Ok(record)),
-                Id::Count(count) if *count > removed => {
-                    *count -= removed;
+                _ if named == 0 => return Some(Ok(record)),
+                Id::Count(count) if *count > named => {
+                    *count -= named;
                     return Some(Ok(record));
                 }
                 _ => {}

@@ -39,20 +39,30 @@ impl Room {
     /// `Io` that tells both numbers.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub(super) fn check_records(&self, width: u32, records: u64, texts: u64) -> Result<()> {
-        let workload = Workload {
-            fingerprints: records,
-            width,
-            distance: self.parameters.max_distance(),
-            block_size: self.parameters.block_size(),
-            filter: false,
-        };
-        let tables = predict(self.parameters.design(), &workload)?.disk_bytes;
+        let tables = predict(self.parameters.design(), &self.workload(width, records))?.disk_bytes;
         let ids = match self.parameters.ids() {
             IdKind::None => 0.0,
             IdKind::Number => (records.max(2) as f64).log2() / 8.0 * records as f64,
             IdKind::Text => TEXTS_PART * texts as f64,
         };
         self.check(tables + ids, LEAST_PART)
+    }
+
+    /// Bytes of memory of the index of so many fingerprints, about.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate")]
+    pub(super) fn index_bytes(&self, width: u32, fingerprints: u64) -> u64 {
+        let cost = predict(self.parameters.design(), &self.workload(width, fingerprints));
+        cost.map_or(0, |cost| cost.resident_bytes as u64)
+    }
+
+    fn workload(&self, width: u32, fingerprints: u64) -> Workload {
+        Workload {
+            fingerprints,
+            width,
+            distance: self.parameters.max_distance(),
+            block_size: self.parameters.block_size(),
+            filter: false,
+        }
     }
 
     /// Refuses to make one segment of others, of so many bytes and records together and without some of the records, if

@@ -3,7 +3,7 @@
 
 use crate::support::*;
 use fpstore::env::{Env, Failing};
-use fpstore::{ErrorKind, Options, Parameters, ReadMode, Record, Records, Store};
+use fpstore::{Design, ErrorKind, Fingerprint, Options, Parameters, ReadMode, Record, Records, Store, U256};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -144,6 +144,41 @@ fn a_load_that_makes_one_segment() {
             },
         );
     }
+}
+
+/// Runs of records, fingerprints and keys, and sections that wait for their place: all in temporary files, which fail too.
+#[test]
+fn a_load_that_does_not_fit_its_memory() {
+    let (old, new) = (numbered(&wide::<U256>(400, 71)), numbered(&wide::<U256>(12_000, 72)));
+    let parameters = Parameters::new(7).with_width(256).with_design(Design::Tables { parts: 8 });
+    let mut after = [old.clone(), new.clone()].concat();
+    after.sort_unstable();
+    let mut before = old.clone();
+    before.sort_unstable();
+    let (mut done, mut faults) = (false, 0);
+    // The numbers of operations that fail; there are some two thousand of them.
+    for operation in (0..).step_by(23) {
+        let fixture = Fixture::new(ReadMode::Pread);
+        drop(fixture.load_wide(&parameters, &old, 1));
+        let failing = Failing::new(Arc::new(fixture.env.clone()), operation..operation + 1);
+        let options = fixture.options.clone().with_env(Arc::new(failing.clone())).with_load_memory(0);
+        let loaded = Store::<U256>::open(&fixture.path, &options)
+            .and_then(|mut store| store.bulk_load(Records::WithIds(new.clone())));
+        faults += usize::from(loaded.is_err());
+        fixture.env.crash();
+        let store = Store::<U256>::open(&fixture.path, &fixture.options).unwrap();
+        let found: Vec<Record<U256>> = store.records().map(Result::unwrap).collect();
+        assert!(found == after || (found == before && loaded.is_err()), "operation {operation}");
+        assert!(names(&fixture).len() <= 4, "operation {operation}: {:?}", names(&fixture));
+        if failing.operations() <= operation {
+            assert!(store.verify().unwrap().damages.is_empty());
+            let queries = new.iter().step_by(1201).map(|record| record.fingerprint.flipped(5));
+            queries.for_each(|query| assert_eq!(store.query(query, 7).unwrap(), expected(&after, query, 7)));
+            done = operation > 500;
+            break;
+        }
+    }
+    assert!(done && faults > 20, "{faults} faults");
 }
 
 #[test]

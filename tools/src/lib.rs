@@ -4,6 +4,7 @@
 //! is the programs' own: its interface follows their needs and is no promise to anybody else. To embed a store, use
 //! the package `fpstore`.
 
+pub mod allocator;
 pub mod common;
 pub mod exit;
 pub mod generate;

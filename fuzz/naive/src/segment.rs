@@ -106,6 +106,7 @@ pub fn read_table(
     blocks: u64,
     parameters: &Parameters,
     table: u8,
+    fingerprints: u64,
 ) -> Res<Vec<Vec<u64>>> {
     if table == 0 && parameters.width > 64 {
         let rows = read_rows(data, codes, index, blocks, parameters)?;
@@ -113,6 +114,12 @@ pub fn read_table(
     }
     let code = read_codes(codes, parameters.codec, table)?;
     let entries = read_index(index, blocks, parameters, table)?;
+    if parameters.width > 64 {
+        let leading = tables(parameters)[usize::from(table)].1;
+        let (lead, row) = narrow(leading, fingerprints);
+        let last = entries.last().map_or(0, |entry| u128::from(entry.key));
+        require(last < 1 << (lead + row), "a narrow key of too many bits")?;
+    }
     let bodies = read_pages(data, &entries, parameters, table)?;
     entries.iter().zip(bodies).map(|(&entry, body)| read_block(&body, &code, entry)).collect()
 }
@@ -227,7 +234,7 @@ pub fn read_segment(file: &[u8]) -> Res<(Footer, Vec<(Fingerprint, Id)>)> {
         if table == 0 && parameters.width > 64 {
             fingerprints = read_rows(data, codes, index, blocks, parameters)?.concat();
         } else {
-            let keys = read_table(data, codes, index, blocks, parameters, table as u8)?.concat();
+            let keys = read_table(data, codes, index, blocks, parameters, table as u8, footer.fingerprints)?.concat();
             if table == 0 {
                 fingerprints = keys.into_iter().map(|key| vec![key]).collect();
             } else {
@@ -262,12 +269,17 @@ pub fn read_segment(file: &[u8]) -> Res<(Footer, Vec<(Fingerprint, Id)>)> {
     Ok((footer, all))
 }
 
+/// How many leading bits a narrow key has, and how many of its row's number.
+fn narrow(leading: usize, fingerprints: u64) -> (usize, usize) {
+    let row = bit_length(u128::from(fingerprints.saturating_sub(1)));
+    (leading.min(row + 6).min(64 - row), row)
+}
+
 /// The keys of a table behind the first.
 fn make_keys(fingerprints: &[Fingerprint], order: &[usize], leading: usize) -> Vec<u64> {
     let mut keys = Vec::new();
     let wide = fingerprints.first().is_some_and(|fingerprint| fingerprint.len() > 1);
-    let row = if wide { bit_length(fingerprints.len() as u128 - 1) } else { 0 };
-    let taken = if wide { leading.min(row + 6).min(64 - row) } else { 64 };
+    let (taken, row) = if wide { narrow(leading, fingerprints.len() as u64) } else { (64, 0) };
     for (number, fingerprint) in fingerprints.iter().enumerate() {
         let mut key = 0;
         for &place in &order[..taken] {

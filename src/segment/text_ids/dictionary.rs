@@ -27,6 +27,10 @@ const WITH_STATISTICS: usize = 8 << 10;
 const SHARE: u64 = 64;
 /// Bytes of the sample for each byte of content.
 const SAMPLE: usize = 8;
+/// The same at least, where there is no more of a sample.
+const LEAST_SAMPLE: usize = 4;
+/// Bytes of the sample for the largest content.
+pub(super) const MAX_SAMPLE: usize = SAMPLE * MAX_CONTENT;
 /// The level at which the dictionary itself is compressed.
 const LEVEL: i32 = 12;
 
@@ -39,7 +43,7 @@ const MAX_COUNTERS: u32 = 20;
 /// needed. Empty if there is too little.
 pub(super) fn build<'a>(sample: impl Iterator<Item = &'a str>, total_bytes: u64) -> Vec<u8> {
     let size = usize::try_from(total_bytes / SHARE).unwrap_or(usize::MAX).min(MAX_CONTENT);
-    if size < MIN_CONTENT {
+    if size == 0 {
         return Vec::new();
     }
     let (mut texts, mut ends) = (Vec::new(), vec![0]);
@@ -50,6 +54,11 @@ pub(super) fn build<'a>(sample: impl Iterator<Item = &'a str>, total_bytes: u64)
         if texts.len() >= SAMPLE * size {
             break;
         }
+    }
+    // Most of a short sample is like nothing else.
+    let size = size.min(texts.len() / LEAST_SAMPLE);
+    if size < MIN_CONTENT {
+        return Vec::new();
     }
     let (mut dictionary, content) = rayon::join(|| statistics(&texts, size), || pick(&texts, &ends, size));
     dictionary.extend_from_slice(&content);

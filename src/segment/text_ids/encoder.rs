@@ -2,6 +2,7 @@
 
 use super::super::EncodedIds;
 use super::{dictionary, packing};
+use crate::fingerprint::check_text;
 use crate::format::text_frame::{self, TextFrame};
 use crate::format::text_index::{self, FrameEntry};
 use rayon::prelude::*;
@@ -33,8 +34,10 @@ impl fmt::Debug for TextEncoder {
 }
 
 impl TextEncoder {
-    /// An encoder with a dictionary from a sample of the texts, which should be spread evenly over them; about four
-    /// mebibytes of it are used at most. The dictionary's size follows from how many bytes of texts there will be,
+    /// Bytes of a sample that are used at most.
+    pub(crate) const SAMPLE: u64 = dictionary::MAX_SAMPLE as u64;
+
+    /// An encoder with a dictionary from a sample of the texts, which should be spread evenly over them. The dictionary's size follows from how many bytes of texts there will be,
     /// roughly.
     pub(crate) fn new<'a>(sample: impl Iterator<Item = &'a str>, total_bytes_estimate: u64) -> Self {
         let content = dictionary::build(sample, total_bytes_estimate);
@@ -52,10 +55,10 @@ impl TextEncoder {
         }
     }
 
-    /// Adds a legal text ([`text_frame::is_legal`]), and whether it begins a fingerprint; texts of one fingerprint have
+    /// Adds a text that can be an id, and whether it begins a fingerprint; texts of one fingerprint have
     /// to ascend strictly.
     pub(crate) fn push(&mut self, text: &str, begins: bool) {
-        debug_assert!(text_frame::is_legal(text), "the text cannot be an id");
+        debug_assert!(check_text(text).is_ok(), "the text cannot be an id");
         debug_assert!(begins || self.frame.records() > 0, "the first text begins no fingerprint");
         if self.frame.push(text, begins) {
             return;

@@ -5,9 +5,10 @@ use super::packing::{Unpacker, stored};
 use super::*;
 use crate::env::{Env, Memory, ReadMode};
 use crate::error::{ErrorKind, Result};
+use crate::fingerprint::MAX_TEXT;
 use crate::format::footer::Span;
 use crate::format::page::{self, Stream};
-use crate::format::text_frame::{LONGEST, MAX_PAYLOAD};
+use crate::format::text_frame::MAX_PAYLOAD;
 use crate::format::text_index::{self, FrameEntry};
 use proptest::prelude::*;
 use std::path::Path;
@@ -135,10 +136,10 @@ fn nothing_takes_no_bytes() {
 fn one_id_and_long_ids() {
     check(&vec![vec!["a".into()]]);
     assert!(encode(&vec![vec!["a".into()]], 2).0.iter().map(Vec::len).sum::<usize>() < 30);
-    let long = |n: usize| format!("{n}/{}", "ü/".repeat(LONGEST)).chars().take(n).collect::<String>();
+    let long = |n: usize| format!("{n}/{}", "ü/".repeat(MAX_TEXT)).chars().take(n).collect::<String>();
     let mut lists: Lists = (1..60).map(|n| vec![long(n * 20)]).collect();
-    lists.push(vec!["x".repeat(LONGEST), "y".repeat(LONGEST), "z".into()]);
-    lists.push(vec!["é".repeat(LONGEST / 2)]);
+    lists.push(vec!["x".repeat(MAX_TEXT), "y".repeat(MAX_TEXT), "z".into()]);
+    lists.push(vec!["é".repeat(MAX_TEXT / 2)]);
     check(&lists);
 }
 

@@ -6,7 +6,7 @@
 
 use std::io;
 
-use fpstore::{IdKind, WIDTHS};
+use fpstore::{IdKind, Parameters, WIDTHS};
 
 use super::place::excerpt;
 use super::window::Window;
@@ -40,7 +40,8 @@ impl Header {
             if let Some(value) = word.strip_prefix(b"width=") {
                 header.width = Some(width(value)?);
             } else if let Some(value) = word.strip_prefix(b"hasher=") {
-                let name = std::str::from_utf8(value).ok().filter(|name| !name.is_empty());
+                let possible = |name: &&str| Parameters::new(0).with_hasher(Some(name)).check().is_ok();
+                let name = std::str::from_utf8(value).ok().filter(possible);
                 let name = name.ok_or_else(|| format!("the header's hasher {} is not a name", excerpt(value)))?;
                 header.hasher = Some(name.to_owned());
             } else if let Some(value) = word.strip_prefix(b"ids=") {

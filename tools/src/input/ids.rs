@@ -36,9 +36,7 @@ impl RawId<'_> {
     pub fn is_none(self) -> bool {
         matches!(self, Self::None)
     }
-}
 
-impl RawId<'_> {
     /// The id by itself, whatever those of other records are: a number as numbers are written, or else a text.
     ///
     /// # Errors
@@ -105,6 +103,31 @@ impl IdRule {
     #[must_use]
     pub fn new(ids: Ids) -> Self {
         Self { ids, ..Self::default() }
+    }
+
+    /// What the ids are, if the store, an input or a record has told it.
+    #[must_use]
+    pub fn kind(&self) -> Option<IdKind> {
+        match (self.found, self.ids) {
+            (Some(found), _) => Some(found.kind()),
+            (None, Ids::Is(kind)) => Some(kind),
+            (None, Ids::Auto) => None,
+        }
+    }
+
+    /// Takes in what an input says its ids are.
+    ///
+    /// # Errors
+    ///
+    /// When they are something else here: a sentence for people.
+    pub fn told(&mut self, kind: IdKind) -> Result<(), String> {
+        match self.kind() {
+            Some(known) if known != kind => Err(format!("the header says that ids are {kind}, here they are {known}")),
+            _ => {
+                self.ids = Ids::Is(kind);
+                Ok(())
+            }
+        }
     }
 
     /// What the records have; not known before the first.
@@ -241,6 +264,21 @@ mod tests {
             [Found::Numbered, Found::Number, Found::Text, Found::Counted].map(Found::kind),
             [IdKind::Number, IdKind::Number, IdKind::Text, IdKind::None]
         );
+    }
+
+    #[test]
+    fn what_a_header_says_counts_as_well() {
+        let mut rule = IdRule::default();
+        assert_eq!((rule.kind(), rule.told(IdKind::Text)), (None, Ok(())));
+        assert_eq!((rule.kind(), rule.found()), (Some(IdKind::Text), None));
+        assert_eq!(rule.check(raw("7")), Ok(IdRef::Text("7")));
+        assert_eq!(rule.told(IdKind::Text), Ok(()));
+        let error = rule.told(IdKind::Number).unwrap_err();
+        assert!(error.contains("ids are u64, here they are text"), "{error}");
+        let mut rule = IdRule::default();
+        rule.check(raw("7")).unwrap();
+        assert!(rule.told(IdKind::Text).is_err() && rule.told(IdKind::None).is_err());
+        assert_eq!(rule.told(IdKind::Number), Ok(()));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use fpstore::Fingerprint;
 use super::parquet::Parquet;
 use super::reader::reading;
 use super::window::Window;
-use super::{Format, Header, InputOptions, Place, Reader, Selection, Source, header, width_of_name};
+use super::{Format, Header, IdRule, InputOptions, Place, Reader, Selection, Source, header, width_of_name};
 use crate::progress::Progress;
 
 /// An input whose records are not read yet.
@@ -73,6 +73,16 @@ impl Input {
     #[must_use]
     pub fn header(&self) -> Option<&Header> {
         self.header.as_ref()
+    }
+
+    /// Holds the rule to what the first line says the ids are.
+    ///
+    /// # Errors
+    ///
+    /// When they are something else by what is known already.
+    pub fn tell_ids(&self, rule: &mut IdRule) -> anyhow::Result<()> {
+        let Some(kind) = self.header.as_ref().and_then(|header| header.ids) else { return Ok(()) };
+        rule.told(kind).map_err(|message| first_line(&self.name).error(message))
     }
 
     /// The width of the fingerprints, if the header, the name or the type of a column tells it.

@@ -240,3 +240,21 @@ fn the_width_of_a_corpus() {
     let store = place.store(&[(1, 1)]);
     fails(fpquery().args(["--width", "64"]).arg(store).arg("0000000000000001"), &["--corpus"]);
 }
+
+/// Half a million queries do not fit the least memory, and are refused before they take it.
+#[test]
+fn more_queries_than_the_memory_holds() {
+    let place = Place::new();
+    let corpus = place.file("all.tsv", lines(&records()));
+    let queries = place.file("queries.hex", hex_lines(0..800_000));
+    let ask = |memory: &str, options: &[&str]| {
+        let mut ask = fpquery();
+        ask.args(["-k", "1", "--count", "--memory", memory]).args(options).arg("--corpus").arg(&corpus);
+        ask.arg("--input").arg(&queries);
+        ask
+    };
+    for options in [&[][..], &["--scan"]] {
+        fails(&mut ask("64MiB", options), &["do not fit", "--memory"]);
+    }
+    ask("1GiB", &[]).assert().code(1);
+}

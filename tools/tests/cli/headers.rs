@@ -92,6 +92,8 @@ fn a_hasher_that_some_inputs_do_not_name() {
         fails_unchanged(&store, fpload().arg(&store).args(inputs), &["silent.tsv", "is not said", "--hasher mine"]);
     }
     fpload().args(["--hasher", "mine"]).arg(&store).args([&named, &silent]).assert().success();
+    let compact = ["--hasher", "yours", "--compact"];
+    fails_unchanged(&store, fpload().args(compact).arg(&store), &["mine", "yours"]);
     let bad = ["--create", "--hasher", "a b"];
     fails(fpload().args(bad).arg(&new).arg(&silent), &["--hasher", "without white space"]);
     assert!(!new.exists());
@@ -117,6 +119,29 @@ fn queries_of_another_hasher() {
             }
         }
     }
+}
+
+/// `010` and `10` are two texts and one number: what the header says counts for every input.
+#[test]
+fn ids_that_are_not_the_stores() {
+    let place = Place::new();
+    let (numbers, new) = (place.path("numbers"), place.path("new"));
+    let texts = place.file("texts.tsv", "#fpstore width=64 ids=text\n00000000000000ff\t010\n00000000000000ff\t10\n");
+    let bare = place.file("bare.tsv", RECORD);
+    fpload().arg("--create").arg(&numbers).arg(&bare).assert().success();
+    for remove in [&[][..], &["--remove"]] {
+        fails_unchanged(
+            &numbers,
+            fpload().args(remove).arg(&numbers).arg(&texts),
+            &["texts.tsv: line 1", "text", "u64"],
+        );
+    }
+    fails(fpload().args(["--create", "--ids", "u64"]).arg(&new).arg(&texts), &["texts.tsv: line 1", "text", "u64"]);
+    fails(fpload().arg("--create").arg(&new).arg(&bare).arg(&texts), &["texts.tsv: line 1", "text", "u64"]);
+    assert!(!new.exists());
+    fpload().arg("--create").arg(&new).arg(&texts).arg(&bare).assert().success();
+    assert_eq!((&info(&new)["ids"], &info(&new)["records"]), (&"text".into(), &3.into()));
+    fpload().args(["--plan", "list"]).arg(&texts).assert().success();
 }
 
 #[test]
@@ -145,6 +170,7 @@ fn a_header_that_is_wrong() {
         ("#fpstore width=96", "96-bit"),
         ("#fpstore width=wide", "not a number"),
         ("#fpstore width=64 hasher=", "not a name"),
+        ("#fpstore hasher=a\u{a0}b", "not a name"),
     ] {
         let input = place.file("a.tsv", format!("{header}\n{RECORD}"));
         fails(fpload().arg("--create").arg(&new).arg(&input), &["a.tsv: line 1", part]);

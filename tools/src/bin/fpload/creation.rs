@@ -7,6 +7,7 @@ use fpstore_tools::input;
 
 use crate::args::{Args, Ids};
 use crate::choice::PlanChoice;
+use crate::hasher::Hasher;
 
 /// Number of fingerprints that is planned for where none is told.
 pub(crate) const PLANNED_RECORDS: u64 = 100_000_000;
@@ -104,7 +105,11 @@ pub(crate) fn check_existing(args: &Args, parameters: &Parameters) -> anyhow::Re
         input::Ids::Auto => None,
         input::Ids::Is(kind) => Some(kind),
     };
-    agree("--ids", ids, parameters.ids())
+    agree("--ids", ids, parameters.ids())?;
+    match &args.hasher {
+        Some(_) => Hasher::new(args.hasher.as_deref()).check(parameters),
+        None => Ok(()),
+    }
 }
 
 fn agree<T: PartialEq + std::fmt::Display>(option: &str, asked: Option<T>, is: T) -> anyhow::Result<()> {

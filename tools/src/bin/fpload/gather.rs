@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use anyhow::bail;
-use fpstore::{Fingerprint, IdKind, Options, RecordSorter, SortedRecords};
+use anyhow::{Context, bail};
+use fpstore::{Fingerprint, Options, Parameters, RecordSorter, SortedRecords};
 use fpstore_tools::input::{Format, IdRule, Ids, Input, InputOptions, Source, feed};
 use fpstore_tools::progress::Progress;
 
 use crate::args::Args;
+use crate::creation;
 use crate::hasher::Hasher;
 
 /// The inputs of a load, none of them read; the first one is open, so that its width is known.
@@ -33,7 +34,9 @@ impl Inputs {
             bail!("standard input can be read only once");
         }
         // As the load itself does it: the system's place for temporary files may be memory.
-        let around = args.store.as_deref().and_then(|store| store.ancestors().find(|above| above.is_dir()));
+        let here = |above: &&Path| above.is_dir() || above.as_os_str().is_empty();
+        let around = args.store.as_deref().and_then(|store| store.ancestors().find(here));
+        let around = around.map(|around| if around.as_os_str().is_empty() { Path::new(".") } else { around });
         let temp_dir = args.tmp_dir.as_deref().or(around).map(Path::to_owned);
         let options = InputOptions { temp_dir, ..args.options.clone() };
         let mut total = Some(0);
@@ -52,33 +55,34 @@ impl Inputs {
         self.first.as_ref().and_then(Input::width)
     }
 
-    /// What the first input says its ids are.
-    pub(crate) fn ids(&self) -> Option<IdKind> {
-        self.first.as_ref().and_then(Input::header).and_then(|header| header.ids)
-    }
-
-    /// Number of records that can be told without reading: of raw integers, and of a Parquet file that comes first.
+    /// Number of records that can be told without reading: of raw integers and of Parquet files.
     fn least_records<F: Fingerprint>(&self) -> anyhow::Result<u64> {
-        let mut least = self.first.as_ref().and_then(Input::rows).unwrap_or(0);
-        for source in &self.sources {
-            if let (Format::Le, Some(bytes)) = (self.options.format_of(source)?, source.plain_length()?) {
-                least = least.saturating_add(bytes / u64::from(F::WIDTH / 8));
-            }
+        let mut least = 0u64;
+        for (source, number) in self.sources.iter().zip(0..) {
+            let Some(bytes) = source.plain_length()? else { continue };
+            let records = match (self.options.format_of(source)?, &self.first) {
+                (Format::Le, _) => bytes / u64::from(F::WIDTH / 8),
+                (Format::Parquet, Some(first)) if number == 0 => first.rows().unwrap_or(0),
+                (Format::Parquet, _) => Input::open(source, &self.options, &Progress::hidden())?.rows().unwrap_or(0),
+                _ => 0,
+            };
+            least = least.saturating_add(records);
         }
         Ok(least)
     }
 
-    /// The records of all inputs, for the store at `path`.
+    /// The records of all inputs, for the store at `path`, which has these parameters if it is there already.
     pub(crate) fn gather<F: Fingerprint>(
         self,
         args: &Args,
         path: &Path,
-        ids: Ids,
+        store: Option<&Parameters>,
         loading: &Options,
     ) -> anyhow::Result<Gathered<F>> {
         let mut sorter = RecordSorter::<F>::new(path, loading);
         sorter.check_room(self.least_records::<F>()?)?;
         let Self { sources, options, mut first, progress } = self;
+        let ids = store.map_or_else(|| creation::wanted_ids(args), |store| Ids::Is(store.ids()));
         let (mut rule, mut hasher) = (IdRule::new(ids), Hasher::new(args.hasher.as_deref()));
         for source in &sources {
             progress.message(format!("reading {}", source.name()));
@@ -87,6 +91,10 @@ impl Inputs {
                 None => Input::open(source, &options, &progress)?,
             };
             hasher.meet(&source.name(), input.header())?;
+            if let Some(store) = store {
+                hasher.check(store).with_context(|| source.name())?;
+            }
+            input.tell_ids(&mut rule)?;
             feed(&mut input.reader::<F>()?, &mut rule, &mut |fingerprint, id| Ok(sorter.push(fingerprint, id)?))?;
         }
         progress.message("sorting".to_owned());

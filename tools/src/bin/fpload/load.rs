@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use fpstore::{Filters, Fingerprint, IdKind, Options, Parameters, Store};
-use fpstore_tools::input::{Found, Ids};
+use fpstore::{Filters, Fingerprint, Numbering, Options, Store};
+use fpstore_tools::input::Found;
 use fpstore_tools::progress::Progress;
 use fpstore_tools::{memory, with_width};
 
@@ -44,16 +44,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
 fn create<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::Result<()> {
     let started = Instant::now();
-    let ids = match (creation::wanted_ids(args), inputs.ids()) {
-        (Ids::Auto, Some(kind)) => Ids::Is(kind),
-        (ids, _) => ids,
-    };
-    let Gathered { records, rule, hasher } = inputs.gather::<F>(args, path, ids, &options(args))?;
-    let kind = match (rule.found(), ids) {
-        (Some(found), _) => found.kind(),
-        (None, Ids::Is(kind)) => kind,
-        (None, Ids::Auto) => IdKind::Number,
-    };
+    let Gathered { records, rule, hasher } = inputs.gather::<F>(args, path, None, &options(args))?;
+    let kind = rule.kind().unwrap_or_default();
     let parameters = creation::parameters(args, &records, kind, hasher.name())?;
     if args.dry_run {
         return summary::dry_run(args, path, records.given(), rule.found(), &parameters);
@@ -75,15 +67,14 @@ fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
     let store = Store::<F>::open_read_only(path, &options(args))?;
     let started = Instant::now();
     let parameters = store.parameters().clone();
-    let gathered = inputs.gather::<F>(args, path, Ids::Is(parameters.ids()), &options(args))?;
-    if !args.inputs.is_empty() {
-        check(args, &store, &parameters, &gathered)?;
-    }
-    let Gathered { records, rule, .. } = gathered;
+    let numbering = store.numbering();
+    // Its index is read again when it is written to; until then memory is for the records.
+    drop(store);
+    let Gathered { records, rule, .. } = inputs.gather::<F>(args, path, Some(&parameters), &options(args))?;
+    check(args, numbering, rule.found())?;
     if args.dry_run {
         return summary::dry_run(args, path, records.given(), rule.found(), &parameters);
     }
-    drop(store);
     let writing = writing(args);
     let mut store = Store::<F>::open(path, &options(args))?;
     let (deed, compacted) = match (args.inputs.is_empty(), args.remove) {
@@ -100,28 +91,22 @@ fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
     summary::done(args, &Done { path, deed, compacted, store: &store, seconds: started.elapsed().as_secs_f64() })
 }
 
-/// What the load itself would refuse, too, and fingerprints of another hasher.
-fn check<F: Fingerprint>(
-    args: &Args,
-    store: &Store<F>,
-    parameters: &Parameters,
-    gathered: &Gathered<F>,
-) -> anyhow::Result<()> {
-    use fpstore::Numbering::{Given, Own};
-    if args.remove {
-        if gathered.rule.found() == Some(Found::Numbered) {
+/// What the load itself would refuse, too.
+fn check(args: &Args, numbering: Numbering, found: Option<Found>) -> anyhow::Result<()> {
+    match (numbering, found) {
+        (_, Some(Found::Numbered)) if args.remove => {
             bail!(
                 "the input has no ids; a record is removed by its fingerprint and its id, as `fpdump scan` prints them"
-            );
+            )
         }
-    } else {
-        match (store.numbering(), gathered.rule.found()) {
-            (Own, Some(Found::Number)) => bail!("the store numbers its records itself, the input has ids"),
-            (Given, Some(Found::Numbered)) => bail!("the store has ids that its user gave, the input has none"),
-            _ => {}
+        (Numbering::Own, Some(Found::Number)) if !args.remove => {
+            bail!("the store numbers its records itself, the input has ids")
         }
+        (Numbering::Given, Some(Found::Numbered)) => {
+            bail!("the store has ids that its user gave, the input has none")
+        }
+        _ => Ok(()),
     }
-    gathered.hasher.check(parameters)
 }
 
 fn writing(args: &Args) -> Progress {
@@ -129,7 +114,7 @@ fn writing(args: &Args) -> Progress {
 }
 
 /// Nobody asks here, so nothing is prepared for it.
-fn options(args: &Args) -> Options {
+pub(crate) fn options(args: &Args) -> Options {
     Options::new()
         .with_filters(Filters::Off)
         .with_load_memory(memory::of_load(args.memory))

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use fpstore_tools::exit::{Outcome, finish};
-use fpstore_tools::generate;
+use fpstore_tools::{allocator, generate};
 
 use crate::args::Args;
 use crate::choice::PlanChoice;
@@ -32,6 +32,9 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> anyhow::Result<Outcome> {
+    if args.memory.is_some() {
+        allocator::give_back();
+    }
     args.common.start()?;
     if args.plan == Some(PlanChoice::List) {
         plan_list::run(args)?;

@@ -4,19 +4,19 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use anyhow::bail;
-use fpstore::Options;
 use fpstore::plan::{self, Cost, Design, Goal, Skew, Workload};
 use fpstore_tools::common::SCHEMA_VERSION;
 use fpstore_tools::number::{count, float};
 use fpstore_tools::prediction::Expected;
 use fpstore_tools::report::{self, Columns};
-use fpstore_tools::{memory, with_width};
+use fpstore_tools::with_width;
 use serde::Serialize;
 
 use crate::args::Args;
 use crate::choice::costs;
 use crate::creation;
 use crate::gather::Inputs;
+use crate::load;
 
 #[derive(Serialize)]
 struct Listed {
@@ -109,9 +109,7 @@ fn measure(args: &Args) -> anyhow::Result<Measured> {
     let inputs = Inputs::open(&args)?;
     let width = args.width.or(inputs.width()).unwrap_or(64);
     with_width!(width, F => {
-        let options = Options::new().with_load_memory(memory::of_load(args.memory)).with_temp_dir(args.tmp_dir.as_deref());
-        let ids = creation::wanted_ids(&args);
-        let records = inputs.gather::<F>(&args, Path::new("store"), ids, &options)?.records;
+        let records = inputs.gather::<F>(&args, Path::new("store"), None, &load::options(&args))?.records;
         if records.is_empty() {
             bail!("the input has no records; leave it out to see the designs for evenly spread fingerprints");
         }

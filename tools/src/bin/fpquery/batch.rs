@@ -10,7 +10,7 @@ use std::time::Instant;
 use fpstore::{Fingerprint, Store};
 use rayon::prelude::*;
 
-use crate::answer::Style;
+use crate::answer::{Style, records};
 use crate::queries::Query;
 use crate::question::Question;
 use crate::stats::Totals;
@@ -66,7 +66,7 @@ impl<F: Fingerprint> Asker<'_, F> {
             }
             self.style.push(&mut piece.text, query, &matches);
             piece.totals.queries += 1;
-            piece.totals.matches += matches.len() as u64;
+            piece.totals.matches += records(&matches);
             piece.left = left;
             if piece.text.len() > PIECE_BYTES {
                 break;

@@ -20,8 +20,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use fpstore::{Filters, Fingerprint, Options, Store};
 use fpstore_tools::exit::{Outcome, finish};
-use fpstore_tools::generate;
-use fpstore_tools::with_width;
+use fpstore_tools::{allocator, generate, with_width};
 
 use crate::args::Args;
 use crate::batch::Asker;
@@ -43,6 +42,9 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> anyhow::Result<Outcome> {
+    if args.memory.is_some() {
+        allocator::give_back();
+    }
     args.common.start()?;
     if let Some(file) = &args.corpus {
         return corpus::run(args, file);

@@ -45,11 +45,6 @@ impl Case {
         self.options.contains(&"--compact")
     }
 
-    /// Whether the load does something before it compacts.
-    pub(super) fn loads(&self) -> bool {
-        !self.inputs.is_empty()
-    }
-
     pub(super) fn creates(&self) -> bool {
         self.base.is_none()
     }

@@ -11,8 +11,6 @@ pub(super) struct Tally {
     pub(super) after: u64,
     /// The program had ended well.
     pub(super) finished: u64,
-    /// Loads that were kept although the compaction behind them failed.
-    pub(super) kept: u64,
     /// Temporary files that a blow left, all of which the next run has removed unless there is a violation.
     pub(super) leftovers: u64,
     violations: Vec<String>,
@@ -20,7 +18,7 @@ pub(super) struct Tally {
 
 impl Tally {
     pub(super) fn new(kind: &'static str) -> Self {
-        Self { kind, skipped: None, before: 0, after: 0, finished: 0, kept: 0, leftovers: 0, violations: Vec::new() }
+        Self { kind, skipped: None, before: 0, after: 0, finished: 0, leftovers: 0, violations: Vec::new() }
     }
 
     /// Nothing could be tried.
@@ -39,15 +37,14 @@ impl Tally {
 
     /// The summary.
     pub(super) fn line(&self) -> String {
-        let Self { kind, before, after, finished, kept, leftovers, .. } = self;
+        let Self { kind, before, after, finished, leftovers, .. } = self;
         if let Some(why) = &self.skipped {
             return format!("{kind}: SKIPPED: {why}");
         }
         let failed = self.violations.len() as u64;
         let total = before + after + finished + failed;
-        let kept = if *kept > 0 { format!(" ({kept} of them failed in the compaction)") } else { String::new() };
         format!(
-            "{kind}: {total}; before the commit point {before}, after it {after}{kept}, ended undisturbed {finished}; \
+            "{kind}: {total}; before the commit point {before}, after it {after}, ended undisturbed {finished}; \
              temporary files left {leftovers}, all removed by the next run; violations {failed}"
         )
     }

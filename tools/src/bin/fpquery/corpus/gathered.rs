@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use super::lot::Lot;
 use super::round::Hit;
 use super::{LOT, What};
+use crate::queries::Query;
 
 /// Matches of a round of look-ups, at most, where memory is plenty.
 const MOST_HITS: usize = 8 << 20;
@@ -46,6 +47,9 @@ pub(super) struct Gathered<F: Fingerprint> {
 }
 
 impl<F: Fingerprint> Gathered<F> {
+    /// Bytes for each query, whatever is near it: itself, its limit and its count.
+    pub(super) const BYTES_OF_QUERY: u64 = (size_of::<Query<F>>() + size_of::<u32>() + size_of::<u64>()) as u64;
+
     pub(super) fn new(what: What, queries: usize, distance: u32, memory: u64) -> Self {
         Self {
             what,

@@ -2,6 +2,37 @@
 
 use fpstore::{Id, IdRef};
 
+use super::LOT;
+
+/// When a lot is full.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LotSize {
+    /// Number of records.
+    pub(super) records: usize,
+    /// Bytes of texts.
+    pub(super) texts: usize,
+    bytes: u64,
+}
+
+impl LotSize {
+    /// Lots that are read, wait, and are searched.
+    const ALIVE: u64 = 3;
+
+    /// A size of which all lots together take a fifth of the memory at most.
+    pub(super) fn within<F>(memory: u64) -> Self {
+        let part = usize::try_from(memory / 16).unwrap_or(usize::MAX);
+        // An id is 8 bytes, or the end of its text.
+        let record = size_of::<F>() + size_of::<u64>();
+        let (records, texts) = (LOT.min(part / 2 / record).max(1), (16 << 20).min(part / 2));
+        Self { records, texts, bytes: (records * record + texts) as u64 }
+    }
+
+    /// Bytes of all lots that are there at the same time.
+    pub(super) fn bytes_of_all(self) -> u64 {
+        Self::ALIVE * self.bytes
+    }
+}
+
 /// Records that follow each other.
 #[derive(Debug)]
 pub(super) struct Lot<F> {

@@ -19,13 +19,13 @@ use fpstore::{Fingerprint, QueryTables, WIDTHS};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::input::{IdRule, Ids, Input, InputOptions, Source, feed};
 use fpstore_tools::progress::Progress;
-use fpstore_tools::{memory, with_width};
+use fpstore_tools::{memory, number, with_width};
 
 use crate::answer::Style;
 use crate::args::Args;
 use crate::queries::{Queries, Query};
 use gathered::Gathered;
-use lot::Lot;
+use lot::{Lot, LotSize};
 use report::Report;
 use round::search;
 
@@ -38,8 +38,6 @@ const WIDTH: u32 = 64;
 /// Fingerprints that are looked up together: many times the lines of memory that they want of one table's filter, so
 /// that most of these are fetched once.
 const LOT: usize = 1 << 18;
-/// Bytes of texts from which on a lot is full.
-const LOT_TEXTS: usize = 16 << 20;
 
 /// What is wanted of the matches of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +84,7 @@ fn answer<F: Fingerprint>(args: &Args, input: Input, progress: &Progress) -> any
     let what = What::from(args);
     let memory = memory::of_load(args.memory);
     let header = input.header().cloned().unwrap_or_default();
-    let queries = all_queries::<F>(args, header.hasher.as_deref())?;
+    let queries = all_queries::<F>(args, header.hasher.as_deref(), memory)?;
     let distance = match (args.distance, what) {
         (Some(distance), _) => distance,
         (None, What::Nearest(_)) => F::WIDTH,
@@ -97,10 +95,14 @@ fn answer<F: Fingerprint>(args: &Args, input: Input, progress: &Progress) -> any
     let mut report = Report { build_seconds: started.elapsed().as_secs_f64(), ..Report::default() };
 
     let started = Instant::now();
-    let taken = tables.bytes().saturating_add((queries.len() * size_of::<Query<F>>()) as u64);
-    let gathered = Gathered::new(what, queries.len(), distance, memory.saturating_sub(taken));
+    let own = queries.iter().map(|query| Gathered::<F>::BYTES_OF_QUERY + query.bytes()).sum();
+    let lot = LotSize::within::<F>(memory);
+    let Some(left) = memory.checked_sub(tables.bytes().saturating_add(own).saturating_add(lot.bytes_of_all())) else {
+        return Err(too_many(memory));
+    };
+    let gathered = Gathered::new(what, queries.len(), distance, left);
     let ids = header.ids.map_or(Ids::Auto, Ids::Is);
-    let mut gathered = stream(input, IdRule::new(ids), &tables, gathered, &mut report)?;
+    let mut gathered = stream(input, IdRule::new(ids), lot, &tables, gathered, &mut report)?;
     report.seconds = started.elapsed().as_secs_f64();
     progress.finish();
 
@@ -115,12 +117,12 @@ fn answer<F: Fingerprint>(args: &Args, input: Input, progress: &Progress) -> any
 
 /// The width of a fingerprint in hexadecimal.
 fn width_of_digits(query: &str) -> Option<u32> {
-    let digits = query.strip_prefix("0x").unwrap_or(query).len();
+    let digits = query.strip_prefix("0x").or_else(|| query.strip_prefix("0X")).unwrap_or(query).len();
     WIDTHS.into_iter().find(|&width| width as usize == 4 * digits)
 }
 
-/// Reads the queries to their end.
-fn all_queries<F: Fingerprint>(args: &Args, hasher: Option<&str>) -> anyhow::Result<Vec<Query<F>>> {
+/// Reads the queries to their end, if half of the memory is enough for them.
+fn all_queries<F: Fingerprint>(args: &Args, hasher: Option<&str>, memory: u64) -> anyhow::Result<Vec<Query<F>>> {
     // The options describe the corpus; a file of queries may have the same columns, its name tells its format.
     let options = match args.queries.as_slice() {
         [] => InputOptions { format: None, ..args.options.clone() },
@@ -128,14 +130,22 @@ fn all_queries<F: Fingerprint>(args: &Args, hasher: Option<&str>) -> anyhow::Res
     };
     let mut queries = Queries::<F>::new(args, &options)?;
     queries.check_hasher(hasher)?;
-    let mut all = Vec::new();
+    let (mut all, mut texts) = (Vec::new(), 0);
     loop {
-        let (batch, end) = queries.next_batch(usize::MAX);
+        let (batch, end) = queries.next_batch(1 << 12);
+        texts += batch.iter().map(Query::bytes).sum::<u64>();
         all.extend(batch);
         if let Some(end) = end {
             return end.map(|()| all);
         }
+        if texts + (all.capacity() * size_of::<Query<F>>()) as u64 > memory / 2 {
+            return Err(too_many(memory));
+        }
     }
+}
+
+fn too_many(memory: u64) -> anyhow::Error {
+    anyhow!("the queries do not fit {} of memory: ask fewer at a time, or give more --memory", number::bytes(memory))
 }
 
 fn tables<F: Fingerprint>(
@@ -157,6 +167,7 @@ fn tables<F: Fingerprint>(
 fn stream<F: Fingerprint>(
     input: Input,
     mut rule: IdRule,
+    size: LotSize,
     tables: &QueryTables<F>,
     mut gathered: Gathered<F>,
     report: &mut Report,
@@ -171,7 +182,7 @@ fn stream<F: Fingerprint>(
         let mut lot = Lot::first();
         let read = feed(&mut reader, &mut rule, &mut |fingerprint, id| {
             lot.push(fingerprint, id);
-            if lot.len() < LOT && lot.text_bytes() < LOT_TEXTS {
+            if lot.len() < size.records && lot.text_bytes() < size.texts {
                 return Ok(());
             }
             let next = lot.next();
