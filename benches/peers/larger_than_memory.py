@@ -5,7 +5,8 @@
 
 Makes evenly spread 64-bit fingerprints as .u64 (numbered by the store) and as Parquet with ids, in row groups of a
 million, loads each with `fpload --create --memory`, and looks every few milliseconds at /proc: anonymous and shared memory
-of the process (RssAnon + RssShmem), and the room that its unnamed temporary files take.
+of the process (RssAnon + RssShmem), and the room that its unnamed temporary files take. Before that, it measures on one
+sorted run of records, as fpload writes them, what compressing temporary files would take and save.
 """
 import argparse
 import os
@@ -17,6 +18,7 @@ import time
 from common import NUMPY, ROOT, TARGET, inside_environment, splitmix64
 
 PYARROW = "pyarrow==22.0.0"
+ZSTANDARD = "zstandard==0.25.0"
 PIECE = 1_000_000
 
 
@@ -72,16 +74,51 @@ def load(source, memory, folder):
     return time.perf_counter() - start, most, space
 
 
+def compressing(folder):
+    """A run of four million records of 16 bytes: raw to the disk and back, and through zstd."""
+    import numpy as np
+    import zstandard
+
+    records = np.empty((4 * PIECE, 2), dtype=np.uint64)
+    records[:, 0] = np.sort(splitmix64(len(records), seed=3))
+    records[:, 1] = splitmix64(len(records), seed=4) % np.uint64(100_000_000)
+    run = records.tobytes()
+    # As a sorter of its own would do it: differences of fingerprints, bytes of one rank side by side.
+    records[1:, 0] = np.diff(records[:, 0])
+    shuffled = records.view(np.uint8).reshape(len(records), 16).T.tobytes()
+
+    def timed(work):
+        start = time.perf_counter()
+        result = work()
+        return result, len(run) / 2**20 / (time.perf_counter() - start)
+
+    def write():
+        with open(folder / "run", "wb") as file:
+            file.write(run)
+            os.fsync(file.fileno())
+
+    print("| temporary data | part left | in MiB/s | out MiB/s |\n|---|---|---|---|")
+    _, speed = timed(write)
+    print(f"| raw, written and synced | 1 | {speed:.0f} | |")
+    for level in (-5, 1, 3):
+        for name, data in (("as they are", run), ("differences, transposed", shuffled)):
+            packed, into = timed(lambda: zstandard.ZstdCompressor(level=level).compress(data))
+            _, out = timed(lambda: zstandard.ZstdDecompressor().decompress(packed))
+            print(f"| zstd {level}, {name} | {len(packed) / len(run):.2f} | {into:.0f} | {out:.0f} |")
+    print(flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("count", type=int)
     parser.add_argument("--memory", default="1GiB")
     options = parser.parse_args()
-    inside_environment([NUMPY, PYARROW])
+    inside_environment([NUMPY, PYARROW, ZSTANDARD])
     subprocess.run(["cargo", "build", "--quiet", "--release", "-p", "fpstore-tools", "--target-dir", TARGET],
                    cwd=ROOT, check=True)
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
+        compressing(folder)
         sources = write(folder, options.count)
         print(f"{options.count} records, --memory {options.memory}, {os.cpu_count()} cores\n")
         print("| | s | records a second | peak RssAnon + RssShmem MiB | temporary MiB | store MiB |\n|---|---|---|---|---|---|")

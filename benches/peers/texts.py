@@ -27,6 +27,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("count", type=int)
     parser.add_argument("--queries", type=int, default=50_000)
+    parser.add_argument("--memory", help="of the load; half of the machine's without it")
     options = parser.parse_args()
     inside_environment([ZSTANDARD])
     import zstandard
@@ -46,7 +47,9 @@ def main():
                     asked.append(f"{fingerprint ^ 1 << draw.randrange(64):016x}\n")
         (folder / "queries.hex").write_text("".join(asked))
         start = time.perf_counter()
-        subprocess.run([fpload, "--quiet", "--create", "--ids", "text", folder / "texts", folder / "urls.tsv"], check=True)
+        memory = ["--memory", options.memory] if options.memory else []
+        subprocess.run([fpload, "--quiet", "--create", "--ids", "text", *memory, folder / "texts", folder / "urls.tsv"],
+                       check=True)
         seconds = time.perf_counter() - start
         (folder / "bare.hex").write_text("".join(line[:16] + "\n" for line in open(folder / "urls.tsv")))
         subprocess.run([fpload, "--quiet", "--create", "--ids", "none", folder / "bare", folder / "bare.hex"], check=True)

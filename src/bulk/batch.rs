@@ -22,7 +22,7 @@ pub(crate) enum Batch<'a, F: Fingerprint> {
 
 impl<F: Fingerprint> Batch<'_, F> {
     /// The fingerprints in it that differ from the one before, which for the first of them is `previous`.
-    pub(super) fn distinct(&self, previous: Option<F>) -> Vec<F> {
+    pub(crate) fn distinct(&self, previous: Option<F>) -> Vec<F> {
         fn changes<F: Fingerprint>(previous: Option<F>, all: impl Iterator<Item = F>) -> Vec<F> {
             let mut last = previous;
             all.filter(|&fingerprint| last.replace(fingerprint) != Some(fingerprint)).collect()

@@ -256,6 +256,15 @@ impl<F: Fingerprint> SortedRecords<F> {
         }
     }
 
+    /// Whether nothing had to go to a temporary file.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        match &self.source {
+            Source::Nothing => true,
+            Source::Without(sorted) | Source::Numbers(sorted) => sorted.in_memory().is_some(),
+            Source::Texts(sorted, _) => sorted.is_in_memory(),
+        }
+    }
+
     /// Bytes of all ids that are texts.
     pub(crate) fn text_bytes(&self) -> u64 {
         if let Source::Texts(sorted, _) = &self.source { sorted.text_bytes() } else { 0 }

@@ -34,6 +34,18 @@ fn a_load_needs_room_for_what_is_new() {
     assert_eq!(store.bulk_load(Records::WithIds(other)).unwrap().added(), 20_000);
 }
 
+/// Also where they do not fit the memory, so that nobody has counted the fingerprints.
+#[test]
+fn many_records_of_few_fingerprints_need_little_room() {
+    let fixture = Fixture::new(ReadMode::Pread);
+    let options = with_free_bytes(&fixture, 50_000).with_load_memory(0);
+    let parameters = Parameters::new(3).with_ids(IdKind::None);
+    let fingerprints = (0..100_000).map(|n: u64| (n % 500).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+    let mut store = <Store>::create(&fixture.path, &parameters, &options).unwrap();
+    assert_eq!(store.bulk_load(Records::Numbered(fingerprints)).unwrap().fingerprints, 500);
+    no_room(&store.bulk_load(Records::Numbered(uniform(100_000, 8))).unwrap_err(), 50_000);
+}
+
 #[test]
 fn texts_need_room_too() {
     let parameters = Parameters::new(3).with_ids(IdKind::Text);

@@ -75,6 +75,11 @@ impl<F: Fingerprint> SortedTexts<F> {
         self.count
     }
 
+    /// Whether nothing was written to a temporary file.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        matches!(self.records, Records::Memory(_))
+    }
+
     /// The fingerprints in order, if nothing was written to a temporary file.
     pub(crate) fn in_memory(&self) -> Option<Vec<F>> {
         match &self.records {
