@@ -9,6 +9,7 @@ mod u256;
 pub use id::{Id, IdKind, IdRef, MAX_TEXT, check_text};
 pub use u256::U256;
 
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::hash::Hash;
 
@@ -25,6 +26,13 @@ pub trait Fingerprint: Copy + Ord + Default + Hash + Debug + Send + Sync + seale
     /// A 64-bit word, 0 = the most significant one; 0 where there is none.
     #[must_use]
     fn word(self, number: usize) -> u64;
+
+    /// The first word of each.
+    #[doc(hidden)]
+    #[must_use]
+    fn leading_words(all: &[Self]) -> Cow<'_, [u64]> {
+        all.iter().map(|fingerprint| fingerprint.word(0)).collect()
+    }
 
     /// Number of bits in which two fingerprints differ.
     #[inline]
@@ -88,6 +96,10 @@ impl Fingerprint for u64 {
     #[inline]
     fn word(self, number: usize) -> u64 {
         if number == 0 { self } else { 0 }
+    }
+
+    fn leading_words(all: &[Self]) -> Cow<'_, [u64]> {
+        all.into()
     }
 }
 

@@ -4,6 +4,7 @@ use super::entry::Entry;
 use super::external::TextChunk;
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, Record};
+use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Records that are sorted by fingerprint, then id, and distinct, over all batches of a load. A fingerprint may go on in
@@ -23,15 +24,23 @@ pub(crate) enum Batch<'a, F: Fingerprint> {
 impl<F: Fingerprint> Batch<'_, F> {
     /// The fingerprints in it that differ from the one before, which for the first of them is `previous`.
     pub(crate) fn distinct(&self, previous: Option<F>) -> Vec<F> {
+        fn of_entries<F: Fingerprint>(previous: Option<F>, entries: &[Entry<F>]) -> Vec<F> {
+            let mut all: Vec<F> = entries.par_iter().map(|entry| entry.fingerprint).collect();
+            if all.par_windows(2).any(|pair| matches!(pair, [a, b] if a == b)) {
+                all.dedup();
+            }
+            if all.first().copied() == previous && previous.is_some() {
+                all.remove(0);
+            }
+            all
+        }
         fn changes<F: Fingerprint>(previous: Option<F>, all: impl Iterator<Item = F>) -> Vec<F> {
             let mut last = previous;
             all.filter(|&fingerprint| last.replace(fingerprint) != Some(fingerprint)).collect()
         }
         match self {
-            Self::Numbers(entries) | Self::Unnumbered(entries) => {
-                changes(previous, entries.iter().map(|entry| entry.fingerprint))
-            }
-            Self::Counts(entries) => changes(previous, entries.iter().map(|entry| entry.fingerprint)),
+            Self::Numbers(entries) | Self::Unnumbered(entries) => of_entries(previous, entries),
+            Self::Counts(entries) => of_entries(previous, entries),
             Self::Texts(chunk) => changes(previous, chunk.records().map(|(fingerprint, _)| fingerprint)),
         }
     }

@@ -13,7 +13,7 @@ use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
 use crate::format::manifest::SegmentEntry;
 use crate::plan::TableLayout;
-use crate::segment::{Part, SegmentWriter, TableEncoder};
+use crate::segment::{EncodedIds, Part, SegmentWriter, TableEncoder};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -39,6 +39,8 @@ pub(crate) struct Expected {
     pub(crate) first_number: u64,
     /// Bytes of all texts, roughly.
     pub(crate) text_bytes: u64,
+    /// Whether they come in one batch, if there are any.
+    pub(crate) at_once: bool,
 }
 
 /// Parts of numbered sections on their way to the file.
@@ -146,53 +148,110 @@ fn encode<'b, F: Fingerprint>(
     sender: Sender,
 ) -> Result<Counts> {
     let Building { parameters, workspace, expected, .. } = building;
-    let piece = workspace.piece();
     let mut ids = IdSection::new(parameters.ids(), expected, workspace);
     let mut kept = Kept::<F>::new(workspace);
     let (mut first, mut records, mut last) = (None, 0, None);
-    for batch in batches {
+    let mut batches = batches.peekable();
+    while let Some(batch) = batches.next() {
         let batch = batch?;
         if batch.is_empty() {
             continue;
         }
         let fingerprints = batch.distinct(last);
-        let table = first.get_or_insert_with(|| FirstTable::new(parameters, &fingerprints));
-        let keys = || {
-            for lot in fingerprints.chunks((piece / F::BYTES).max(1)) {
-                table.push(lot);
-                send_pages(&sender, 0, table.pages(), piece)?;
-            }
-            Ok(())
-        };
-        let (keys, pushed): (Result<()>, _) = rayon::join(keys, || ids.push(&batch));
-        keys.and(pushed)?;
         last = fingerprints.last().copied().or(last);
         records = batch.records().saturating_add(records);
+        // To look whether there is more may take memory for it, unless all is there.
+        if expected.at_once && first.is_none() && kept.has_room(&fingerprints) && batches.peek().is_none() {
+            kept.push(fingerprints, workspace)?;
+            return encode_at_once(building, layouts, &batch, ids, &kept, &sender);
+        }
+        let table = first.get_or_insert_with(|| FirstTable::new(parameters, &fingerprints));
+        let keys = || push_keys(building, table, &fingerprints, &sender);
+        let (keys, pushed) = rayon::join(keys, || ids.push(&batch));
+        keys.and(pushed)?;
         drop(batch);
         kept.push(fingerprints, workspace)?;
     }
     let counts = Counts { records, fingerprints: kept.count() };
     let Some(first) = first.filter(|_| counts.fingerprints > 0) else { return Ok(counts) };
-    let (mut pages, table) = first.finish();
-    send_pages(&sender, 0, &mut pages, 1)?;
-    send(&sender, 0, Part::Table(table))?;
-    let (spool, encoded_ids) = ids.finish()?;
+    finish_first(first, &sender)?;
+    let ids = ids.finish()?;
+    other_tables(building, layouts, &kept, &sender)?;
+    drop(kept);
+    finish_ids(layouts.len(), ids, &sender)?;
+    Ok(counts)
+}
+
+/// Makes all sections of the only batch, all at the same time.
+fn encode_at_once<F: Fingerprint>(
+    building: Building<'_>,
+    layouts: &[TableLayout],
+    batch: &Batch<'_, F>,
+    mut ids: IdSection<F>,
+    kept: &Kept<F>,
+    sender: &Sender,
+) -> Result<Counts> {
+    let keys = || {
+        let mut table = FirstTable::new(building.parameters, kept.in_memory());
+        push_keys(building, &mut table, kept.in_memory(), sender)?;
+        finish_first(table, sender)
+    };
+    let encode_ids = || {
+        ids.push(batch)?;
+        ids.finish()
+    };
+    let (others, (keys, ids)) =
+        rayon::join(|| other_tables(building, layouts, kept, sender), || rayon::join(keys, encode_ids));
+    keys.and(others)?;
+    finish_ids(layouts.len(), ids?, sender)?;
+    Ok(Counts { records: batch.records(), fingerprints: kept.count() })
+}
+
+/// Encodes more keys of the first table.
+fn push_keys<F: Fingerprint>(
+    building: Building<'_>,
+    table: &mut FirstTable,
+    fingerprints: &[F],
+    sender: &Sender,
+) -> Result<()> {
+    let piece = building.workspace.piece();
+    for lot in fingerprints.chunks((piece / F::BYTES).max(1)) {
+        table.push(lot);
+        send_pages(sender, 0, table.pages(), piece)?;
+    }
+    Ok(())
+}
+
+fn finish_first(table: FirstTable, sender: &Sender) -> Result<()> {
+    let (mut pages, table) = table.finish();
+    send_pages(sender, 0, &mut pages, 1)?;
+    send(sender, 0, Part::Table(table))
+}
+
+fn finish_ids(section: usize, (spool, encoded): (Spool, EncodedIds), sender: &Sender) -> Result<()> {
+    spool.visit(|pages| send(sender, section, Part::Pages(pages.to_vec())))?;
+    send(sender, section, Part::Ids(encoded))
+}
+
+/// Makes the tables behind the first, as many at once as there is memory for.
+fn other_tables<F: Fingerprint>(
+    building: Building<'_>,
+    layouts: &[TableLayout],
+    kept: &Kept<F>,
+    sender: &Sender,
+) -> Result<()> {
     let others: Vec<_> = layouts.iter().enumerate().skip(1).collect();
-    let at_once = match kept.tables_at_once(workspace) {
+    let at_once = match kept.tables_at_once(building.workspace) {
         few if few < rayon::current_num_threads() => few,
         _ => others.len(),
     };
     for others in others.chunks(at_once.max(1)) {
         // In order, or nearly: nothing is written before what comes before it.
         others.iter().par_bridge().try_for_each_with(sender.clone(), |sender, &(number, layout)| {
-            encode_table(building, number, layout, &kept, sender)
+            encode_table(building, number, layout, kept, sender)
         })?;
     }
-    drop(kept);
-    let section = layouts.len();
-    spool.visit(|pages| send(&sender, section, Part::Pages(pages.to_vec())))?;
-    send(&sender, section, Part::Ids(encoded_ids))?;
-    Ok(counts)
+    Ok(())
 }
 
 /// Makes one of the tables behind the first.

@@ -16,12 +16,12 @@ impl FirstTable {
         if F::WIDTH > 64 {
             return Self::Rows(RowEncoder::new(F::WIDTH));
         }
-        Self::Keys(Box::new(TableEncoder::new(parameters, 0, &words(sample))))
+        Self::Keys(Box::new(TableEncoder::new(parameters, 0, &F::leading_words(sample))))
     }
 
     pub(super) fn push<F: Fingerprint>(&mut self, fingerprints: &[F]) {
         match self {
-            Self::Keys(encoder) => encoder.push(&words(fingerprints)),
+            Self::Keys(encoder) => encoder.push(&F::leading_words(fingerprints)),
             Self::Rows(encoder) => encoder.push(fingerprints),
         }
     }
@@ -40,8 +40,4 @@ impl FirstTable {
             Self::Rows(encoder) => encoder.finish(),
         }
     }
-}
-
-fn words<F: Fingerprint>(fingerprints: &[F]) -> Vec<u64> {
-    fingerprints.iter().map(|fingerprint| fingerprint.word(0)).collect()
 }

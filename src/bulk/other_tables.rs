@@ -31,10 +31,21 @@ impl<F: Fingerprint> Kept<F> {
         self.count
     }
 
+    /// Whether they stay in memory, all of them.
+    pub(super) fn has_room(&self, more: &[F]) -> bool {
+        self.spool.is_none() && (self.count + more.len() as u64).saturating_mul(size_of::<F>() as u64) <= self.limit
+    }
+
+    /// Those in memory: all, unless there was too little room.
+    pub(super) fn in_memory(&self) -> &[F] {
+        &self.memory
+    }
+
     /// Appends fingerprints.
     pub(super) fn push(&mut self, fingerprints: Vec<F>, workspace: &Workspace) -> Result<()> {
+        let stay = self.has_room(&fingerprints);
         self.count += fingerprints.len() as u64;
-        if self.spool.is_none() && self.count.saturating_mul(size_of::<F>() as u64) <= self.limit {
+        if stay {
             if self.memory.is_empty() {
                 self.memory = fingerprints;
             } else {

@@ -256,6 +256,11 @@ impl<F: Fingerprint> SortedRecords<F> {
         }
     }
 
+    /// Whether they are one batch, if there are any.
+    pub(crate) fn come_at_once(&self) -> bool {
+        self.is_in_memory() && !matches!(self.source, Source::Texts(..))
+    }
+
     /// Whether nothing had to go to a temporary file.
     pub(crate) fn is_in_memory(&self) -> bool {
         match &self.source {

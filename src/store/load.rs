@@ -98,7 +98,11 @@ pub(super) fn add_segment<F: Fingerprint>(
     let fingerprints = records.fingerprints();
     let workspace =
         records.workspace().without(index_bytes(store).saturating_add(room.index_bytes(F::WIDTH, fingerprints)));
-    let expected = Expected { first_number: number(store, state, &records)?, text_bytes: records.text_bytes() };
+    let expected = Expected {
+        first_number: number(store, state, &records)?,
+        text_bytes: records.text_bytes(),
+        at_once: records.come_at_once(),
+    };
     let segments = store.segments.clone();
     let mut present = Present::new(&segments);
     let mut checked = false;

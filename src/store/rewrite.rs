@@ -144,7 +144,8 @@ fn merge<F: Fingerprint>(
     let indexes = index_bytes(store).saturating_add(room.index_bytes(F::WIDTH, fingerprints));
     let workspace = Workspace::new(&store.path, &store.options).without(indexes);
     let compressed = store.segments.iter().fold(0, |sum, segment| segment.footer().ids.length.saturating_add(sum));
-    let expected = Expected { first_number: 0, text_bytes: compressed.saturating_mul(TEXTS_OF_COMPRESSED) };
+    let expected =
+        Expected { first_number: 0, text_bytes: compressed.saturating_mul(TEXTS_OF_COMPRESSED), at_once: false };
     let before = std::mem::take(&mut store.segments);
     let mut merged = ManifestData { segments: Vec::new(), ..state.clone() };
     let kept = Without { all: RecordIter::new(&before), without: without.peekable(), removed };
