@@ -2,10 +2,10 @@
 //! this one in at most k bits?*
 //!
 //! Fingerprints are numbers of 64, 128 or 256 bits such as simhash makes of documents and PDQ of pictures: what is nearly
-//! the same gets fingerprints that differ in few bits. A [`Store`] keeps records of fingerprint and document id in a directory, some eleven bytes a
-//! fingerprint of 64 bits with the default two tables, and finds near ones in microseconds. It follows Manku, Jain, Das Sarma,
-//! "Detecting Near-Duplicates for Web Crawling" (WWW 2007): sorted tables of permuted fingerprints, compressed in
-//! blocks; the last fingerprint of every block in memory; only candidate blocks are decoded.
+//! the same gets fingerprints that differ in few bits. A [`Store`] keeps records of fingerprint and document id in a
+//! directory, some eleven bytes a fingerprint of 64 bits with the default two tables, and finds near ones in microseconds.
+//! It follows Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (WWW 2007): sorted tables of permuted
+//! fingerprints, compressed in blocks; the last fingerprint of every block in memory; only candidate blocks are decoded.
 //!
 //! ```
 //! use fpstore::{Options, Parameters, Records, Store};

@@ -79,7 +79,6 @@ impl Options {
     /// sorted in temporary files. Less than 256 KiB counts as so many.
     #[must_use]
     pub fn with_load_memory(mut self, bytes: u64) -> Self {
-        // Runs of a few records each would take forever to merge.
         self.load_memory = bytes.max(LEAST_LOAD_MEMORY);
         self
     }

@@ -47,11 +47,11 @@ pub fn differential(data: &[u8]) {
         8 => {
             let (bytes, offset) = footer_case(&mut take);
             // The naive reader notices that when it comes to the sections; the target segment compares whole files.
+            let library = fuzzing::footer(&bytes, offset).map(|_| ());
             let early = |error: &fpstore::Error| error.message() == "the footer's counts do not fit its sections";
-            if fuzzing::footer(&bytes, offset).is_err_and(|error| early(&error)) {
-                return;
+            if !library.as_ref().is_err_and(early) {
+                same(library, naive::segment::read_footer(&bytes, offset).map(|_| ()));
             }
-            same(fuzzing::footer(&bytes, offset).map(|_| ()), naive::segment::read_footer(&bytes, offset).map(|_| ()));
         }
         9 => {
             let bytes = manifest_case(&mut take);
@@ -119,9 +119,7 @@ fn tables(take: &mut Take<'_>) {
     let (codes, index) = rest.split_at(codes.min(rest.len().saturating_sub(index)));
     let naive = naive::segment::read_table(data, codes, index, case.blocks, &shape, case.number, case.fingerprints);
     match (case.read(), naive) {
-        (Err(_), Err("padding of a page" | "rows that do not ascend" | "a last row that is not that of the index")) => {
-        }
-        (Ok(_), Err("padding of a page" | "rows that do not ascend" | "a last row that is not that of the index")) => {}
+        (_, Err("padding of a page" | "rows that do not ascend" | "a last row that is not that of the index")) => {}
         (Ok(library), Ok(naive)) => {
             // Narrow keys are looked for as if they had 64 bits.
             let shift = |keys: &[Vec<u64>]| -> Option<u32> {

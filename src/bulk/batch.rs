@@ -1,7 +1,8 @@
 //! Sorted records on their way to a segment, some millions at a time.
 
-use super::entry::Entry;
+use super::entry::{Entry, fingerprints};
 use super::external::TextChunk;
+use super::sort::drop_equal;
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, Record};
 use rayon::prelude::*;
@@ -24,25 +25,16 @@ pub(crate) enum Batch<'a, F: Fingerprint> {
 impl<F: Fingerprint> Batch<'_, F> {
     /// The fingerprints in it that differ from the one before, which for the first of them is `previous`.
     pub(crate) fn distinct(&self, previous: Option<F>) -> Vec<F> {
-        fn of_entries<F: Fingerprint>(previous: Option<F>, entries: &[Entry<F>]) -> Vec<F> {
-            let mut all: Vec<F> = entries.par_iter().map(|entry| entry.fingerprint).collect();
-            if all.par_windows(2).any(|pair| matches!(pair, [a, b] if a == b)) {
-                all.dedup();
-            }
-            if all.first().copied() == previous && previous.is_some() {
-                all.remove(0);
-            }
-            all
+        let mut all: Vec<F> = match self {
+            Self::Numbers(entries) | Self::Unnumbered(entries) => fingerprints(entries),
+            Self::Counts(entries) => fingerprints(entries),
+            Self::Texts(chunk) => chunk.entries.par_iter().map(|entry| entry.0).collect(),
+        };
+        drop_equal(&mut all);
+        if previous.is_some() && all.first().copied() == previous {
+            all.remove(0);
         }
-        fn changes<F: Fingerprint>(previous: Option<F>, all: impl Iterator<Item = F>) -> Vec<F> {
-            let mut last = previous;
-            all.filter(|&fingerprint| last.replace(fingerprint) != Some(fingerprint)).collect()
-        }
-        match self {
-            Self::Numbers(entries) | Self::Unnumbered(entries) => of_entries(previous, entries),
-            Self::Counts(entries) => of_entries(previous, entries),
-            Self::Texts(chunk) => changes(previous, chunk.records().map(|(fingerprint, _)| fingerprint)),
-        }
+        all
     }
 
     /// Whether there are none.

@@ -2,6 +2,7 @@
 
 use super::external::Item;
 use crate::fingerprint::{Fingerprint, Id, Record};
+use rayon::prelude::*;
 
 /// A fingerprint with the number of its document, in the order in which a segment holds them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,6 +18,11 @@ impl<F: Fingerprint> Entry<F> {
     pub(super) fn record(self, id: impl FnOnce(u64) -> Id) -> Record<F> {
         Record { fingerprint: self.fingerprint, id: id(self.id) }
     }
+}
+
+/// The fingerprint of each.
+pub(super) fn fingerprints<F: Fingerprint>(entries: &[Entry<F>]) -> Vec<F> {
+    entries.par_iter().map(|entry| entry.fingerprint).collect()
 }
 
 impl<F: Fingerprint> Item for Entry<F> {

@@ -75,35 +75,29 @@ impl<F: Fingerprint> IdSection<F> {
         }));
     }
 
-    /// A batch is a range of the fingerprints; its texts are as good a sample as any, if they are enough.
+    /// Batches wait until there are texts enough for a dictionary: a batch is a range of the fingerprints, and its texts
+    /// as good a sample as any.
     fn push_texts(&mut self, chunk: &TextChunk<F>) -> Result<()> {
-        if self.texts.is_some() {
-            return self.encode_texts(chunk);
-        }
-        if self.waiting.len() == 0 && chunk.texts.len() as u64 >= self.enough {
-            self.begin_texts(chunk);
+        let enough = |chunk: &TextChunk<F>| chunk.texts.len() as u64 >= self.enough;
+        if self.texts.is_some() || self.waiting.len() == 0 && enough(chunk) {
             return self.encode_texts(chunk);
         }
         chunk.records().for_each(|(fingerprint, text)| self.waiting.push(fingerprint, text));
-        if self.waiting.texts.len() as u64 >= self.enough { self.encode_waiting() } else { Ok(()) }
-    }
-
-    fn begin_texts(&mut self, chunk: &TextChunk<F>) {
-        let sample = chunk.records().filter_map(|(_, text)| std::str::from_utf8(text).ok());
-        let all = self.expected.text_bytes.max(chunk.texts.len() as u64);
-        self.texts = Some(TextEncoder::new(sample, all));
+        if enough(&self.waiting) { self.encode_waiting() } else { Ok(()) }
     }
 
     fn encode_waiting(&mut self) -> Result<()> {
         let waiting = std::mem::take(&mut self.waiting);
-        self.begin_texts(&waiting);
         self.encode_texts(&waiting)
     }
 
     fn encode_texts(&mut self, chunk: &TextChunk<F>) -> Result<()> {
         /// Records after which the frames that are done are handed on.
         const LOT: usize = 1 << 16;
-        let Some(texts) = &mut self.texts else { return Ok(()) };
+        let texts = self.texts.get_or_insert_with(|| {
+            let sample = chunk.records().filter_map(|(_, text)| std::str::from_utf8(text).ok());
+            TextEncoder::new(sample, self.expected.text_bytes.max(chunk.texts.len() as u64))
+        });
         for (number, (fingerprint, text)) in chunk.records().enumerate() {
             let text = std::str::from_utf8(text).map_err(|_| Error::damaged("temporary data hold no text"))?;
             texts.push(text, self.last.replace(fingerprint) != Some(fingerprint));

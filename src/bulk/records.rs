@@ -1,9 +1,10 @@
 //! Records for a load: as they come, and sorted.
 
 use super::batch::Batch;
-use super::entry::Entry;
+use super::entry::{Entry, fingerprints};
 use super::external::{Item, Sorted, SortedTexts, Sorter, TextSorter};
 use super::sample::Sample;
+use super::sort::drop_equal;
 use super::workspace::Workspace;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, IdRef, Record, check_text};
@@ -11,7 +12,7 @@ use crate::options::Options;
 use crate::plan::Skew;
 use rayon::prelude::*;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What is loaded, all of it in memory. [`RecordSorter`] takes more than memory holds.
 #[derive(Clone, Debug)]
@@ -142,7 +143,7 @@ impl<F: Fingerprint> RecordSorter<F> {
             Sorters::Numbers(sorter) => Source::Numbers(sorter.finish()?),
             Sorters::Texts(sorter, sample) => Source::Texts(sorter.finish()?, sample.finish()),
         };
-        Ok(SortedRecords { workspace: self.workspace, given: self.given, source })
+        Ok(SortedRecords { workspace: self.workspace, given: self.given, source, distinct: OnceLock::new() })
     }
 }
 
@@ -171,6 +172,8 @@ pub struct SortedRecords<F: Fingerprint = u64> {
     workspace: Workspace,
     given: u64,
     source: Source<F>,
+    /// Number of different fingerprints, once somebody has asked for it.
+    distinct: OnceLock<u64>,
 }
 
 #[derive(Debug)]
@@ -250,10 +253,10 @@ impl<F: Fingerprint> SortedRecords<F> {
             let begins = |pair: &[Entry<F>]| matches!(pair, [a, b] if a.fingerprint != b.fingerprint);
             entries.par_windows(2).filter(|pair| begins(pair)).count() as u64 + u64::from(!entries.is_empty())
         }
-        match &self.source {
+        *self.distinct.get_or_init(|| match &self.source {
             Source::Without(sorted) | Source::Numbers(sorted) => sorted.in_memory().map_or(self.given, count),
             Source::Texts(..) | Source::Nothing => self.in_memory().map_or(self.given, |all| all.len() as u64),
-        }
+        })
     }
 
     /// Whether they are one batch, if there are any.
@@ -296,15 +299,13 @@ impl<F: Fingerprint> SortedRecords<F> {
 
     /// The distinct fingerprints in order, if everything is in memory.
     fn in_memory(&self) -> Option<Vec<F>> {
-        let mut fingerprints: Vec<F> = match &self.source {
+        let mut all: Vec<F> = match &self.source {
             Source::Nothing => Vec::new(),
-            Source::Without(sorted) | Source::Numbers(sorted) => {
-                sorted.in_memory()?.par_iter().map(|entry| entry.fingerprint).collect()
-            }
+            Source::Without(sorted) | Source::Numbers(sorted) => fingerprints(sorted.in_memory()?),
             Source::Texts(sorted, _) => sorted.in_memory()?,
         };
-        fingerprints.dedup();
-        Some(fingerprints)
+        drop_equal(&mut all);
+        Some(all)
     }
 
     /// What a load may use.

@@ -130,6 +130,13 @@ fn enter<T>(slots: &mut [&mut [T]], bucket: usize, value: T) {
     }
 }
 
+/// As `dedup`, which would write every item to where it is already; most often there is nothing to drop.
+pub(super) fn drop_equal<T: PartialEq + Sync>(sorted: &mut Vec<T>) {
+    if sorted.par_windows(2).any(|pair| matches!(pair, [a, b] if a == b)) {
+        sorted.dedup();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

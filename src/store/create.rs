@@ -30,16 +30,12 @@ pub(super) fn create<F: Fingerprint>(
     let env = &*options.env;
     let room = room_for_store(env, path)?;
     create_durably(env, path)?;
-    let lock = match take_lock(env, path) {
-        Ok(lock) => lock,
-        Err(error) => {
-            // Its file may be there all the same, where it could not be written.
-            if error.kind() != ErrorKind::Locked && room == Room::Absent {
-                forget_lock(env, path, &room);
-            }
-            return Err(error);
+    let lock = take_lock(env, path).inspect_err(|error| {
+        // Its file may be there all the same, where it could not be written.
+        if error.kind() != ErrorKind::Locked && room == Room::Absent {
+            forget_lock(env, path, &room);
         }
-    };
+    })?;
     // Somebody may have been faster.
     if let Err(error) = room_for_store(env, path) {
         if error.kind() != ErrorKind::AlreadyExists {

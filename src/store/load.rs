@@ -1,13 +1,14 @@
 //! Bulk load: one new segment, then one new manifest.
 
+use super::estimate::Estimate;
 use super::filters::FilterMaker;
-use super::room::Room;
 use super::{Store, open_segment};
 use crate::bulk::{self, Batch, Building, Expected, Present, RecordIds, SortedRecords, Workspace};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::{Fingerprint, IdKind};
 use crate::format::manifest::{ManifestData, Numbering, SegmentEntry};
 use crate::manifest;
+use crate::segment::Segment;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -94,10 +95,10 @@ pub(super) fn add_segment<F: Fingerprint>(
     records: SortedRecords<F>,
 ) -> Result<LoadReport> {
     let mut report = LoadReport { records: records.given(), ..LoadReport::default() };
-    let room = Room::of(store);
+    let estimate = Estimate::of(store);
     let fingerprints = records.fingerprints();
-    let workspace =
-        records.workspace().without(index_bytes(store).saturating_add(room.index_bytes(F::WIDTH, fingerprints)));
+    let indexes = sum(store, Segment::resident_bytes).saturating_add(estimate.index_bytes(fingerprints));
+    let workspace = records.workspace().without(indexes);
     let expected = Expected {
         first_number: number(store, state, &records)?,
         text_bytes: records.text_bytes(),
@@ -116,7 +117,7 @@ pub(super) fn add_segment<F: Fingerprint>(
             let new = missing.records();
             // Where only the records could be counted, it also tells how many of them have a fingerprint of their own.
             let own = if records.is_in_memory() { new } else { missing.distinct(None).len() as u64 };
-            room.check_records(F::WIDTH, part(fingerprints, own), part(expected.text_bytes, new))?;
+            estimate.check_records(part(fingerprints, own), part(expected.text_bytes, new))?;
         }
         Ok(missing)
     });
@@ -132,9 +133,9 @@ pub(super) fn add_segment<F: Fingerprint>(
     Ok(report)
 }
 
-/// Memory of the indexes of the store's segments.
-pub(super) fn index_bytes<F: Fingerprint>(store: &Store<F>) -> u64 {
-    store.segments.iter().fold(0, |sum, segment| segment.resident_bytes().saturating_add(sum))
+/// The sum of a number over the store's segments.
+pub(super) fn sum<F: Fingerprint>(store: &Store<F>, of: impl Fn(&Segment) -> u64) -> u64 {
+    store.segments.iter().fold(0, |sum, segment| of(segment).saturating_add(sum))
 }
 
 /// Writes a segment of sorted records, opens it and enters it into `state`; nothing if there are none.

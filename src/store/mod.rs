@@ -8,12 +8,12 @@
 
 mod create;
 mod directory;
+mod estimate;
 mod filters;
 mod load;
 mod query;
 mod records;
 mod rewrite;
-mod room;
 mod statistics;
 mod verify;
 

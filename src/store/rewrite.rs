@@ -1,15 +1,14 @@
 //! Writing all that a store has, or is to keep, anew as one segment.
 
 use super::LoadReport;
-use super::load::{add_segment, check_writable, index_bytes, replace_manifest, write_segment};
-use super::room::Room;
+use super::estimate::Estimate;
+use super::load::{add_segment, check_writable, replace_manifest, sum, write_segment};
 use super::{RecordIter, Store};
 use crate::bulk::{Expected, Present, RecordIds, SortedRecords, Workspace, batches};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Id, IdKind, Record};
 use crate::format::manifest::ManifestData;
 use crate::segment::Segment;
-use std::cell::Cell;
 use std::iter::Peekable;
 use std::path::Path;
 use std::sync::Arc;
@@ -35,23 +34,17 @@ pub(super) fn compact<F: Fingerprint>(store: &mut Store<F>) -> Result<bool> {
     if store.segments.len() < 2 {
         return Ok(false);
     }
-    rewrite(store, std::iter::empty(), 0, &Cell::default()).map(|()| true)
+    rewrite(store, std::iter::empty(), 0).map(|_| true)
 }
 
 /// As [`Store::remove`].
 pub(super) fn remove<F: Fingerprint>(store: &mut Store<F>, records: &SortedRecords<F>) -> Result<RemoveReport> {
     check_writable(store)?;
     check_ids(store, records)?;
-    let removed = Cell::new(0);
-    if any_present(store, records)? {
-        rewrite(store, records.iter(), records.given(), &removed)?;
-    }
-    Ok(RemoveReport { records: records.given(), removed: removed.get(), left: count(store) })
-}
-
-/// Number of records; those that several segments have in common are counted in each.
-fn count<F: Fingerprint>(store: &Store<F>) -> u64 {
-    store.segments.iter().fold(0, |sum, segment| segment.footer().records.saturating_add(sum))
+    let present = any_present(store, records)?;
+    let removed = if present { rewrite(store, records.iter(), records.given())? } else { 0 };
+    let left = sum(store, |segment| segment.footer().records);
+    Ok(RemoveReport { records: records.given(), removed, left })
 }
 
 /// Refuses records that do not name the store's.
@@ -87,19 +80,18 @@ fn any_present<F: Fingerprint>(store: &Store<F>, records: &SortedRecords<F>) -> 
 }
 
 /// Makes one segment of all records but those `without`, which come in order and are no more than `most`, and the store's
-/// only one. Counts in `removed`.
+/// only one; how many were left out.
 fn rewrite<F: Fingerprint>(
     store: &mut Store<F>,
     without: impl Iterator<Item = Result<Record<F>>>,
     most: u64,
-    removed: &Cell<u64>,
-) -> Result<()> {
+) -> Result<u64> {
     let mut state = store.manifest.clone();
     let before = store.segments.clone();
-    merge(store, &mut state, without, most, removed)?;
+    let removed = merge(store, &mut state, without, most)?;
     replace_manifest(store, state, before.clone())?;
     remove_files(store, &before);
-    Ok(())
+    Ok(removed)
 }
 
 /// As [`Store::bulk_load_compact`].
@@ -113,7 +105,7 @@ pub(super) fn load_compact<F: Fingerprint>(
     let report = add_segment(store, &mut state, records)?;
     let all = store.segments.clone();
     let several = all.len() > 1;
-    if several && let Err(error) = merge(store, &mut state, std::iter::empty(), 0, &Cell::default()) {
+    if several && let Err(error) = merge(store, &mut state, std::iter::empty(), 0) {
         // The load goes with it.
         store.segments = before;
         remove_files(store, &all);
@@ -128,34 +120,35 @@ pub(super) fn load_compact<F: Fingerprint>(
     replaced.map(|()| (report, several))
 }
 
-/// Writes one segment of all records but those `without`, `most` at most, which it counts in `removed`, and makes it the only one of the store and of `state`. If that
-/// fails, both stay as they are.
+/// Writes one segment of all records but those `without`, `most` at most, and makes it the only one of the store and of
+/// `state`; how many were left out. If that fails, both stay as they are.
 fn merge<F: Fingerprint>(
     store: &mut Store<F>,
     state: &mut ManifestData,
     without: impl Iterator<Item = Result<Record<F>>>,
     most: u64,
-    removed: &Cell<u64>,
-) -> Result<()> {
+) -> Result<u64> {
     let bytes = state.segments.iter().fold(0, |sum, segment| segment.file_length.saturating_add(sum));
-    let room = Room::of(store);
-    room.check_merge(bytes, count(store), most)?;
-    let fingerprints = store.segments.iter().fold(0, |sum, segment| segment.footer().fingerprints.saturating_add(sum));
-    let indexes = index_bytes(store).saturating_add(room.index_bytes(F::WIDTH, fingerprints));
+    let estimate = Estimate::of(store);
+    estimate.check_merge(bytes, sum(store, |segment| segment.footer().records), most)?;
+    let fingerprints = sum(store, |segment| segment.footer().fingerprints);
+    let indexes = sum(store, Segment::resident_bytes).saturating_add(estimate.index_bytes(fingerprints));
     let workspace = Workspace::new(&store.path, &store.options).without(indexes);
-    let compressed = store.segments.iter().fold(0, |sum, segment| segment.footer().ids.length.saturating_add(sum));
-    let expected =
-        Expected { first_number: 0, text_bytes: compressed.saturating_mul(TEXTS_OF_COMPRESSED), at_once: false };
+    let compressed = sum(store, |segment| segment.footer().ids.length);
+    let text_bytes = compressed.saturating_mul(TEXTS_OF_COMPRESSED);
+    let expected = Expected { first_number: 0, text_bytes, at_once: false };
     let before = std::mem::take(&mut store.segments);
     let mut merged = ManifestData { segments: Vec::new(), ..state.clone() };
-    let kept = Without { all: RecordIter::new(&before), without: without.peekable(), removed };
-    let written = write_segment(store, &mut merged, &workspace, expected, batches(kept, workspace.memory_of_batches()));
+    let mut kept = Without { all: RecordIter::new(&before), without: without.peekable(), removed: 0 };
+    let kept_batches = batches(&mut kept, workspace.memory_of_batches());
+    let written = write_segment(store, &mut merged, &workspace, expected, kept_batches);
+    let removed = kept.removed;
     if let Err(error) = written {
         store.segments = before;
         return Err(error);
     }
     *state = merged;
-    Ok(())
+    Ok(removed)
 }
 
 /// Removes the files of segments that the store does not have any more. What cannot be removed now, the next writer
@@ -167,14 +160,14 @@ fn remove_files<F: Fingerprint>(store: &Store<F>, segments: &[Arc<Segment>]) {
 }
 
 /// Records in order without some of them, which come in order too.
-struct Without<'a, A, R: Iterator> {
+struct Without<A, R: Iterator> {
     all: A,
     without: Peekable<R>,
     /// How many were left out.
-    removed: &'a Cell<u64>,
+    removed: u64,
 }
 
-impl<F: Fingerprint, A, R> Iterator for Without<'_, A, R>
+impl<F: Fingerprint, A, R> Iterator for Without<A, R>
 where
     A: Iterator<Item = Result<Record<F>>>,
     R: Iterator<Item = Result<Record<F>>>,
@@ -205,7 +198,7 @@ where
                 return Some(Err(error));
             }
             let has = if let Id::Count(count) = record.id { count } else { 1 };
-            self.removed.set(self.removed.get().saturating_add(named.min(has)));
+            self.removed = self.removed.saturating_add(named.min(has));
             match &mut record.id {
                 _ if named == 0 => return Some(Ok(record)),
                 Id::Count(count) if *count > named => {

@@ -3,8 +3,8 @@
 use super::ahead::{Ahead, Source};
 use super::cut::{Cutter, Part, Slice};
 use super::runs::{Runs, transfer};
-use super::sorter::drop_equal;
 use super::{Item, bytes_of, length};
+use crate::bulk::sort;
 use crate::error::Result;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -203,7 +203,7 @@ impl<T: Item> Source for Reader<T> {
             items.par_sort();
             let held = bytes_of::<T>(items.capacity() + items.len() + length(self.most));
             self.cutter.runs.peak.note(self.other + held);
-            drop_equal(&mut items);
+            sort::drop_equal(&mut items);
         }
         Ok(Some(items))
     }

@@ -7,7 +7,6 @@ use super::{Item, bytes_of, length};
 use crate::bulk::sort;
 use crate::env::Env;
 use crate::error::{Error, Result};
-use rayon::prelude::*;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -129,7 +128,7 @@ impl<T: Item> Sorter<T> {
     fn sort_buffer(&mut self) -> Vec<T> {
         let mut sorted = sort::sorted(&self.buffer, |_, &item| item, T::key);
         self.note(sorted.capacity());
-        drop_equal(&mut sorted);
+        sort::drop_equal(&mut sorted);
         self.buffer.clear();
         sorted
     }
@@ -182,12 +181,5 @@ impl<T: Item> Drop for Sorter<T> {
         if let Writing::Busy(..) = self.runs {
             let _ = self.idle();
         }
-    }
-}
-
-/// As `dedup`, which would write every item to where it is already; most often there is nothing to drop.
-pub(super) fn drop_equal<T: Item>(sorted: &mut Vec<T>) {
-    if sorted.par_windows(2).any(|pair| matches!(pair, [a, b] if a == b)) {
-        sorted.dedup();
     }
 }

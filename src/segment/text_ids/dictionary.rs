@@ -43,9 +43,6 @@ const MAX_COUNTERS: u32 = 20;
 /// needed. Empty if there is too little.
 pub(super) fn build<'a>(sample: impl Iterator<Item = &'a str>, total_bytes: u64) -> Vec<u8> {
     let size = usize::try_from(total_bytes / SHARE).unwrap_or(usize::MAX).min(MAX_CONTENT);
-    if size == 0 {
-        return Vec::new();
-    }
     let (mut texts, mut ends) = (Vec::new(), vec![0]);
     for text in sample {
         texts.extend_from_slice(text.as_bytes());

@@ -37,8 +37,8 @@ impl TextEncoder {
     /// Bytes of a sample that are used at most.
     pub(crate) const SAMPLE: u64 = dictionary::MAX_SAMPLE as u64;
 
-    /// An encoder with a dictionary from a sample of the texts, which should be spread evenly over them. The dictionary's size follows from how many bytes of texts there will be,
-    /// roughly.
+    /// An encoder with a dictionary from a sample of the texts, which should be spread evenly over them. The dictionary's
+    /// size follows from how many bytes of texts there will be, roughly.
     pub(crate) fn new<'a>(sample: impl Iterator<Item = &'a str>, total_bytes_estimate: u64) -> Self {
         let content = dictionary::build(sample, total_bytes_estimate);
         // If zstd has no memory for it, it goes without.
@@ -55,8 +55,8 @@ impl TextEncoder {
         }
     }
 
-    /// Adds a text that can be an id, and whether it begins a fingerprint; texts of one fingerprint have
-    /// to ascend strictly.
+    /// Adds a text that can be an id, and whether it begins a fingerprint; texts of one fingerprint have to ascend
+    /// strictly.
     pub(crate) fn push(&mut self, text: &str, begins: bool) {
         debug_assert!(check_text(text).is_ok(), "the text cannot be an id");
         debug_assert!(begins || self.frame.records() > 0, "the first text begins no fingerprint");

@@ -58,9 +58,9 @@ fn steps(workspace: &Workspace) -> Result<Vec<(String, Command)>> {
     if examples.is_empty() {
         bail!("the library has no example to run; there should be some in examples/");
     }
-    steps.push(("build of the examples".to_owned(), workspace.cargo(&["build", "--workspace", "--examples"])));
+    let built = workspace.build_examples()?;
     for example in examples {
-        let mut command = Command::new(workspace.target.join("debug/examples").join(&example));
+        let mut command = Command::new(built.get(&example)?);
         command.current_dir(&workspace.root);
         steps.push((format!("example {example}"), command));
     }

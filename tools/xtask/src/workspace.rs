@@ -70,8 +70,16 @@ impl Workspace {
 
     /// Builds the programs of a package in release mode and returns where cargo put them.
     pub(crate) fn build(&self, package: &str) -> Result<Programs> {
-        let arguments =
-            ["build", "--release", "--bins", "--package", package, "--message-format=json-render-diagnostics"];
+        self.build_all(&["--release", "--bins", "--package", package])
+    }
+
+    /// Builds the examples of all packages and returns where cargo put them.
+    pub(crate) fn build_examples(&self) -> Result<Programs> {
+        self.build_all(&["--workspace", "--examples"])
+    }
+
+    fn build_all(&self, what: &[&str]) -> Result<Programs> {
+        let arguments = [&["build", "--message-format=json-render-diagnostics"], what].concat();
         let output = self.cargo(&arguments).stderr(Stdio::inherit()).output().context("cannot run cargo")?;
         if !output.status.success() {
             bail!("the programs could not be built; the compiler's messages are above");
@@ -95,7 +103,7 @@ impl Programs {
 fn executables(messages: &str) -> Vec<(String, PathBuf)> {
     let artifact = |line: &str| {
         let message: Value = serde_json::from_str(line).ok()?;
-        let target = message.get("target").filter(|target| is_kind(target, "bin"))?;
+        let target = message.get("target").filter(|target| is_kind(target, "bin") || is_kind(target, "example"))?;
         let path = message.get("executable")?.as_str()?;
         Some((target.get("name")?.as_str()?.to_owned(), PathBuf::from(path)))
     };

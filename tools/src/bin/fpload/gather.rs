@@ -34,10 +34,8 @@ impl Inputs {
             bail!("standard input can be read only once");
         }
         // As the load itself does it: the system's place for temporary files may be memory.
-        let here = |above: &&Path| above.is_dir() || above.as_os_str().is_empty();
-        let around = args.store.as_deref().and_then(|store| store.ancestors().find(here));
-        let around = around.map(|around| if around.as_os_str().is_empty() { Path::new(".") } else { around });
-        let temp_dir = args.tmp_dir.as_deref().or(around).map(Path::to_owned);
+        let around = |store: &Path| store.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new(".")).to_owned();
+        let temp_dir = args.tmp_dir.clone().or_else(|| args.store.as_deref().map(around));
         let options = InputOptions { temp_dir, ..args.options.clone() };
         let mut total = Some(0);
         for source in &sources {

@@ -18,13 +18,6 @@ pub(crate) struct Query<F> {
     pub(crate) id: Id,
 }
 
-impl<F> Query<F> {
-    /// Bytes that it takes beside itself.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.id.text().map_or(0, |text| text.len() as u64 + 16)
-    }
-}
-
 /// The queries, in order.
 #[derive(Debug)]
 pub(crate) struct Queries<F: Fingerprint> {

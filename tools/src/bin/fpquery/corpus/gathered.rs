@@ -220,7 +220,7 @@ impl<F: Fingerprint> Gathered<F> {
     }
 }
 
-/// Bytes of an id that is a text.
-fn text_bytes(id: &Id) -> u64 {
+/// Bytes that an id takes beside itself: those of a text.
+pub(super) fn text_bytes(id: &Id) -> u64 {
     id.text().map_or(0, |text| text.len() as u64 + 16)
 }

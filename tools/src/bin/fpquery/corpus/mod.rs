@@ -17,14 +17,14 @@ use std::time::Instant;
 use anyhow::{anyhow, bail};
 use fpstore::{Fingerprint, QueryTables, WIDTHS};
 use fpstore_tools::exit::Outcome;
-use fpstore_tools::input::{IdRule, Ids, Input, InputOptions, Source, feed};
+use fpstore_tools::input::{IdRule, Input, InputOptions, Source, feed};
 use fpstore_tools::progress::Progress;
 use fpstore_tools::{memory, number, with_width};
 
 use crate::answer::Style;
 use crate::args::Args;
 use crate::queries::{Queries, Query};
-use gathered::Gathered;
+use gathered::{Gathered, text_bytes};
 use lot::{Lot, LotSize};
 use report::Report;
 use round::search;
@@ -83,8 +83,8 @@ fn answer<F: Fingerprint>(args: &Args, input: Input, progress: &Progress) -> any
     }
     let what = What::from(args);
     let memory = memory::of_load(args.memory);
-    let header = input.header().cloned().unwrap_or_default();
-    let queries = all_queries::<F>(args, header.hasher.as_deref(), memory)?;
+    let hasher = input.header().and_then(|header| header.hasher.as_deref());
+    let queries = all_queries::<F>(args, hasher, memory)?;
     let distance = match (args.distance, what) {
         (Some(distance), _) => distance,
         (None, What::Nearest(_)) => F::WIDTH,
@@ -95,14 +95,13 @@ fn answer<F: Fingerprint>(args: &Args, input: Input, progress: &Progress) -> any
     let mut report = Report { build_seconds: started.elapsed().as_secs_f64(), ..Report::default() };
 
     let started = Instant::now();
-    let own = queries.iter().map(|query| Gathered::<F>::BYTES_OF_QUERY + query.bytes()).sum();
+    let own = queries.iter().map(|query| Gathered::<F>::BYTES_OF_QUERY + text_bytes(&query.id)).sum();
     let lot = LotSize::within::<F>(memory);
     let Some(left) = memory.checked_sub(tables.bytes().saturating_add(own).saturating_add(lot.bytes_of_all())) else {
         return Err(too_many(memory));
     };
     let gathered = Gathered::new(what, queries.len(), distance, left);
-    let ids = header.ids.map_or(Ids::Auto, Ids::Is);
-    let mut gathered = stream(input, IdRule::new(ids), lot, &tables, gathered, &mut report)?;
+    let mut gathered = stream(input, lot, &tables, gathered, &mut report)?;
     report.seconds = started.elapsed().as_secs_f64();
     progress.finish();
 
@@ -133,7 +132,7 @@ fn all_queries<F: Fingerprint>(args: &Args, hasher: Option<&str>, memory: u64) -
     let (mut all, mut texts) = (Vec::new(), 0);
     loop {
         let (batch, end) = queries.next_batch(1 << 12);
-        texts += batch.iter().map(Query::bytes).sum::<u64>();
+        texts += batch.iter().map(|query| text_bytes(&query.id)).sum::<u64>();
         all.extend(batch);
         if let Some(end) = end {
             return end.map(|()| all);
@@ -166,12 +165,13 @@ fn tables<F: Fingerprint>(
 /// Reads the file to its end and gathers what is near a query.
 fn stream<F: Fingerprint>(
     input: Input,
-    mut rule: IdRule,
     size: LotSize,
     tables: &QueryTables<F>,
     mut gathered: Gathered<F>,
     report: &mut Report,
 ) -> anyhow::Result<Gathered<F>> {
+    let mut rule = IdRule::default();
+    input.tell_ids(&mut rule)?;
     let mut reader = input.reader::<F>()?;
     let (sender, receiver) = sync_channel::<Lot<F>>(1);
     thread::scope(|scope| {

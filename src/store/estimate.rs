@@ -1,6 +1,6 @@
-//! Whether a device has room for a segment, before a byte of it is written.
+//! What a segment will take of the device and of memory, before a byte of it is written.
 //!
-//! The device is asked again with every write; this only spares the user hours of work.
+//! The device is asked again with every write; to refuse what it has no room for only spares the user hours of work.
 
 use super::Store;
 use crate::env::Env;
@@ -19,14 +19,14 @@ const TEXTS_PART: f64 = 0.5;
 /// What is left of segments that become one, where they have little in common.
 const MERGED_PART: f64 = 0.5;
 
-/// What a store may fill.
-pub(super) struct Room {
+/// Estimates for segments of a store.
+pub(super) struct Estimate {
     env: Arc<dyn Env>,
     path: PathBuf,
     parameters: Parameters,
 }
 
-impl Room {
+impl Estimate {
     pub(super) fn of<F: Fingerprint>(store: &Store<F>) -> Self {
         let (env, path) = (Arc::clone(&store.options.env), store.path.clone());
         Self { env, path, parameters: store.parameters().clone() }
@@ -38,8 +38,8 @@ impl Room {
     /// # Errors
     /// `Io` that tells both numbers.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    pub(super) fn check_records(&self, width: u32, records: u64, texts: u64) -> Result<()> {
-        let tables = predict(self.parameters.design(), &self.workload(width, records))?.disk_bytes;
+    pub(super) fn check_records(&self, records: u64, texts: u64) -> Result<()> {
+        let tables = predict(self.parameters.design(), &self.workload(records))?.disk_bytes;
         let ids = match self.parameters.ids() {
             IdKind::None => 0.0,
             IdKind::Number => (records.max(2) as f64).log2() / 8.0 * records as f64,
@@ -50,15 +50,15 @@ impl Room {
 
     /// Bytes of memory of the index of so many fingerprints, about.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate")]
-    pub(super) fn index_bytes(&self, width: u32, fingerprints: u64) -> u64 {
-        let cost = predict(self.parameters.design(), &self.workload(width, fingerprints));
+    pub(super) fn index_bytes(&self, fingerprints: u64) -> u64 {
+        let cost = predict(self.parameters.design(), &self.workload(fingerprints));
         cost.map_or(0, |cost| cost.resident_bytes as u64)
     }
 
-    fn workload(&self, width: u32, fingerprints: u64) -> Workload {
+    fn workload(&self, fingerprints: u64) -> Workload {
         Workload {
             fingerprints,
-            width,
+            width: self.parameters.width(),
             distance: self.parameters.max_distance(),
             block_size: self.parameters.block_size(),
             filter: false,
@@ -69,7 +69,7 @@ impl Room {
     /// there is not nearly room for it.
     ///
     /// # Errors
-    /// As [`Room::check_records`].
+    /// As [`Estimate::check_records`].
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub(super) fn check_merge(&self, bytes: u64, records: u64, without: u64) -> Result<()> {
         let left = records.saturating_sub(without) as f64 / records.max(1) as f64;
