@@ -6,6 +6,7 @@
 
 mod batch;
 mod build;
+mod deal;
 mod entry;
 mod external;
 mod first_table;
@@ -20,6 +21,8 @@ mod workspace;
 
 pub(crate) use batch::{Batch, batches};
 pub(crate) use build::{Building, Expected, write_segment};
+pub(crate) use deal::{Dealer, cut, deal};
+pub(crate) use external::Item;
 pub(crate) use present::Present;
 pub use records::{IntoSorted, RecordIds, RecordSorter, Records, SortedRecords};
 pub(crate) use workspace::Workspace;

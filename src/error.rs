@@ -100,6 +100,13 @@ impl Error {
         if full { error.with_remedy(LARGER_TMP_DIR) } else { error }
     }
 
+    /// The operating system has no thread for us.
+    #[must_use]
+    pub(crate) fn no_thread(source: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::Io, format!("cannot start threads: {source}"))
+            .with_remedy("raise the limit of processes, or use fewer --threads")
+    }
+
     /// There will be too little room for temporary files in `directory`.
     #[must_use]
     pub(crate) fn no_room(message: String, directory: &Path) -> Self {

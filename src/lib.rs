@@ -34,6 +34,7 @@ mod format;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 pub mod inspect;
+mod join;
 mod manifest;
 mod options;
 pub mod plan;
@@ -53,6 +54,6 @@ pub use plan::Design;
 pub use search::{QueryTables, Work};
 pub use segment::Damage;
 pub use store::{
-    LoadReport, RecordIter, RemoveReport, Searcher, Statistics, Store, TableStatistics, VerifyReport, parameters_of,
-    verify,
+    LoadReport, Pair, PairIter, Pairs, Progress, RecordIter, RecordPair, RecordPairIter, RecordPairs, RemoveReport,
+    Searcher, Statistics, Store, TableStatistics, VerifyReport, parameters_of, verify,
 };

@@ -5,6 +5,7 @@
 //! Where the leading bits are skewed a bucket holds much; it is then compared by all threads, so skew costs what
 //! comparing costs and never more.
 
+use super::deal::{Dealer, cut, deal};
 use rayon::prelude::*;
 
 /// Buckets, as a power of two.
@@ -43,10 +44,12 @@ pub(crate) fn sorted<S: Sync, T: Copy + Ord + Default + Send + Sync>(
     let shift = (64 - (greatest - least).leading_zeros()).saturating_sub(BUCKET_BITS);
     let bucket = |value: &T| ((key(value) - least) >> shift) as usize;
     let counts: Vec<Vec<usize>> = shares.par_iter().map(|share| count(values(share, &make), &bucket)).collect();
-    deal(&mut sorted, &counts)
-        .into_par_iter()
-        .zip(&shares)
-        .for_each(|(mut slots, share)| values(share, &make).for_each(|value| enter(&mut slots, bucket(&value), value)));
+    let slices: Vec<&[usize]> = counts.iter().map(Vec::as_slice).collect();
+    deal(&mut sorted, &slices).into_par_iter().zip(&shares).for_each(|(slots, share)| {
+        let mut dealer = Dealer::new(slots);
+        values(share, &make).for_each(|value| dealer.enter(bucket(&value), value));
+        dealer.finish();
+    });
     let lengths = (0..BUCKETS).map(|bucket| counts.iter().filter_map(|counts| counts.get(bucket)).sum());
     cut(&mut sorted, lengths).into_par_iter().for_each_init(Vec::new, |scratch, bucket| {
         if bucket.len() < LARGE { sort_bucket(bucket, &key, shift, scratch) } else { bucket.par_sort_unstable() }
@@ -96,38 +99,6 @@ fn count<T>(values: impl Iterator<Item = T>, bucket: &impl Fn(&T) -> usize) -> V
     let mut counts = vec![0; BUCKETS];
     values.for_each(|value| counts.iter_mut().skip(bucket(&value)).take(1).for_each(|count| *count += 1));
     counts
-}
-
-/// For each share the slots of its values, bucket by bucket: those of a bucket lie together, share after share.
-fn deal<'a, T>(sorted: &'a mut [T], counts: &[Vec<usize>]) -> Vec<Vec<&'a mut [T]>> {
-    let lengths = (0..BUCKETS).flat_map(|bucket| counts.iter().filter_map(move |counts| counts.get(bucket)));
-    let mut dealt: Vec<Vec<&mut [T]>> = counts.iter().map(|_| Vec::with_capacity(BUCKETS)).collect();
-    let mut slots = cut(sorted, lengths.copied()).into_iter();
-    for _ in 0..BUCKETS {
-        dealt.iter_mut().zip(&mut slots).for_each(|(share, slots)| share.push(slots));
-    }
-    dealt
-}
-
-/// Cuts a slice into pieces of these lengths.
-fn cut<T>(mut rest: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
-    let mut pieces = Vec::with_capacity(BUCKETS);
-    for length in lengths {
-        let (piece, behind) = rest.split_at_mut(length);
-        pieces.push(piece);
-        rest = behind;
-    }
-    pieces
-}
-
-/// Writes a value to the next slot of its bucket.
-fn enter<T>(slots: &mut [&mut [T]], bucket: usize, value: T) {
-    if let Some(slots) = slots.get_mut(bucket)
-        && let Some((slot, rest)) = std::mem::take(slots).split_first_mut()
-    {
-        *slot = value;
-        *slots = rest;
-    }
 }
 
 /// As `dedup`, which would write every item to where it is already; most often there is nothing to drop.

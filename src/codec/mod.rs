@@ -30,8 +30,8 @@ pub use block::BlockKind;
 pub(crate) use block::{BlockBuffer, BlockShape, decode_block, encode_block};
 pub(crate) use codes::Codes;
 pub(crate) use fill::{MAX_KEYS, fill_block};
-pub(crate) use near::LOT;
-pub(crate) use simd::{near, near_leads, near_rows, prefetch};
+pub(crate) use near::{LOT, REACH};
+pub(crate) use simd::{near, near_across, near_leads, near_pairs, near_rows, prefetch};
 pub(crate) use train::Trainer;
 
 pub(crate) use flips::FlipsCode;

@@ -36,3 +36,54 @@ pub(super) fn near_rows<F: Fingerprint>(rows: &[u8], query: F, k: u32) -> u64 {
         found | u64::from(differing <= k) << bit
     })
 }
+
+/// How far neighbours are apart that [`near_pairs`] compares.
+pub(crate) const REACH: usize = 3;
+
+/// Appends the pairs within distance `k` of each of the first `count` fingerprints and the [`REACH`] next ones.
+#[inline(always)]
+pub(super) fn near_pairs<F: Fingerprint>(all: &[F], count: usize, k: u32, found: &mut Vec<(F, F)>) {
+    for step in 1..=REACH {
+        let others = all.get(step..).unwrap_or_default();
+        let count = count.min(others.len());
+        let (ones, others) = (all.get(..count).unwrap_or_default(), others.get(..count).unwrap_or_default());
+        let (lots, rest) = ones.as_chunks::<8>();
+        let (other_lots, other_rest) = others.as_chunks::<8>();
+        for (lot, other_lot) in lots.iter().zip(other_lots) {
+            let near = lot.iter().zip(other_lot).map(|(one, other)| u32::from(one.distance(*other) <= k));
+            if near.sum::<u32>() > 0 {
+                push_near(lot, other_lot, k, found);
+            }
+        }
+        push_near(rest, other_rest, k, found);
+    }
+}
+
+/// Appends the pairs within distance `k` of one fingerprint and another.
+#[inline(always)]
+pub(super) fn near_across<F: Fingerprint>(ones: &[F], others: &[F], k: u32, found: &mut Vec<(F, F)>) {
+    let (lots, rest) = others.as_chunks::<8>();
+    for &one in ones {
+        for lot in lots {
+            let near = lot.iter().map(|other| u32::from(one.distance(*other) <= k));
+            if near.sum::<u32>() > 0 {
+                push_near(&[one; 8], lot, k, found);
+            }
+        }
+        for &other in rest {
+            if one.distance(other) <= k {
+                found.push((one, other));
+            }
+        }
+    }
+}
+
+/// Appends the pairs within distance `k` of two fingerprints at the same place.
+#[inline(always)]
+fn push_near<F: Fingerprint>(ones: &[F], others: &[F], k: u32, found: &mut Vec<(F, F)>) {
+    for (&one, &other) in ones.iter().zip(others) {
+        if one.distance(other) <= k {
+            found.push((one, other));
+        }
+    }
+}

@@ -7,6 +7,7 @@
 #![expect(unsafe_code, reason = "memory maps")]
 
 use super::ReadFile;
+use crate::fingerprint::Fingerprint;
 use std::fs::File;
 use std::io;
 
@@ -59,28 +60,28 @@ impl ReadFile for Mapped {
     }
 }
 
-/// Words of memory, zeros at first, in huge pages where the system has them: random reads of a large array otherwise
-/// wait for the page table too.
+/// Numbers in memory, zeros at first, in huge pages where the system has them: random reads and writes of a large array
+/// otherwise wait for the page table too.
 #[derive(Debug)]
-pub(crate) struct Words {
-    memory: Memory,
+pub(crate) struct Array<F = u64> {
+    memory: Memory<F>,
     count: usize,
 }
 
 #[derive(Debug)]
-enum Memory {
+enum Memory<F> {
     Mapped(memmap2::MmapMut),
-    Plain(Vec<u64>),
+    Plain(Vec<F>),
 }
 
-impl Words {
+impl<F: Fingerprint> Array<F> {
     /// So many zeros; `None` if there is not so much memory.
     pub(crate) fn new(count: usize) -> Option<Self> {
         /// Below this many bytes a huge page would be mostly empty.
         const WORTH: usize = 4 << 20;
-        let bytes = count.checked_mul(size_of::<u64>())?;
+        let bytes = count.checked_mul(size_of::<F>())?;
         let memory = if bytes < WORTH {
-            Memory::Plain(vec![0; count])
+            Memory::Plain(vec![F::default(); count])
         } else {
             let map = memmap2::MmapMut::map_anon(bytes).ok()?;
             // Only advice: without it the memory is as good, but slower.
@@ -91,19 +92,20 @@ impl Words {
         Some(Self { memory, count })
     }
 
-    /// The words.
+    /// The numbers.
     #[inline]
-    pub(crate) fn as_slice(&self) -> &[u64] {
+    pub(crate) fn as_slice(&self) -> &[F] {
         match &self.memory {
-            // SAFETY: a map begins at a page, so it is aligned, and has `count` words, for which any bits are legal.
+            // SAFETY: a map begins at a page, so it is aligned, and has `count` fingerprints; these are made of words
+            // alone (the trait is sealed), for which any bits are legal.
             Memory::Mapped(map) => unsafe { std::slice::from_raw_parts(map.as_ptr().cast(), self.count) },
             Memory::Plain(words) => words,
         }
     }
 
-    /// The words, to be changed.
+    /// The numbers, to be changed.
     #[inline]
-    pub(crate) fn as_mut_slice(&mut self) -> &mut [u64] {
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [F] {
         match &mut self.memory {
             // SAFETY: as above, and the map is borrowed mutably.
             Memory::Mapped(map) => unsafe { std::slice::from_raw_parts_mut(map.as_mut_ptr().cast(), self.count) },

@@ -23,7 +23,7 @@ mod temp;
 pub use failing::Failing;
 pub use filesystem::FileSystem;
 pub use memory::Memory;
-pub(crate) use mmap::Words;
+pub(crate) use mmap::Array;
 pub(crate) use temp::{TEMP_SUFFIX, TempFile};
 
 use std::any::Any;

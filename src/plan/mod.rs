@@ -16,6 +16,7 @@ pub(crate) mod coverage;
 mod design;
 pub(crate) mod filter_shape;
 mod form;
+pub(crate) mod join;
 pub(crate) mod masks;
 mod permutation;
 pub(crate) mod probing;

@@ -12,7 +12,7 @@
 
 use super::table::{Scratch, Table};
 use crate::codec::prefetch;
-use crate::env::Words;
+use crate::env::Array;
 use crate::error::Result;
 use crate::fingerprint::leading_ones;
 use crate::plan::filter_shape::{FilterShape, LINE, hash};
@@ -25,7 +25,7 @@ const AHEAD: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Filter {
     shape: FilterShape,
-    words: Words,
+    words: Array,
 }
 
 /// A prefix that a filter was asked for.
@@ -74,7 +74,7 @@ impl Filter {
     fn empty(shape: FilterShape) -> Option<Self> {
         // Words are numbered in 32 bits.
         let words = u32::try_from(shape.words).ok()?;
-        Some(Self { shape, words: Words::new(words as usize)? })
+        Some(Self { shape, words: Array::new(words as usize)? })
     }
 
     fn enter(&mut self, prefix: FilterPrefix) {

@@ -99,6 +99,16 @@ impl Ids {
         })
     }
 
+    /// Number of pages or frames that the ids of the fingerprint with this rank are in, or one more.
+    ///
+    /// # Errors
+    /// `Damaged` if there is no such fingerprint.
+    pub(crate) fn pages_of(&self, rank: u64) -> Result<u64> {
+        let (first, _) = self.place_of(rank)?;
+        let next = if rank + 1 < self.fingerprints() { self.place_of(rank + 1)?.0 + 1 } else { self.page_count() };
+        Ok(next.saturating_sub(first))
+    }
+
     /// Calls `visit` with the ids of the fingerprint with this rank in the first table, in ascending order, or with
     /// their count.
     ///

@@ -33,6 +33,22 @@ impl<'a, F: Fingerprint> SegmentRecords<'a, F> {
         }
     }
 
+    /// In front of the first record whose fingerprint begins with at least these 64 bits, or some records before it.
+    ///
+    /// # Errors
+    /// `Damaged` or `Io` from reading.
+    pub(crate) fn near(segment: &'a Segment, head: u64) -> Result<Self> {
+        let mut records = Self::new(segment);
+        let index = segment.first_table()?.index();
+        records.block = index.find(head);
+        if records.block < index.len() {
+            records.ids.seek(index.rank(records.block))?;
+        } else {
+            records.ended = true;
+        }
+        Ok(records)
+    }
+
     /// The next fingerprint of the first table, if there is one.
     fn next_fingerprint(&mut self) -> Result<Option<F>> {
         let table = self.segment.first_table()?;

@@ -11,6 +11,7 @@ mod directory;
 mod estimate;
 mod filters;
 mod load;
+mod pairs;
 mod query;
 mod records;
 mod rewrite;
@@ -18,6 +19,7 @@ mod statistics;
 mod verify;
 
 pub use load::LoadReport;
+pub use pairs::{Pair, PairIter, Pairs, Progress, RecordPair, RecordPairIter, RecordPairs};
 pub use query::Searcher;
 pub use records::RecordIter;
 pub use rewrite::RemoveReport;

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, Record};
+use crate::join::Share;
 use crate::segment::{Segment, SegmentRecords};
 use std::iter::Peekable;
 use std::sync::Arc;
@@ -12,11 +13,25 @@ use std::sync::Arc;
 pub struct RecordIter<'a, F: Fingerprint = u64> {
     sources: Vec<Peekable<SegmentRecords<'a, F>>>,
     last: Option<Record<F>>,
+    share: Share,
 }
 
 impl<'a, F: Fingerprint> RecordIter<'a, F> {
     pub(super) fn new(segments: &'a [Arc<Segment>]) -> Self {
-        Self { sources: segments.iter().map(|segment| SegmentRecords::new(segment).peekable()).collect(), last: None }
+        let sources = segments.iter().map(|segment| SegmentRecords::new(segment).peekable()).collect();
+        Self { sources, last: None, share: Share::ALL }
+    }
+
+    /// The records of a share.
+    pub(super) fn of_share(segments: &'a [Arc<Segment>], share: Share) -> Result<Self> {
+        let sources = segments.iter().map(|segment| Ok(SegmentRecords::near(segment, share.from)?.peekable()));
+        let mut sources = sources.collect::<Result<Vec<_>>>()?;
+        let before =
+            |record: &Result<Record<F>>| record.as_ref().is_ok_and(|record| record.fingerprint.word(0) < share.from);
+        for source in &mut sources {
+            while source.next_if(before).is_some() {}
+        }
+        Ok(Self { sources, last: None, share })
     }
 
     /// The least of the segments' next records; errors come first.
@@ -46,6 +61,7 @@ impl<F: Fingerprint> Iterator for RecordIter<'_, F> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             match self.least()? {
+                Ok(record) if !self.share.has(record.fingerprint) => return None,
                 Ok(Record { fingerprint, id: Id::Count(count) }) => {
                     let id = Id::Count(count.saturating_add(self.others(fingerprint)));
                     return Some(Ok(Record { fingerprint, id }));

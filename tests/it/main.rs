@@ -11,6 +11,7 @@ mod golden;
 mod inspect;
 mod loading;
 mod overlap;
+mod pairs;
 mod planner;
 mod reading;
 mod room;

@@ -96,6 +96,36 @@ pub(crate) fn near_rows<F: Fingerprint>(rows: &[u8], query: F, k: u32) -> u64 {
     plain_near::near_rows(rows, query, k)
 }
 
+/// [`plain_near::near_pairs`].
+pub(crate) fn near_pairs<F: Fingerprint>(all: &[F], count: usize, k: u32, found: &mut Vec<(F, F)>) {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        #[target_feature(enable = "avx2,popcnt")]
+        fn counted<F: Fingerprint>(all: &[F], count: usize, k: u32, found: &mut Vec<(F, F)>) {
+            plain_near::near_pairs(all, count, k, found);
+        }
+        // SAFETY: the processor has the features.
+        unsafe { counted(all, count, k, found) };
+        return;
+    }
+    plain_near::near_pairs(all, count, k, found);
+}
+
+/// [`plain_near::near_across`].
+pub(crate) fn near_across<F: Fingerprint>(ones: &[F], others: &[F], k: u32, found: &mut Vec<(F, F)>) {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        #[target_feature(enable = "avx2,popcnt")]
+        fn counted<F: Fingerprint>(ones: &[F], others: &[F], k: u32, found: &mut Vec<(F, F)>) {
+            plain_near::near_across(ones, others, k, found);
+        }
+        // SAFETY: the processor has the features.
+        unsafe { counted(ones, others, k, found) };
+        return;
+    }
+    plain_near::near_across(ones, others, k, found);
+}
+
 /// Asks for the memory of element `at`, if there is one, so that it is near when it is read.
 #[inline]
 pub(crate) fn prefetch<T>(slice: &[T], at: usize) {

@@ -1,0 +1,126 @@
+//! Bringing fingerprints into memory, bucket by bucket.
+
+use super::hash::Groups;
+use super::mask;
+use super::source::{Source, no_memory};
+use crate::bulk::{Dealer, cut, deal};
+use crate::env::Array;
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+use std::ops::Range;
+
+/// Which fingerprints of the sources a pass is about: those in one group of each of these divisions.
+#[derive(Clone, Debug)]
+pub(super) struct Path<F> {
+    groups: Vec<(Groups<F>, usize)>,
+    /// How many times fingerprints were divided before.
+    depth: usize,
+}
+
+impl<F: Fingerprint> Path<F> {
+    /// All of them.
+    pub(super) fn all() -> Self {
+        Self { groups: Vec::new(), depth: 0 }
+    }
+
+    /// Those of one group more.
+    pub(super) fn and(&self, groups: Groups<F>, number: usize) -> Self {
+        Self { groups: self.groups.iter().copied().chain([(groups, number)]).collect(), depth: self.depth + 1 }
+    }
+
+    /// The same, of sources that have no others.
+    pub(super) fn alone(&self) -> Self {
+        Self { groups: Vec::new(), ..*self }
+    }
+
+    /// Number of divisions.
+    pub(super) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    #[inline]
+    pub(super) fn has(&self, fingerprint: F) -> bool {
+        self.groups.iter().all(|&(groups, number)| groups.of(fingerprint) == number)
+    }
+}
+
+/// How many fingerprints of a source each group gets.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    /// By share, by group.
+    shares: Vec<Vec<usize>>,
+}
+
+impl Counts {
+    /// Counts the fingerprints of a path.
+    pub(super) fn new<F: Fingerprint>(source: &Source<F>, path: &Path<F>, groups: Groups<F>) -> Result<Self> {
+        let shares = source.each_part(|visit| {
+            let mut counts = vec![0; groups.count()];
+            visit(&mut |fingerprints| {
+                for &fingerprint in fingerprints.iter().filter(|one| path.has(**one)) {
+                    if let Some(count) = counts.get_mut(groups.of(fingerprint)) {
+                        *count += 1;
+                    }
+                }
+            })?;
+            Ok(counts)
+        })?;
+        Ok(Self { shares })
+    }
+
+    /// Fingerprints of a group.
+    pub(super) fn of(&self, group: usize) -> usize {
+        self.shares.iter().filter_map(|counts| counts.get(group)).sum()
+    }
+}
+
+/// Puts the fingerprints of some groups in memory, and returns each group. `memory` is used again.
+pub(super) fn load<'a, F: Fingerprint>(
+    source: &Source<F>,
+    path: &Path<F>,
+    groups: Groups<F>,
+    range: &Range<usize>,
+    counts: &Counts,
+    memory: &'a mut Option<Array<F>>,
+) -> Result<Vec<&'a mut [F]>> {
+    let lengths = || range.clone().map(|group| counts.of(group));
+    let length = lengths().sum();
+    if memory.as_ref().is_none_or(|memory| memory.as_slice().len() < length) {
+        // Give back what is there first.
+        *memory = None;
+        *memory = Some(Array::new(length).ok_or_else(no_memory)?);
+    }
+    let memory = memory.as_mut().and_then(|memory| memory.as_mut_slice().get_mut(..length)).unwrap_or_default();
+    let counts: Vec<&[usize]> =
+        counts.shares.iter().map(|counts| counts.get(range.clone()).unwrap_or_default()).collect();
+    source.with_parts(deal(memory, &counts), |slots, visit| {
+        let mut dealer = Dealer::new(slots);
+        visit(&mut |fingerprints| {
+            for &fingerprint in fingerprints.iter().filter(|one| path.has(**one)) {
+                // Of groups before the range, the number becomes one that there is not.
+                dealer.enter(groups.of(fingerprint).wrapping_sub(range.start), fingerprint);
+            }
+        })?;
+        dealer.finish();
+        Ok(())
+    })?;
+    Ok(cut(memory, lengths()))
+}
+
+/// The bits that vary among the fingerprints of a path.
+pub(super) fn varying<F: Fingerprint>(sources: &[&Source<F>], path: &Path<F>) -> Result<F> {
+    let mut all = Vec::new();
+    for source in sources {
+        all.append(&mut source.each_part(|visit| {
+            let (mut first, mut varying) = (None, F::default());
+            visit(&mut |fingerprints| {
+                for &fingerprint in fingerprints.iter().filter(|one| path.has(**one)) {
+                    varying = mask::or(varying, mask::xor(*first.get_or_insert(fingerprint), fingerprint));
+                }
+            })?;
+            Ok((first, varying))
+        })?);
+    }
+    let firsts = mask::varying(all.iter().filter_map(|&(first, _)| first));
+    Ok(all.iter().fold(firsts, |sum, &(_, varying)| mask::or(sum, varying)))
+}

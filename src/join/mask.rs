@@ -1,0 +1,78 @@
+//! Sets of bits of a fingerprint, written as a fingerprint with those bits set.
+
+use crate::fingerprint::Fingerprint;
+
+#[inline]
+pub(super) fn and<F: Fingerprint>(a: F, b: F) -> F {
+    F::from_words(|number| a.word(number) & b.word(number))
+}
+
+#[inline]
+pub(super) fn or<F: Fingerprint>(a: F, b: F) -> F {
+    F::from_words(|number| a.word(number) | b.word(number))
+}
+
+#[inline]
+pub(super) fn xor<F: Fingerprint>(a: F, b: F) -> F {
+    F::from_words(|number| a.word(number) ^ b.word(number))
+}
+
+/// The bits of `a` that are not in `b`.
+#[inline]
+pub(super) fn without<F: Fingerprint>(a: F, b: F) -> F {
+    F::from_words(|number| a.word(number) & !b.word(number))
+}
+
+/// All bits.
+pub(super) fn all<F: Fingerprint>() -> F {
+    F::from_words(|_| u64::MAX)
+}
+
+/// Whether two sets have a bit in common.
+#[inline]
+pub(super) fn meet<F: Fingerprint>(a: F, b: F) -> bool {
+    and(a, b) != F::default()
+}
+
+/// Number of bits.
+pub(super) fn size<F: Fingerprint>(mask: F) -> u32 {
+    mask.distance(F::default())
+}
+
+/// Cuts a set into so many of nearly the same size, from the first bit to the last.
+pub(super) fn split<F: Fingerprint>(mask: F, parts: u32) -> Vec<F> {
+    let bits: Vec<u32> = (0..F::WIDTH).filter(|&bit| mask.bits(bit, 1) == 1).collect();
+    let place = |part: u32| bits.len() * part as usize / parts.max(1) as usize;
+    let part = |part: u32| bits.get(place(part)..place(part + 1)).unwrap_or_default();
+    (0..parts).map(|number| part(number).iter().fold(F::default(), |mask, &bit| mask.flipped(bit))).collect()
+}
+
+/// The bits in which not all fingerprints are the same.
+pub(super) fn varying<F: Fingerprint>(mut fingerprints: impl Iterator<Item = F>) -> F {
+    let first = fingerprints.next().unwrap_or_default();
+    fingerprints.fold(F::default(), |mask, fingerprint| or(mask, xor(fingerprint, first)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fingerprint::U256;
+
+    #[test]
+    fn sets_are_cut_into_even_parts() {
+        let parts = split(all::<U256>(), 33);
+        assert_eq!(parts.len(), 33);
+        assert!(parts.iter().all(|&part| (7..=8).contains(&size(part))));
+        assert_eq!(parts.iter().fold(U256::default(), |sum, &part| or(sum, part)), all());
+        assert_eq!(parts.iter().map(|&part| size(part)).sum::<u32>(), 256);
+        assert_eq!(split(0b1011_0000_u64, 2), [0b1000_0000, 0b0011_0000]);
+    }
+
+    #[test]
+    fn what_varies() {
+        assert_eq!(varying::<u64>([].into_iter()), 0);
+        assert_eq!(varying([0b0110_u64, 0b0111, 0b0010].into_iter()), 0b0101);
+        assert!(meet(0b11_u64, 0b10) && !meet(0b01_u64, 0b10));
+        assert_eq!(without(0b111_u64, 0b010), 0b101);
+    }
+}

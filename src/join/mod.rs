@@ -1,0 +1,142 @@
+//! All pairs of stored fingerprints within distance k, of one store or between two.
+//!
+//! Every pair comes once: of distinct fingerprints, the smaller one first; between two stores, the left one's first. The
+//! order is always the same, however many threads there are. Memory is bounded whatever the data are; nothing is left
+//! out, and what is quadratic by itself is streamed.
+//!
+//! A join has a plan of its own ([`crate::plan::join`]): tables narrower than the stored ones, more of them, made as they
+//! are needed and gone when they were compared. [`node`] has the tree of these tables, and why each pair is found in one
+//! of them alone; [`group`] walks it in memory, [`passes`] from the files.
+
+mod buckets;
+mod group;
+mod hash;
+mod mask;
+mod node;
+mod ordered;
+mod passes;
+mod share;
+mod sides;
+mod source;
+mod stop;
+mod tiles;
+
+pub(crate) use ordered::{Output, ordered, pool};
+pub(crate) use passes::Taker;
+pub(crate) use share::Share;
+pub(crate) use stop::Step;
+
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+use crate::segment::Segment;
+use buckets::Counts;
+use hash::Groups;
+use passes::Passes;
+use source::Source;
+use std::marker::PhantomData;
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// How far a join is.
+#[derive(Debug, Default)]
+pub(crate) struct JoinProgress {
+    done: AtomicU64,
+    total: AtomicU64,
+}
+
+impl JoinProgress {
+    fn begin(&self, total: u64) {
+        self.total.store(total, Relaxed);
+    }
+
+    fn advance(&self, done: u64) {
+        self.done.fetch_add(done, Relaxed);
+    }
+
+    /// The share that is done, 0 to 1.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    pub(crate) fn share(&self) -> f64 {
+        (self.done.load(Relaxed) as f64 / self.total.load(Relaxed).max(1) as f64).min(1.0)
+    }
+}
+
+/// What is to be joined.
+#[derive(Debug)]
+pub(crate) struct Join<'a, F> {
+    left: &'a [Arc<Segment>],
+    /// None: pairs within the left ones.
+    right: Option<&'a [Arc<Segment>]>,
+    k: u32,
+    /// Bytes: a quarter for fingerprints that are read once and for all, three eighths for the buckets in memory, an eighth for
+    /// what threads need to join buckets, an eighth for a bucket that is too large for that; the rest is for counts and for
+    /// results that wait.
+    memory: u64,
+    progress: Arc<JoinProgress>,
+    fingerprints: PhantomData<F>,
+}
+
+impl<'a, F: Fingerprint> Join<'a, F> {
+    /// The pairs within distance `k` of fingerprints of the segments on the left, or of one of them and one on the right.
+    /// Takes about so many bytes of memory.
+    pub(crate) fn new(
+        left: &'a [Arc<Segment>],
+        right: Option<&'a [Arc<Segment>]>,
+        k: u32,
+        memory: u64,
+        progress: Arc<JoinProgress>,
+    ) -> Self {
+        Self { left, right, k, memory, progress, fingerprints: PhantomData }
+    }
+
+    /// Hands all pairs to takers, on as many threads as rayon's current pool has, and what they make of them to `sink`, on
+    /// this one, in order, until it breaks.
+    ///
+    /// # Errors
+    /// Those of reading the segments, of takers and of `sink`.
+    pub(crate) fn run<K: Taker<F>>(
+        &self,
+        taker: impl Fn() -> K + Sync,
+        sink: impl FnMut(K::Out) -> Result<ControlFlow<()>>,
+    ) -> Result<ControlFlow<()>> {
+        let pool = pool()?;
+        let sides = 1 + u64::from(self.right.is_some());
+        let source = |segments: &[_]| pool.install(|| Source::new(segments, self.memory / 4 / sides));
+        let left = source(self.left)?;
+        let right = self.right.map(source).transpose()?;
+        Passes { join: self, pool: &pool, left, right, memory: Default::default(), taker: &taker, sink }.run()
+    }
+
+    /// Fingerprints that are in memory at the same time.
+    fn most_in_memory(&self) -> usize {
+        usize::try_from(self.memory / 8 * 3).unwrap_or(usize::MAX) / F::BYTES
+    }
+
+    /// Cuts tiles into ranges of which two are in memory at the same time.
+    fn ranges(&self, groups: Groups<F>, counts: &Counts) -> Vec<Range<usize>> {
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        let mut sum = 0;
+        for tile in 0..groups.count() {
+            sum += counts.of(tile);
+            match ranges.last_mut() {
+                Some(range) if sum <= self.most_in_memory() / 2 => range.end = tile + 1,
+                _ => {
+                    sum = counts.of(tile);
+                    ranges.push(tile..tile + 1);
+                }
+            }
+        }
+        ranges
+    }
+
+    /// Fingerprints of a bucket that are kept for themselves, to be divided further.
+    fn most_kept(&self) -> u64 {
+        self.memory / 8 / F::BYTES as u64
+    }
+
+    /// Fingerprints of a bucket: a thread needs a buffer of as many, and up to two counts of four bytes for each.
+    fn most_in_bucket(&self) -> usize {
+        let threads = rayon::current_num_threads() as u64;
+        usize::try_from(self.memory / 8 / threads).unwrap_or(usize::MAX) / (F::BYTES + 8)
+    }
+}

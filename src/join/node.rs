@@ -1,0 +1,88 @@
+//! The tree that a join walks, and the rule by which each pair is emitted once.
+//!
+//! At a [`Node`] the fingerprints are together that agree in some bits. What is looked for are their pairs within the
+//! distance that differ in each of the masks `apart`; how many errors they can have among the bits that are `free` is
+//! known. Cut the free bits into more parts than there can be errors: in some part a pair agrees. It belongs to the child
+//! of the *first* part in which it does, so it differs in all parts before. Thus a pair belongs to one child of each node
+//! that it belongs to, and where it belongs is a function of its differing bits and of masks alone: nobody has to
+//! remember which pairs were seen.
+
+use super::mask;
+use crate::fingerprint::Fingerprint;
+
+/// A node of the tree.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Node<F> {
+    /// The bits in which its pairs agree. Others may come along, as groups are made by hashing.
+    pub(super) equal: F,
+    /// The bits whose parts may be chosen next.
+    pub(super) free: F,
+    /// The most errors that a pair has in the free bits.
+    pub(super) errors: u32,
+    /// In each of these masks a pair differs.
+    apart: Vec<F>,
+}
+
+impl<F: Fingerprint> Node<F> {
+    /// All pairs within distance `k`.
+    pub(super) fn root(k: u32) -> Self {
+        Self { equal: F::default(), free: mask::all(), errors: k, apart: Vec::new() }
+    }
+
+    /// The same pairs, with these bits to choose from. They have to be all that vary, less those that are equal.
+    pub(super) fn anew(&self, free: F, k: u32) -> Self {
+        Self { free, errors: k, ..self.clone() }
+    }
+
+    /// The nodes to which the pairs belong when so many parts that agree are to be found, the first of them here; only
+    /// those of the free bits that vary are used.
+    pub(super) fn children(&self, varying: F, levels: u32) -> Vec<Self> {
+        let parts = mask::split(mask::and(self.free, varying), self.errors + levels);
+        let mut children = Vec::new();
+        let (mut apart, mut free) = (self.apart.clone(), self.free);
+        for (errors, &part) in (0..=self.errors).rev().zip(&parts) {
+            free = mask::without(free, part);
+            children.push(Self { equal: mask::or(self.equal, part), free, errors, apart: apart.clone() });
+            apart.push(part);
+        }
+        children
+    }
+
+    /// Whether a pair that came together here belongs here.
+    #[inline]
+    pub(super) fn has(&self, a: F, b: F) -> bool {
+        let differing = mask::xor(a, b);
+        !mask::meet(differing, self.equal) && self.apart.iter().all(|&mask| mask::meet(differing, mask))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// In how many leaves a pair is, below the node.
+    fn leaves(node: &Node<u64>, varying: u64, pair: (u64, u64), levels: &[u32]) -> usize {
+        let Some((&level, rest)) = levels.split_first() else { return usize::from(node.has(pair.0, pair.1)) };
+        let again = node.anew(varying & !node.equal, 3);
+        let node = if level > 2 { &again } else { node };
+        if mask::size(node.free & varying) < node.errors + level {
+            return usize::from(node.has(pair.0, pair.1));
+        }
+        node.children(varying, level).iter().map(|child| leaves(child, varying, pair, rest)).sum()
+    }
+
+    proptest! {
+        #[test]
+        fn every_pair_is_in_one_leaf(
+            a: u64, flips in prop::collection::btree_set(0u32..64, 1..=3), constant in 0u32..3,
+            levels in prop::collection::vec(1u32..=3, 0..5),
+        ) {
+            // The bits that do not vary are the same in both.
+            let varying = u64::MAX << (16 * constant);
+            let differing = flips.iter().fold(0, |mask, bit| mask | 1u64 << bit) & varying;
+            prop_assume!(differing != 0);
+            prop_assert_eq!(leaves(&Node::root(3), varying, (a, a ^ differing), &levels), 1);
+        }
+    }
+}

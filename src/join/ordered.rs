@@ -1,0 +1,129 @@
+//! Work on all threads whose results come in the order of the tasks.
+//!
+//! Each task has a queue of its own for what it makes, and the queues are read one after another. A queue is short, and
+//! only so many are open at a time; a thread that is too far ahead waits. So memory is bounded however much a task makes,
+//! and what comes out does not depend on the number of threads.
+
+use super::stop::{Step, Stop};
+use crate::error::{Error, Result};
+use rayon::ThreadPool;
+use std::ops::ControlFlow;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
+
+/// Results of a task that may wait.
+const WAITING: usize = 2;
+/// Tasks a thread may be ahead.
+const AHEAD: usize = 8;
+
+/// Where a task's results go.
+#[derive(Debug)]
+pub(crate) struct Output<T>(SyncSender<Result<T>>);
+
+impl<T> Output<T> {
+    /// Hands on a result, when there is room for it.
+    pub(crate) fn send(&self, result: T) -> Step {
+        self.0.send(Ok(result)).map_err(|_| Stop::Enough)
+    }
+}
+
+/// Does tasks on the pool's threads, each of which has a `worker` of its own, and calls `sink` on this one with all that
+/// they make, until it breaks. The threads of the pool wait for each other and for `sink`: nobody else should need them.
+pub(crate) fn ordered<J: Send, W, T: Send>(
+    pool: &ThreadPool,
+    tasks: Vec<J>,
+    worker: impl Fn() -> W + Sync,
+    work: impl Fn(&mut W, J, &Output<T>) -> Step + Sync,
+    sink: &mut dyn FnMut(T) -> Result<ControlFlow<()>>,
+) -> Result<ControlFlow<()>> {
+    let threads = pool.current_num_threads().min(tasks.len());
+    let tasks = Mutex::new(tasks.into_iter());
+    let (open, opened) = sync_channel(threads * AHEAD);
+    pool.in_place_scope(|scope| {
+        for _ in 0..threads {
+            let (open, tasks, worker, work) = (open.clone(), &tasks, &worker, &work);
+            scope.spawn(move |_| {
+                let mut worker = worker();
+                while let Some((task, output)) = next(tasks, &open) {
+                    match work(&mut worker, task, &output) {
+                        Ok(()) => {}
+                        Err(Stop::Enough) => break,
+                        Err(Stop::Failed(error)) => {
+                            let _ = output.0.send(Err(error));
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        drop(open);
+        drain(opened, sink)
+    })
+}
+
+/// The next task, and the queue for its results: opened in the order of the tasks.
+fn next<J, T>(tasks: &Mutex<std::vec::IntoIter<J>>, open: &SyncSender<Receiver<Result<T>>>) -> Option<(J, Output<T>)> {
+    let mut tasks = tasks.lock().unwrap_or_else(PoisonError::into_inner);
+    let task = tasks.next()?;
+    let (sender, results) = sync_channel(WAITING);
+    open.send(results).ok()?;
+    Some((task, Output(sender)))
+}
+
+/// Ends with the queues closed, so that nobody goes on for nothing.
+fn drain<T>(
+    opened: Receiver<Receiver<Result<T>>>,
+    sink: &mut dyn FnMut(T) -> Result<ControlFlow<()>>,
+) -> Result<ControlFlow<()>> {
+    for results in opened {
+        for result in results {
+            if sink(result?)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
+/// Threads that wait for nobody but each other.
+pub(crate) fn pool() -> Result<ThreadPool> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(rayon::current_num_threads());
+    pool.thread_name(|number| format!("join-{number}")).build().map_err(Error::no_thread)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn run(threads: usize, stop_at: usize) -> (Vec<usize>, Result<ControlFlow<()>>) {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let (mut seen, begun) = (Vec::new(), AtomicUsize::new(0));
+        let work = |begun: &mut &AtomicUsize, task: usize, output: &Output<usize>| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            if task == 900 {
+                return Err(Stop::Failed(Error::invalid("task 900")));
+            }
+            (0..task % 17).try_for_each(|number| output.send(100 * task + number))
+        };
+        let result = ordered(&pool, (0..1000).collect(), || &begun, work, &mut |one| {
+            seen.push(one);
+            Ok(if seen.len() == stop_at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        });
+        // Who is ahead waits.
+        assert!(stop_at > 1000 || begun.load(Ordering::Relaxed) < stop_at + 2 * AHEAD * threads);
+        (seen, result)
+    }
+
+    #[test]
+    fn in_the_order_of_the_tasks_until_enough_or_an_error() {
+        let all: Vec<usize> = (0..900).flat_map(|task| (0..task % 17).map(move |number| 100 * task + number)).collect();
+        for threads in [1, 2, 8] {
+            let (seen, result) = run(threads, usize::MAX);
+            assert_eq!((seen, result.unwrap_err().to_string()), (all.clone(), "task 900".to_owned()));
+            let (seen, result) = run(threads, 100);
+            assert_eq!(seen, all[..100]);
+            assert_eq!(result.unwrap(), ControlFlow::Break(()));
+        }
+    }
+}

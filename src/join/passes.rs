@@ -1,0 +1,232 @@
+//! Joining what is stored, within memory, on all threads.
+//!
+//! The root's children are taken one after another: fingerprints are dealt to some thousand buckets that agree in the
+//! child's bits, as many buckets at a time as there is memory for, and each bucket is joined by one thread. A bucket that
+//! is too large for the memory of a thread is itself divided in this way.
+
+use super::Join;
+use super::buckets::{Counts, Path, load, varying};
+use super::group::Joiner;
+use super::hash::Groups;
+use super::mask;
+use super::node::Node;
+use super::ordered::{Output, ordered};
+use super::sides::{Side, Sides};
+use super::source::Source;
+use super::stop::Step;
+use crate::env::Array;
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+use crate::plan::join::{JoinSize, cheapest};
+use rayon::ThreadPool;
+use std::ops::{ControlFlow, Range};
+
+/// Fingerprints of a bucket, so that it is joined in a core's cache.
+const BUCKET: u64 = 8192;
+/// The most buckets, as a power of two: dealing to more is slow...
+const MOST_BUCKET_BITS: u32 = 11;
+/// ... but where memory is small there have to be more.
+const MOST_BITS: u32 = 18;
+/// Buckets are joined together until they have so many fingerprints.
+const TASK: usize = 8192;
+
+/// What is done with pairs on the threads that find them.
+pub(crate) trait Taker<F>: Sized {
+    /// What it makes of them.
+    type Out: Send;
+
+    /// Takes some pairs, perhaps to keep them for later.
+    fn take(&mut self, pairs: &[(F, F)], output: &Output<Self::Out>) -> Step;
+
+    /// Hands on what it has kept.
+    fn flush(&mut self, output: &Output<Self::Out>) -> Step;
+}
+
+/// What all passes of one join share.
+pub(super) struct Passes<'a, F, M, S> {
+    pub(super) join: &'a Join<'a, F>,
+    pub(super) pool: &'a ThreadPool,
+    pub(super) left: Source<F>,
+    pub(super) right: Option<Source<F>>,
+    /// What is in memory of each side.
+    pub(super) memory: [Option<Array<F>>; 2],
+    /// Makes what takes the pairs, one a thread and pass.
+    pub(super) taker: &'a M,
+    pub(super) sink: S,
+}
+
+/// Fingerprints on each side; none on the right: pairs within the left are looked for.
+type Sizes = (u64, Option<u64>);
+
+impl<F, K, M, S> Passes<'_, F, M, S>
+where
+    F: Fingerprint,
+    K: Taker<F>,
+    M: Fn() -> K + Sync,
+    S: FnMut(K::Out) -> Result<ControlFlow<()>>,
+{
+    /// All pairs.
+    pub(super) fn run(&mut self) -> Result<ControlFlow<()>> {
+        let mut sample = self.left.sample()?;
+        if let Some(right) = &self.right {
+            sample.append(&mut right.sample()?);
+        }
+        let sizes = (self.left.at_most(), self.right.as_ref().map(Source::at_most));
+        // A bit that varies, but not in the sample, is chosen for no part; parts without it do as well.
+        self.node(&Node::root(self.join.k), &Path::all(), sizes, mask::varying(sample.into_iter()))
+    }
+
+    /// All pairs of a node among the fingerprints of a path, about so many on each side.
+    fn node(&mut self, node: &Node<F>, path: &Path<F>, sizes: Sizes, varying: F) -> Result<ControlFlow<()>> {
+        let items = sizes.0 + sizes.1.unwrap_or(0);
+        let size = JoinSize::new(sizes.0, sizes.1, F::WIDTH);
+        let levels = cheapest(size, mask::size(mask::and(node.free, varying)), node.errors).levels;
+        let bits = self.bucket_bits(items);
+        let children = node.children(varying, levels);
+        if path.depth() == 0 {
+            let times = if levels == 0 { 1 } else { children.len() as u64 };
+            self.join.progress.begin(items.saturating_mul(times));
+        }
+        if levels == 0 {
+            return self.tiles(node, path, bits);
+        }
+        for child in &children {
+            let groups = Groups::new(child.equal, bits);
+            if self.divide(child, path, groups)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Two to the power of this is the number of buckets for so many fingerprints.
+    fn bucket_bits(&self, items: u64) -> u32 {
+        let bits = |size: u64| (items / size.max(1)).checked_ilog2().map_or(0, |bits| bits + 1);
+        // Twice as many as would do if all were of the same size.
+        bits(BUCKET).min(MOST_BUCKET_BITS).max(bits(self.join.most_in_bucket() as u64 / 2).min(MOST_BITS))
+    }
+
+    /// Joins the buckets of a node.
+    fn divide(&mut self, node: &Node<F>, path: &Path<F>, groups: Groups<F>) -> Result<ControlFlow<()>> {
+        let [left, right] = self.counts(path, groups)?;
+        let two = self.right.is_some();
+        let sizes = |bucket: usize| (left.of(bucket) as u64, two.then(|| right.of(bucket) as u64));
+        let both = |bucket: usize| left.of(bucket) + right.of(bucket);
+        let mut from = 0;
+        while from < groups.count() {
+            // As many as there is memory for.
+            let (mut to, mut sum) = (from, 0);
+            while to < groups.count()
+                && both(to) <= self.join.most_in_bucket()
+                && sum + both(to) <= self.join.most_in_memory()
+            {
+                sum += both(to);
+                to += 1;
+            }
+            let flow = if to > from {
+                self.load(node, path, groups, &(from..to), [&left, &right])?
+            } else {
+                to = from + 1;
+                self.bucket(node, &path.and(groups, from), sizes(from))?
+            };
+            if flow.is_break() {
+                return Ok(flow);
+            }
+            from = to;
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// How many fingerprints each side has in each bucket.
+    pub(super) fn counts(&self, path: &Path<F>, groups: Groups<F>) -> Result<[Counts; 2]> {
+        let count = |source: &Source<F>| self.pool.install(|| Counts::new(source, path, groups));
+        Ok([count(&self.left)?, self.right.as_ref().map_or_else(|| Ok(Counts::default()), count)?])
+    }
+
+    /// Joins one bucket that is too large for one thread's memory.
+    fn bucket(&mut self, node: &Node<F>, path: &Path<F>, sizes: Sizes) -> Result<ControlFlow<()>> {
+        let sources: Vec<&Source<F>> = std::iter::once(&self.left).chain(&self.right).collect();
+        let varying = self.pool.install(|| varying(&sources, path))?;
+        let node = node.anew(mask::without(varying, node.equal), self.join.k);
+        let items = sizes.0 + sizes.1.unwrap_or(0);
+        let flow = if items <= self.join.most_kept() {
+            // From now on only these are gone through.
+            let kept = |source: &Source<F>| self.pool.install(|| Source::kept(source, |one| path.has(one)));
+            let (left, right) = (kept(&self.left)?, self.right.as_ref().map(kept).transpose()?);
+            let (left, right) = (std::mem::replace(&mut self.left, left), std::mem::replace(&mut self.right, right));
+            let flow = self.node(&node, &path.alone(), sizes, varying);
+            (self.left, self.right) = (left, right);
+            flow?
+        } else {
+            self.node(&node, path, sizes, varying)?
+        };
+        if path.depth() == 1 {
+            self.join.progress.advance(items);
+        }
+        Ok(flow)
+    }
+
+    /// Brings some buckets into memory and joins them.
+    fn load(
+        &mut self,
+        node: &Node<F>,
+        path: &Path<F>,
+        groups: Groups<F>,
+        range: &Range<usize>,
+        counts: [&Counts; 2],
+    ) -> Result<ControlFlow<()>> {
+        let [memory, right_memory] = &mut self.memory;
+        let (pool, [left_counts, right_counts]) = (self.pool, counts);
+        let source = &self.left;
+        let lefts = pool.install(|| load(source, path, groups, range, left_counts, memory))?;
+        let right = self.right.as_ref();
+        let rights = right.map(|source| pool.install(|| load(source, path, groups, range, right_counts, right_memory)));
+        let rights = rights.transpose()?;
+        let (k, progress, taker) = (self.join.k, &self.join.progress, self.taker);
+        let work = |worker: &mut (Joiner<F>, [Vec<F>; 2], K), task: Task<'_, F>, output: &Output<K::Out>| {
+            let (joiner, [left_buffer, right_buffer], taker) = worker;
+            for (left, right) in task {
+                let size = left.len() + right.as_ref().map_or(0, |right| right.len());
+                let left = side(left, left_buffer);
+                let sides = Sides { left, right: right.map(|right| side(right, right_buffer)) };
+                joiner.join_group(node, sides, groups, &mut |pairs| taker.take(pairs, output))?;
+                if path.depth() == 0 {
+                    progress.advance(size as u64);
+                }
+            }
+            taker.flush(output)
+        };
+        let within = self.right.is_none();
+        let worker = || (Joiner::new(k, within), Default::default(), taker());
+        ordered(pool, tasks(lefts, rights), worker, work, &mut self.sink)
+    }
+}
+
+/// Some buckets: the fingerprints of each side.
+type Task<'a, F> = Vec<(&'a mut [F], Option<&'a mut [F]>)>;
+
+/// Puts buckets together until they are worth a task.
+fn tasks<'a, F>(lefts: Vec<&'a mut [F]>, rights: Option<Vec<&'a mut [F]>>) -> Vec<Task<'a, F>> {
+    let mut rights = rights.map(Vec::into_iter);
+    let (mut tasks, mut task, mut size) = (Vec::new(), Vec::new(), 0);
+    for left in lefts {
+        let right = rights.as_mut().and_then(Iterator::next);
+        size += left.len() + right.as_ref().map_or(0, |right| right.len());
+        task.push((left, right));
+        if size >= TASK {
+            tasks.push(std::mem::take(&mut task));
+            size = 0;
+        }
+    }
+    tasks.push(task);
+    tasks
+}
+
+/// A bucket with a buffer that is used again.
+fn side<'a, F: Fingerprint>(fingerprints: &'a mut [F], buffer: &'a mut Vec<F>) -> Side<'a, F> {
+    if buffer.len() < fingerprints.len() {
+        buffer.resize(fingerprints.len(), F::default());
+    }
+    let buffer = buffer.get_mut(..fingerprints.len()).unwrap_or_default();
+    Side { fingerprints, buffer }
+}

@@ -1,0 +1,55 @@
+//! Ranges of fingerprints, so that threads can take some each.
+
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+use crate::segment::Segment;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Fingerprints whose first 64 bits are not less than `from`, and less than `to` if there is such a bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Share {
+    pub(crate) from: u64,
+    to: Option<u64>,
+}
+
+impl Share {
+    /// All fingerprints.
+    pub(crate) const ALL: Self = Self { from: 0, to: None };
+
+    /// Cuts all fingerprints into at most so many shares, of about the same size in these segments.
+    pub(crate) fn cut(segments: &[Arc<Segment>], count: usize) -> Result<Vec<Self>> {
+        let largest = segments.iter().max_by_key(|segment| segment.footer().fingerprints);
+        let Some(largest) = largest else { return Ok(Vec::new()) };
+        let index = largest.first_table()?.index();
+        let mut bounds: Vec<u64> = (1..count).filter_map(|number| index.key(index.len() * number / count)).collect();
+        bounds.dedup();
+        let from = std::iter::once(0).chain(bounds.iter().copied());
+        let to = bounds.iter().copied().map(Some).chain(std::iter::once(None));
+        Ok(from.zip(to).map(|(from, to)| Self { from, to }).collect())
+    }
+
+    /// Whether a fingerprint is in it.
+    #[inline]
+    pub(crate) fn has<F: Fingerprint>(self, fingerprint: F) -> bool {
+        self.from <= fingerprint.word(0) && self.to.is_none_or(|to| fingerprint.word(0) < to)
+    }
+
+    /// Which of ascending fingerprints are in it.
+    pub(super) fn of<F: Fingerprint>(self, ascending: &[F]) -> Range<usize> {
+        let before = |bound: u64| ascending.partition_point(|fingerprint| fingerprint.word(0) < bound);
+        before(self.from)..self.to.map_or(ascending.len(), before)
+    }
+
+    /// Number of fingerprints of the segments in it, and in the blocks that it cuts.
+    pub(super) fn at_most(self, segments: &[Arc<Segment>]) -> Result<usize> {
+        segments.iter().try_fold(0, |sum, segment| {
+            let index = segment.first_table()?.index();
+            let end = self.to.map_or(index.len(), |to| index.find(to).saturating_add(1));
+            let end = if end < index.len() { index.rank(end) } else { index.fingerprints() };
+            let from = index.find(self.from);
+            let from = if from < index.len() { index.rank(from) } else { end };
+            Ok(sum + usize::try_from(end.saturating_sub(from)).unwrap_or(usize::MAX))
+        })
+    }
+}

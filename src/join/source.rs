@@ -1,0 +1,209 @@
+//! The distinct fingerprints of some segments, in order, as often as wanted.
+
+use super::share::Share;
+use crate::env::Array;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::Fingerprint;
+use crate::segment::{Scratch, Segment, Table};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Fingerprints that are handed on together where several segments are merged.
+const LOT: usize = 4096;
+/// Blocks that are looked at to see which bits vary.
+const SAMPLED: usize = 64;
+
+/// Fingerprints of a store. They are kept in memory where there is room for them; else they are decoded anew whenever they are
+/// visited: that takes a nanosecond or two each, less than to sort or to write them.
+#[derive(Debug)]
+pub(super) struct Source<F> {
+    segments: Vec<Arc<Segment>>,
+    /// What one thread visits at a time.
+    parts: Vec<Part<F>>,
+    /// Number of fingerprints, or somewhat more: one of several segments counts several times.
+    at_most: u64,
+}
+
+/// Some of the fingerprints of a source.
+#[derive(Debug)]
+enum Part<F> {
+    Stored(Share),
+    /// So many in memory.
+    Kept(Array<F>, usize),
+}
+
+impl<F: Fingerprint> Source<F> {
+    /// All fingerprints of these segments, kept in memory if that takes no more than so many bytes. Threads of the current
+    /// pool take a part or two each.
+    pub(super) fn new(segments: &[Arc<Segment>], memory: u64) -> Result<Self> {
+        let shares = Share::cut(segments, 2 * rayon::current_num_threads())?;
+        let at_most = segments.iter().map(|segment| segment.footer().fingerprints).sum::<u64>();
+        let parts = if at_most.saturating_mul(F::BYTES as u64) > memory {
+            shares.into_iter().map(Part::Stored).collect()
+        } else {
+            let keep = |share: Share| {
+                let mut kept = Array::new(share.at_most(segments)?).ok_or_else(no_memory)?;
+                let mut count = 0;
+                visit_stored(segments, share, &mut |fingerprints| {
+                    kept.as_mut_slice().iter_mut().skip(count).zip(fingerprints).for_each(|(slot, one)| *slot = *one);
+                    count += fingerprints.len();
+                })?;
+                Ok(Part::Kept(kept, count))
+            };
+            shares.into_par_iter().map(keep).collect::<Result<_>>()?
+        };
+        Ok(Self { segments: segments.to_vec(), parts, at_most })
+    }
+
+    /// Those of another source that are wanted, in memory.
+    pub(super) fn kept(all: &Self, wanted: impl Fn(F) -> bool + Sync) -> Result<Self> {
+        let each = |visit: &dyn Fn(Visit<'_, F>) -> Result<()>, take: &mut dyn FnMut(F)| {
+            visit(&mut |fingerprints| fingerprints.iter().copied().filter(|&one| wanted(one)).for_each(&mut *take))
+        };
+        let parts = all.each_part(|visit| {
+            let mut count = 0;
+            each(visit, &mut |_| count += 1)?;
+            let mut kept = Array::new(count).ok_or_else(no_memory)?;
+            let mut slots = kept.as_mut_slice().iter_mut();
+            each(visit, &mut |one| slots.next().into_iter().for_each(|slot| *slot = one))?;
+            Ok(Part::Kept(kept, count))
+        })?;
+        let count = |part: &Part<F>| if let Part::Kept(_, count) = part { *count as u64 } else { 0 };
+        Ok(Self { segments: Vec::new(), at_most: parts.iter().map(count).sum(), parts })
+    }
+
+    /// The number of fingerprints, or somewhat more.
+    pub(super) fn at_most(&self) -> u64 {
+        self.at_most
+    }
+
+    /// Some fingerprints from all over.
+    pub(super) fn sample(&self) -> Result<Vec<F>> {
+        let mut sample = Vec::new();
+        let (mut scratch, mut block) = (Scratch::default(), Vec::new());
+        for segment in &self.segments {
+            let table = segment.first_table()?;
+            let blocks = table.index().len();
+            for number in (0..blocks).step_by((blocks / SAMPLED).max(1)) {
+                table.fingerprints(number, &mut scratch, &mut block)?;
+                sample.append(&mut block);
+            }
+        }
+        Ok(sample)
+    }
+
+    /// Something for each part, in order: `make` is given what visits its fingerprints, some at a time. On all threads of the
+    /// current pool.
+    pub(super) fn each_part<T: Send>(
+        &self,
+        make: impl Fn(&dyn Fn(Visit<'_, F>) -> Result<()>) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        self.with_parts(vec![(); self.parts.len()], |(), visit| make(visit))
+    }
+
+    /// The same, where each part is given something.
+    pub(super) fn with_parts<I: Send, T: Send>(
+        &self,
+        given: Vec<I>,
+        make: impl Fn(I, &dyn Fn(Visit<'_, F>) -> Result<()>) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let all = given.into_par_iter().zip(&self.parts);
+        all.map(|(given, part)| {
+            make(given, &|visit| match part {
+                Part::Kept(kept, count) => {
+                    kept.as_slice().get(..*count).unwrap_or_default().chunks(LOT).for_each(visit);
+                    Ok(())
+                }
+                Part::Stored(share) => visit_stored(&self.segments, *share, visit),
+            })
+        })
+        .collect()
+    }
+}
+
+pub(super) fn no_memory() -> Error {
+    Error::new(ErrorKind::Io, "there is not enough memory for the join").with_remedy("allow it less, with --memory")
+}
+
+/// What is called with fingerprints.
+pub(super) type Visit<'a, F> = &'a mut dyn FnMut(&[F]);
+
+/// Calls `visit` with all fingerprints of a share, ascending, each once.
+fn visit_stored<F: Fingerprint>(segments: &[Arc<Segment>], share: Share, visit: Visit<'_, F>) -> Result<()> {
+    let cursors = segments.iter().map(|segment| Cursor::new(segment, share));
+    let mut cursors = cursors.collect::<Result<Vec<Cursor<'_, F>>>>()?;
+    if let [cursor] = &mut cursors[..] {
+        while cursor.next_block()? {
+            visit(cursor.rest());
+        }
+        return Ok(());
+    }
+    let mut merged = Vec::with_capacity(LOT);
+    for cursor in &mut cursors {
+        cursor.fill()?;
+    }
+    while let Some(least) = cursors.iter().filter_map(Cursor::head).min() {
+        merged.push(least);
+        for cursor in cursors.iter_mut().filter(|cursor| cursor.head() == Some(least)) {
+            cursor.rest.start += 1;
+            cursor.fill()?;
+        }
+        if merged.len() == LOT {
+            visit(&merged);
+            merged.clear();
+        }
+    }
+    visit(&merged);
+    Ok(())
+}
+
+/// Where the fingerprints of a share are in one segment.
+#[derive(Debug)]
+struct Cursor<'a, F> {
+    table: &'a Table,
+    share: Share,
+    scratch: Scratch,
+    /// The next block.
+    block: usize,
+    /// Those of the block before it.
+    fingerprints: Vec<F>,
+    /// Which of them are in the share and still to come.
+    rest: Range<usize>,
+}
+
+impl<'a, F: Fingerprint> Cursor<'a, F> {
+    fn new(segment: &'a Segment, share: Share) -> Result<Self> {
+        let table = segment.first_table()?;
+        let block = table.index().find(share.from);
+        Ok(Self { table, share, scratch: Scratch::default(), block, fingerprints: Vec::new(), rest: 0..0 })
+    }
+
+    /// Decodes the next block, if it may have some of the share.
+    fn next_block(&mut self) -> Result<bool> {
+        let behind = self.rest.end < self.fingerprints.len();
+        if behind || self.block >= self.table.index().len() {
+            return Ok(false);
+        }
+        self.table.prefetch_ahead(self.block);
+        self.table.fingerprints(self.block, &mut self.scratch, &mut self.fingerprints)?;
+        self.block += 1;
+        self.rest = self.share.of(&self.fingerprints);
+        Ok(true)
+    }
+
+    fn rest(&self) -> &[F] {
+        self.fingerprints.get(self.rest.clone()).unwrap_or_default()
+    }
+
+    /// The next fingerprint, after [`Cursor::fill`].
+    fn head(&self) -> Option<F> {
+        self.rest().first().copied()
+    }
+
+    /// Makes sure that the next fingerprint is there, if there is one.
+    fn fill(&mut self) -> Result<()> {
+        while self.rest.is_empty() && self.next_block()? {}
+        Ok(())
+    }
+}

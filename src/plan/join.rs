@@ -1,0 +1,88 @@
+//! How many levels a join divides fingerprints by before it compares them.
+//!
+//! Of fingerprints in which at most e errors (differing bits) are left among some bits, these are cut into e + c parts.
+//! Two near fingerprints agree in at least c of the parts: the paper's choose-c-of-m designs. A join groups by the first
+//! part that agrees, and then, level by level, by the next one. More levels mean more tables to be made, and fewer
+//! fingerprints that are compared in each.
+
+/// What a join is to do at one point: the fingerprints that came together there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct JoinSize {
+    /// Fingerprints.
+    pub(crate) items: f64,
+    /// Pairs of them that may be near.
+    pub(crate) pairs: f64,
+    /// 64-bit words of a fingerprint.
+    pub(crate) words: u32,
+}
+
+impl JoinSize {
+    /// So many fingerprints of a width, each pair of which may be near, or each of them and each of so many on the right.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    pub(crate) fn new(left: u64, right: Option<u64>, width: u32) -> Self {
+        let left = left as f64;
+        let right = right.map(|right| right as f64);
+        let pairs = right.map_or(left * left / 2.0, |right| left * right);
+        Self { items: left + right.unwrap_or(0.0), pairs, words: width / 64 }
+    }
+}
+
+/// A way to join, and what it costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct JoinWay {
+    /// How many parts agree where fingerprints are compared at last; 0 = all are compared with all.
+    pub(crate) levels: u32,
+    /// Time in nanoseconds.
+    pub(crate) nanos: f64,
+}
+
+/// Nanoseconds to put one fingerprint of one word in its group: count, move, look whether there is another.
+const GROUP: f64 = 8.0;
+/// Nanoseconds to compare two fingerprints, a word.
+const COMPARE: f64 = 1.0;
+/// More levels are never worth it: the tables are as many as the ways to choose them.
+const MOST_LEVELS: u32 = 6;
+
+/// The cheapest way to join fingerprints in which at most `errors` errors are left in `bits` bits that vary.
+pub(crate) fn cheapest(size: JoinSize, bits: u32, errors: u32) -> JoinWay {
+    let words = f64::from(size.words);
+    let way = |levels: u32| {
+        let parts = errors + levels;
+        let tables = choose(parts, levels);
+        let agreeing = f64::from(bits) * f64::from(levels) / f64::from(parts.max(1));
+        let compared = size.pairs * (-agreeing).exp2();
+        let grouped = if levels == 0 { 0.0 } else { size.items * GROUP * words };
+        JoinWay { levels, nanos: tables * (grouped + compared * COMPARE * words) }
+    };
+    // Every part needs a bit.
+    let most = MOST_LEVELS.min(bits.saturating_sub(errors));
+    (0..=most).map(way).min_by(|a, b| a.nanos.total_cmp(&b.nanos)).unwrap_or_else(|| way(0))
+}
+
+/// The number of ways to choose `k` of `n`.
+fn choose(n: u32, k: u32) -> f64 {
+    (0..k).fold(1.0, |product, i| product * f64::from(n - i) / f64::from(i + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn levels(items: f64, width: u32, k: u32) -> u32 {
+        cheapest(JoinSize::new(items as u64, None, width), width, k).levels
+    }
+
+    #[test]
+    fn more_fingerprints_are_divided_by_more_levels() {
+        assert_eq!([30.0, 1e5, 1e6, 2e7, 1e8, 1e10].map(|items| levels(items, 64, 3)), [0, 1, 1, 2, 2, 3]);
+        assert_eq!([20.0, 1e6, 1e7].map(|items| levels(items, 256, 31)), [0, 2, 3]);
+    }
+
+    #[test]
+    fn what_cannot_be_divided_is_compared() {
+        let size = JoinSize::new(1_000_000, None, 64);
+        assert_eq!(cheapest(size, 3, 3).levels, 0);
+        assert_eq!(cheapest(size, 0, 0).levels, 0);
+        assert_eq!(cheapest(size, 20, 0).levels, 1);
+    }
+}

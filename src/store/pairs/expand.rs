@@ -1,0 +1,159 @@
+//! From pairs of fingerprints to pairs of records.
+
+use super::lookup::{IdLookup, Pieces};
+use super::{Pair, Pairs, RecordPairs};
+use crate::error::Result;
+use crate::fingerprint::{Fingerprint, Id};
+use crate::join::{Output, Share, Step, Taker, ordered, pool};
+use crate::segment::Segment;
+use crate::store::RecordIter;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Ids of each fingerprint that are paired at once, where they are short; long ones are fewer.
+const IDS: usize = 64;
+/// Text ids are long from so many bytes on.
+const LONG: usize = 256;
+/// Long ids that are paired at once.
+const LONG_IDS: usize = 8;
+/// Fingerprints of which a thread gathers those with several records.
+const SHARE: u64 = 1 << 16;
+
+/// Pairs the records of fingerprints.
+pub(super) struct Expander<'a, F, T, A> {
+    left: IdLookup<'a, F>,
+    /// None: both are of the left one.
+    right: Option<IdLookup<'a, F>>,
+    gathered: T,
+    empty: bool,
+    add: &'a A,
+}
+
+impl<'a, F, T, A> Expander<'a, F, T, A>
+where
+    F: Fingerprint,
+    T: Default + Send,
+    A: Fn(&mut T, RecordPairs<'_, F>) -> ControlFlow<()>,
+{
+    pub(super) fn new(left: &'a [Arc<Segment>], right: Option<&'a [Arc<Segment>]>, add: &'a A) -> Self {
+        let (left, right) = (IdLookup::new(left), right.map(IdLookup::new));
+        Self { left, right, gathered: T::default(), empty: true, add }
+    }
+
+    /// All pairs of records of two fingerprints.
+    fn expand(&mut self, pair: Pair<F>, output: &Output<T>) -> Step {
+        let within = self.right.is_none();
+        let other = self.right.as_mut().unwrap_or(&mut self.left);
+        let b = other.ids(pair.b)?;
+        let a = self.left.ids(pair.a)?;
+        match (a, b) {
+            (Some(a), Some(_)) if within && pair.a == pair.b => self.triangle(pair, &a, output),
+            (Some(a), Some(b)) => self.product(pair, &a, &b, output),
+            _ => self.pieces(pair, output),
+        }
+    }
+
+    /// Pairs of fingerprints that have too many records for memory.
+    fn pieces(&mut self, pair: Pair<F>, output: &Output<T>) -> Step {
+        let left = self.left.segments();
+        let right = self.right.as_ref().map_or(left, IdLookup::segments);
+        let same = self.right.is_none() && pair.a == pair.b;
+        let mut ones = Pieces::new(left, pair.a)?;
+        let mut number = 0;
+        while let Some(one) = ones.next_piece()? {
+            if same {
+                self.triangle(pair, &one, output)?;
+            }
+            let mut others = Pieces::new(right, pair.b)?;
+            number += 1;
+            for _ in 0..if same { number } else { 0 } {
+                others.next_piece()?;
+            }
+            while let Some(other) = others.next_piece()? {
+                self.product(pair, &one, &other, output)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Every two of some ids of one fingerprint.
+    fn triangle(&mut self, pair: Pair<F>, ids: &[Id], output: &Output<T>) -> Step {
+        if let [Id::Count(count)] = ids {
+            let several = if *count > 1 { ids } else { &[] };
+            return self.product(pair, several, several, output);
+        }
+        let mut rest = ids;
+        while let Some((one, others)) = rest.split_first() {
+            self.product(pair, std::slice::from_ref(one), others, output)?;
+            rest = others;
+        }
+        Ok(())
+    }
+
+    /// Each of some ids with each of some others.
+    fn product(&mut self, pair: Pair<F>, a: &[Id], b: &[Id], output: &Output<T>) -> Step {
+        for a in a.chunks(at_once(a)) {
+            for b in b.chunks(at_once(b)) {
+                self.empty = false;
+                if (self.add)(&mut self.gathered, RecordPairs { pair, a, b }).is_break() {
+                    self.flush(output)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn at_once(ids: &[Id]) -> usize {
+    let long = ids.iter().any(|id| id.text().is_some_and(|text| text.len() >= LONG));
+    if long { LONG_IDS } else { IDS }
+}
+
+impl<F, T, A> Taker<F> for Expander<'_, F, T, A>
+where
+    F: Fingerprint,
+    T: Default + Send,
+    A: Fn(&mut T, RecordPairs<'_, F>) -> ControlFlow<()>,
+{
+    type Out = T;
+
+    fn take(&mut self, pairs: &[(F, F)], output: &Output<T>) -> Step {
+        pairs.iter().try_for_each(|&(a, b)| self.expand(Pair { a, b }, output))
+    }
+
+    fn flush(&mut self, output: &Output<T>) -> Step {
+        if self.empty {
+            return Ok(());
+        }
+        self.empty = true;
+        output.send(std::mem::take(&mut self.gathered))
+    }
+}
+
+impl<F: Fingerprint> Pairs<F> {
+    /// Hands each fingerprint that has several records to takers, as a pair with itself.
+    pub(super) fn visit_repeated<K: Taker<F>>(
+        &self,
+        taker: impl Fn() -> K + Sync,
+        sink: &mut dyn FnMut(K::Out) -> Result<ControlFlow<()>>,
+    ) -> Result<ControlFlow<()>> {
+        let fingerprints: u64 = self.left.iter().map(|segment| segment.footer().fingerprints).sum();
+        let shares = Share::cut(&self.left, usize::try_from(fingerprints / SHARE).unwrap_or(0) + 1)?;
+        let work = |taker: &mut K, share: Share, output: &Output<K::Out>| {
+            let mut last = None;
+            let mut repeated = None;
+            for record in RecordIter::<F>::of_share(&self.left, share)? {
+                let record = record?;
+                let counted = matches!(record.id, Id::Count(count) if count > 1);
+                let again = last == Some(record.fingerprint) && repeated != last;
+                if counted || again {
+                    taker.take(&[(record.fingerprint, record.fingerprint)], output)?;
+                    repeated = Some(record.fingerprint);
+                }
+                last = Some(record.fingerprint);
+            }
+            taker.flush(output)
+        };
+        ordered(&pool()?, shares, taker, work, sink)
+    }
+}

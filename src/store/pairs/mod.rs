@@ -1,0 +1,274 @@
+//! All pairs of near records of a store, or between two.
+
+mod expand;
+mod iter;
+mod lookup;
+mod sorted;
+
+pub use iter::{PairIter, RecordPairIter};
+
+use super::Store;
+use crate::bulk::Workspace;
+use crate::error::{Error, Result};
+use crate::fingerprint::{Fingerprint, Id, Record};
+use crate::join::{Join, JoinProgress, Output, Step, Taker};
+use crate::options::Options;
+use crate::segment::Segment;
+use expand::Expander;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Memory of a join that is not told how much it may take, in bytes.
+const MEMORY: u64 = 1 << 30;
+/// Less than this is taken as so much.
+const LEAST_MEMORY: u64 = 1 << 20;
+/// Pairs that are handed on together.
+const LOT: usize = 8192;
+
+/// Two fingerprints near each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pair<F = u64> {
+    /// The smaller one; between two stores, the first one's.
+    pub a: F,
+    /// The other one.
+    pub b: F,
+}
+
+impl<F: Fingerprint> Pair<F> {
+    /// Number of bits in which they differ.
+    #[must_use]
+    pub fn distance(&self) -> u32 {
+        self.a.distance(self.b)
+    }
+}
+
+/// Two records near each other.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RecordPair<F = u64> {
+    /// The one with the smaller fingerprint or, of equal ones, the smaller id; between two stores, the first one's.
+    pub a: Record<F>,
+    /// The other one.
+    pub b: Record<F>,
+}
+
+impl<F: Fingerprint> RecordPair<F> {
+    /// Number of bits in which their fingerprints differ.
+    #[must_use]
+    pub fn distance(&self) -> u32 {
+        self.a.fingerprint.distance(self.b.fingerprint)
+    }
+}
+
+/// Pairs of records with the same two fingerprints: each of some ids with each of some others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordPairs<'a, F = u64> {
+    /// The fingerprints.
+    pub pair: Pair<F>,
+    /// Ids of records with the first one.
+    pub a: &'a [Id],
+    /// Ids of records with the second one.
+    pub b: &'a [Id],
+}
+
+/// A join that can be carried out: all pairs within a distance.
+///
+/// Every pair comes once, in an order that is always the same for the same stores, however many threads there are.
+/// Results come while the work goes on; nobody has to hold them all. Where there are no ids, each pair of fingerprints
+/// comes once with their counts, and a fingerprint that was counted several times with itself.
+///
+/// ```
+/// use fpstore::{Options, Parameters, Records, Store};
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("store");
+/// let loaded = Records::Numbered(vec![0b0000u64, 0b0111, 0b0111, u64::MAX]);
+/// let (store, _) = Store::create_loaded(&path, &Parameters::new(3), &Options::new(), loaded)?;
+/// let distinct: Vec<_> = store.pairs(3)?.distinct()?.collect::<Result<_, _>>()?;
+/// assert_eq!((distinct.len(), distinct[0].a, distinct[0].b), (1, 0b0000, 0b0111));
+/// let pairs: Vec<_> = store.pairs(3)?.records()?.collect::<Result<_, _>>()?;
+/// assert_eq!(pairs.iter().filter(|pair| pair.distance() == 0).count(), 1);
+/// assert_eq!(pairs.iter().filter(|pair| pair.distance() == 3).count(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Pairs<F: Fingerprint = u64> {
+    left: Vec<Arc<Segment>>,
+    right: Option<Vec<Arc<Segment>>>,
+    k: u32,
+    memory: u64,
+    temp_dir: PathBuf,
+    options: Options,
+    sorted: bool,
+    progress: Progress,
+    fingerprints: std::marker::PhantomData<F>,
+}
+
+/// How far a join is; may be looked at from other threads.
+#[derive(Clone, Debug, Default)]
+pub struct Progress(Arc<JoinProgress>);
+
+impl Progress {
+    /// The share of the work that is done, 0 to 1.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        self.0.share()
+    }
+}
+
+impl<F: Fingerprint> Store<F> {
+    /// All pairs of records within distance `k`. The store may be written to meanwhile: the pairs are those of now.
+    ///
+    /// # Errors
+    /// `InvalidInput` if `k` exceeds the width.
+    pub fn pairs(&self, k: u32) -> Result<Pairs<F>> {
+        Pairs::new(self, None, k)
+    }
+
+    /// All pairs within distance `k` of a record of this store and one of another.
+    ///
+    /// # Errors
+    /// As [`Store::pairs`].
+    pub fn pairs_with(&self, other: &Self, k: u32) -> Result<Pairs<F>> {
+        Pairs::new(self, Some(other), k)
+    }
+}
+
+impl<F: Fingerprint> Pairs<F> {
+    fn new(store: &Store<F>, other: Option<&Store<F>>, k: u32) -> Result<Self> {
+        if k > F::WIDTH {
+            return Err(Error::invalid(format!("distance {k} exceeds the width of {} bits", F::WIDTH)));
+        }
+        Ok(Self {
+            left: store.segments.clone(),
+            right: other.map(|other| other.segments.clone()),
+            k,
+            memory: MEMORY,
+            temp_dir: store.options.temp_dir.clone().unwrap_or_else(std::env::temp_dir),
+            options: store.options.clone(),
+            sorted: false,
+            progress: Progress::default(),
+            fingerprints: std::marker::PhantomData,
+        })
+    }
+
+    /// Takes about so many bytes of memory, 1 GiB unless it is told, beside the block indexes of the stores. Less than 1 MiB
+    /// counts as so much.
+    #[must_use]
+    pub fn with_memory(mut self, bytes: u64) -> Self {
+        self.memory = bytes.max(LEAST_MEMORY);
+        self
+    }
+
+    /// Makes temporary files in this directory; without it, in that of the store's options or else of the system. They have no
+    /// names and vanish with the process. Only sorting needs them.
+    #[must_use]
+    pub fn with_temp_dir(mut self, directory: &Path) -> Self {
+        directory.clone_into(&mut self.temp_dir);
+        self
+    }
+
+    /// Returns pairs sorted by their fingerprints, then ids. The first one comes when all were found.
+    #[must_use]
+    pub fn sorted(mut self) -> Self {
+        self.sorted = true;
+        self
+    }
+
+    /// How far the join is.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.progress.clone()
+    }
+
+    /// Pairs of distinct fingerprints; between two stores, equal ones are pairs too.
+    ///
+    /// # Errors
+    /// `Io` if no thread can be started; the iterator returns those of reading.
+    pub fn distinct(self) -> Result<PairIter<F>> {
+        PairIter::new(self)
+    }
+
+    /// Pairs of records.
+    ///
+    /// # Errors
+    /// As [`Pairs::distinct`].
+    pub fn records(self) -> Result<RecordPairIter<F>> {
+        RecordPairIter::new(self)
+    }
+
+    /// Calls `sink` with all pairs of distinct fingerprints, some at a time and in order, after `map` has made something of
+    /// them on the threads that find them. Ends when `sink` breaks.
+    ///
+    /// # Errors
+    /// `Damaged` or `Io` from reading, or from temporary files; those of `sink`.
+    pub fn visit_distinct<T: Send>(
+        &self,
+        map: impl Fn(&[Pair<F>]) -> T + Sync,
+        sink: impl FnMut(T) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let taker = || Lots { pairs: Vec::new(), map: &map };
+        if self.sorted { self.visit_sorted(false, taker, sink) } else { self.run(taker, sink) }
+    }
+
+    /// Calls `sink` with what was gathered of all pairs of records, in order, until it breaks. `add` is called on the threads
+    /// that find them, and breaks when so much was gathered that it is to be handed on.
+    ///
+    /// # Errors
+    /// As [`Pairs::visit_distinct`].
+    pub fn visit_records<T: Default + Send>(
+        &self,
+        add: impl Fn(&mut T, RecordPairs<'_, F>) -> ControlFlow<()> + Sync,
+        mut sink: impl FnMut(T) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let taker = || Expander::new(&self.left, self.right.as_deref(), &add);
+        if self.sorted {
+            return self.visit_sorted(true, taker, sink);
+        }
+        if self.right.is_none() && self.visit_repeated(taker, &mut sink)?.is_break() {
+            return Ok(());
+        }
+        self.run(taker, sink)
+    }
+
+    fn run<K: Taker<F>>(
+        &self,
+        taker: impl Fn() -> K + Sync,
+        sink: impl FnMut(K::Out) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let progress = Arc::clone(&self.progress.0);
+        Join::new(&self.left, self.right.as_deref(), self.k, self.memory, progress).run(taker, sink).map(drop)
+    }
+
+    fn workspace(&self, memory: u64) -> Workspace {
+        Workspace { env: Arc::clone(&self.options.env), directory: self.temp_dir.clone(), memory }
+    }
+}
+
+/// Gathers pairs and makes something of many at a time.
+struct Lots<'a, F, M> {
+    pairs: Vec<Pair<F>>,
+    map: &'a M,
+}
+
+impl<F: Fingerprint, T: Send, M: Fn(&[Pair<F>]) -> T> Taker<F> for Lots<'_, F, M> {
+    type Out = T;
+
+    fn take(&mut self, pairs: &[(F, F)], output: &Output<T>) -> Step {
+        for lot in pairs.chunks(LOT) {
+            self.pairs.extend(lot.iter().map(|&(a, b)| Pair { a, b }));
+            if self.pairs.len() >= LOT {
+                self.flush(output)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, output: &Output<T>) -> Step {
+        if self.pairs.is_empty() {
+            return Ok(());
+        }
+        let made = (self.map)(&self.pairs);
+        self.pairs.clear();
+        output.send(made)
+    }
+}

@@ -1,0 +1,83 @@
+//! Pairs in the order of their fingerprints: sorted, beyond memory where they are many, before the first is returned.
+
+use super::{LOT, Pairs};
+use crate::bulk::Item;
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+use crate::join::{Output, Step, Taker, ordered, pool};
+use std::ops::ControlFlow;
+
+/// Two fingerprints to be sorted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Sortable<F>(F, F);
+
+impl<F: Fingerprint> Item for Sortable<F> {
+    const BYTES: usize = 2 * <F as Fingerprint>::BYTES;
+
+    fn key(&self) -> u64 {
+        self.0.word(0)
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        self.0.write_le(out);
+        self.1.write_le(out);
+    }
+
+    fn read(bytes: &[u8]) -> Self {
+        let (a, b) = bytes.split_at_checked(<F as Fingerprint>::BYTES).unwrap_or_default();
+        let number = |bytes| F::from_le_bytes(bytes).unwrap_or_default();
+        Self(number(a), number(b))
+    }
+}
+
+/// Hands on pairs as they are.
+struct Gather<F>(Vec<Sortable<F>>);
+
+impl<F: Fingerprint> Taker<F> for Gather<F> {
+    type Out = Vec<Sortable<F>>;
+
+    fn take(&mut self, pairs: &[(F, F)], output: &Output<Self::Out>) -> Step {
+        for lot in pairs.chunks(LOT) {
+            self.0.extend(lot.iter().map(|&(a, b)| Sortable(a, b)));
+            if self.0.len() >= LOT {
+                self.flush(output)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, output: &Output<Self::Out>) -> Step {
+        if self.0.is_empty() { Ok(()) } else { output.send(std::mem::take(&mut self.0)) }
+    }
+}
+
+impl<F: Fingerprint> Pairs<F> {
+    /// Hands all pairs to takers in order; with those of equal fingerprints within one store, if they are wanted.
+    pub(super) fn visit_sorted<K: Taker<F>>(
+        &self,
+        repeated: bool,
+        taker: impl Fn() -> K + Sync,
+        mut sink: impl FnMut(K::Out) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let half = self.memory / 2;
+        let mut sorter = self.workspace(half).sorter(half);
+        let mut take = |lot: Vec<Sortable<F>>| sorter.extend(&lot).map(ControlFlow::Continue);
+        if repeated && self.right.is_none() {
+            let _ = self.visit_repeated(|| Gather(Vec::new()), &mut take)?;
+        }
+        self.clone().with_memory(half).run(|| Gather(Vec::new()), take)?;
+        let (sorted, pool) = (sorter.finish()?, pool()?);
+        for chunk in sorted.chunks(half) {
+            let chunk = chunk?;
+            let work = |taker: &mut K, lot: &[Sortable<F>], output: &Output<K::Out>| {
+                let pairs: Vec<(F, F)> = lot.iter().map(|&Sortable(a, b)| (a, b)).collect();
+                taker.take(&pairs, output)?;
+                taker.flush(output)
+            };
+            if ordered(&pool, chunk.chunks(LOT).collect(), &taker, work, &mut sink)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,315 @@
+//! All pairs: every one once, whatever the data, the distance, the threads, the memory and the segments.
+
+use crate::support::{Fixture, Random, families, numbered, real, uniform, wide};
+use fpstore::env::Env;
+use fpstore::{
+    ErrorKind, Fingerprint, Id, IdKind, Pair, Parameters, ReadMode, Record, RecordPair, Result, Store, U256,
+};
+use rayon::prelude::*;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// Little enough that twenty thousand fingerprints do not fit.
+const LITTLE: u64 = 1 << 20;
+const PLENTY: u64 = 1 << 30;
+
+/// Every two different fingerprints within distance `k`, in order.
+fn brute<F: Fingerprint>(fingerprints: &[F], k: u32) -> Vec<Pair<F>> {
+    let mut distinct = fingerprints.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let pairs = distinct.par_iter().enumerate().flat_map_iter(|(number, &a)| {
+        let others = distinct[number + 1..].iter();
+        others.filter(move |&&b| a.distance(b) <= k).map(move |&b| Pair { a, b })
+    });
+    pairs.collect()
+}
+
+/// Every two records within distance `k`, in order.
+fn brute_records<F: Fingerprint>(records: &[Record<F>], k: u32) -> Vec<RecordPair<F>> {
+    let mut records = records.to_vec();
+    records.sort_unstable();
+    records.dedup();
+    let near = |(number, a): (usize, &Record<F>)| -> Vec<RecordPair<F>> {
+        let others = records[number + 1..].iter().filter(|b| a.fingerprint.distance(b.fingerprint) <= k);
+        others.map(|b| RecordPair { a: a.clone(), b: b.clone() }).collect()
+    };
+    let mut pairs: Vec<_> = records.par_iter().enumerate().flat_map_iter(near).collect();
+    pairs.sort_unstable_by_key(in_order);
+    pairs
+}
+
+/// Sorted pairs come by fingerprints, then ids.
+fn in_order<F: Fingerprint>(pair: &RecordPair<F>) -> (F, F, Id, Id) {
+    (pair.a.fingerprint, pair.b.fingerprint, pair.a.id.clone(), pair.b.id.clone())
+}
+
+fn sorted<T: Ord>(mut all: Vec<T>) -> Vec<T> {
+    all.sort_unstable();
+    all
+}
+
+fn distinct<F: Fingerprint>(store: &Store<F>, k: u32, memory: u64) -> Vec<Pair<F>> {
+    store.pairs(k).unwrap().with_memory(memory).distinct().unwrap().map(Result::unwrap).collect()
+}
+
+/// Does something with so many threads.
+fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+}
+
+fn agrees<F: Fingerprint>(fingerprints: &[F], max: u32, ks: &[u32]) {
+    let parameters = Parameters::new(max).with_width(F::WIDTH);
+    let records = numbered(fingerprints);
+    for segments in [1, 3] {
+        let store = Fixture::new(ReadMode::Mmap).load_wide(&parameters, &records, segments);
+        for &k in ks {
+            let expected = brute(fingerprints, k);
+            for memory in [PLENTY, LITTLE] {
+                let found = with_threads(1, || distinct(&store, k, memory));
+                assert_eq!(sorted(found.clone()), expected, "k = {k}, {segments} segments, {memory} bytes");
+                // The order too is that of one thread; with so little memory, buckets of more threads are smaller.
+                for threads in [2, 8] {
+                    let others = with_threads(threads, || distinct(&store, k, memory));
+                    assert_eq!(others.len(), found.len());
+                    assert!(others == found || (memory == LITTLE && sorted(others) == expected), "{threads} threads");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn uniform_fingerprints_and_families_within_every_distance() {
+    let mut fingerprints = uniform(6000, 1);
+    fingerprints.extend(families(1500, 8, 2));
+    agrees(&fingerprints, 3, &[0, 1, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn real_fingerprints() {
+    let fingerprints: Vec<u64> = real().into_iter().step_by(4).collect();
+    agrees(&fingerprints, 3, &[0, 1, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn wide_fingerprints() {
+    fn members<F: Fingerprint>(count: usize, flips: u64, seed: u64) -> Vec<F> {
+        let mut random = Random(seed);
+        let mut all = wide::<F>(count, seed);
+        for number in 0..count / 2 {
+            let mut member = all[number];
+            for _ in 0..random.below(flips) {
+                member = member.flipped(random.below(F::WIDTH.into()) as u32);
+            }
+            all.push(member);
+        }
+        all
+    }
+    agrees::<u128>(&members(3000, 10, 3), 6, &[0, 3, 6]);
+    agrees::<U256>(&members(1500, 40, 4), 31, &[0, 6, 31]);
+}
+
+#[test]
+fn fingerprints_of_which_few_bits_vary_and_ones_that_all_lie_together() {
+    let every: Vec<u64> = (0..4096).map(|number| 0xabcd_0000_0000_0123 | number << 20).collect();
+    agrees(&every, 3, &[1, 3]);
+    let together: Vec<u64> = families(2, 3000, 7);
+    agrees(&together, 3, &[2, 3]);
+}
+
+#[test]
+fn distances_at_which_dividing_does_not_pay() {
+    agrees(&uniform(1500, 5), 3, &[24, 63, 64]);
+    // So little memory that not all of it fits.
+    let fingerprints = uniform(70_000, 6);
+    let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &numbered(&fingerprints), 1);
+    let count = |memory| {
+        let mut count = 0u64;
+        let pairs = store.pairs(14).unwrap().with_memory(memory);
+        pairs.visit_distinct(<[_]>::len, |found| {
+            count += found as u64;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Result::Ok(count)
+    };
+    let expected = fingerprints
+        .par_iter()
+        .enumerate()
+        .map(|(number, a)| fingerprints[number + 1..].iter().filter(|b| a.distance(**b) <= 14).count() as u64);
+    assert_eq!(count(LITTLE).unwrap(), expected.sum::<u64>());
+}
+
+#[test]
+fn the_real_set_has_as_many_pairs_as_others_counted() {
+    let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &numbered(&real()), 3);
+    let found = distinct(&store, 3, PLENTY);
+    assert_eq!(found.len(), 73_231);
+    let mut by_distance = [0u64; 4];
+    for pair in store.pairs(3).unwrap().records().unwrap() {
+        by_distance[pair.unwrap().distance() as usize] += 1;
+    }
+    assert_eq!(by_distance[0], 168_530);
+    assert_eq!(by_distance.iter().sum::<u64>(), 622_263);
+}
+
+/// Records of which many have the same fingerprint, and many the same id.
+fn crowded(count: usize, id: impl Fn(u64) -> Id) -> Vec<Record> {
+    let fingerprints = families(count / 40, 10, 9);
+    let mut random = Random(10);
+    let mut record = |_| {
+        let fingerprint = fingerprints[random.below(fingerprints.len() as u64) as usize];
+        Record { fingerprint, id: id(random.below(count as u64)) }
+    };
+    (0..count).map(&mut record).collect()
+}
+
+#[test]
+fn records_with_ids_of_every_kind() {
+    let text = |number: u64| Id::Text(format!("https://example.org/{}", number * 7919 % 1000).into());
+    for (kind, records) in [(IdKind::Number, crowded(3000, Id::Number)), (IdKind::Text, crowded(2000, text))] {
+        let expected = brute_records(&records, 3);
+        for segments in [1, 3] {
+            let parameters = Parameters::new(3).with_ids(kind);
+            let store = Fixture::new(ReadMode::Mmap).load(&parameters, &records, segments);
+            for memory in [PLENTY, LITTLE] {
+                let pairs = || store.pairs(3).unwrap().with_memory(memory);
+                let mut found: Vec<_> = pairs().records().unwrap().map(Result::unwrap).collect();
+                let in_sorted_order: Vec<_> = pairs().sorted().records().unwrap().map(Result::unwrap).collect();
+                assert_eq!(in_sorted_order, expected);
+                assert!(found != expected, "not sorting gives sorted pairs: the test shows nothing");
+                found.sort_unstable_by_key(in_order);
+                assert_eq!(found, expected, "{kind}, {segments} segments");
+                assert!(pairs().sorted().distinct().unwrap().map(Result::unwrap).is_sorted());
+            }
+        }
+    }
+}
+
+#[test]
+fn counts_come_with_pairs_of_fingerprints() {
+    let records = crowded(3000, Id::Number);
+    let fingerprints: Vec<u64> = records.iter().map(|record| record.fingerprint).collect();
+    let count = |of: u64| Id::Count(fingerprints.iter().filter(|&&one| one == of).count() as u64);
+    let record = |fingerprint| Record { fingerprint, id: count(fingerprint) };
+    let mut expected: Vec<RecordPair> =
+        brute(&fingerprints, 3).into_iter().map(|pair| RecordPair { a: record(pair.a), b: record(pair.b) }).collect();
+    let several = sorted(fingerprints.clone());
+    let mut several: Vec<u64> = several.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+    several.dedup();
+    expected.extend(several.into_iter().map(|one| RecordPair { a: record(one), b: record(one) }));
+    for segments in [1, 3] {
+        let parameters = Parameters::new(3).with_ids(IdKind::None);
+        let store = Fixture::new(ReadMode::Mmap).load(&parameters, &records, segments);
+        let found: Vec<_> = store.pairs(3).unwrap().records().unwrap().map(Result::unwrap).collect();
+        assert_eq!(sorted(found), sorted(expected.clone()));
+    }
+}
+
+#[test]
+fn one_fingerprint_with_more_ids_than_a_piece() {
+    let mut records: Vec<Record> = (0..40_000).map(|id| Record::new(7, id * 1_000_003 % (1 << 40))).collect();
+    records.push(Record::new(6, 1));
+    for segments in [1, 2] {
+        let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &records, segments);
+        let (mut same, mut other) = (0u64, 0u64);
+        let pairs = store.pairs(1).unwrap();
+        let add = |sum: &mut (u64, u64), found: fpstore::RecordPairs<'_>| {
+            let count = (found.a.len() * found.b.len()) as u64;
+            if found.pair.a == found.pair.b {
+                sum.0 += count;
+                assert!(found.a.iter().max() < found.b.iter().min());
+            } else {
+                sum.1 += count;
+            }
+            ControlFlow::Continue(())
+        };
+        pairs
+            .visit_records(add, |sum: (u64, u64)| {
+                (same, other) = (same + sum.0, other + sum.1);
+                Ok(ControlFlow::Continue(()))
+            })
+            .unwrap();
+        assert_eq!((same, other), (40_000 * 39_999 / 2, 40_000));
+    }
+}
+
+#[test]
+fn between_two_stores() {
+    fn agrees<F: Fingerprint>(ones: &[F], others: &[F], k: u32) {
+        let parameters = Parameters::new(3).with_width(F::WIDTH);
+        let left = Fixture::new(ReadMode::Mmap).load_wide(&parameters, &numbered(ones), 2);
+        let right = Fixture::new(ReadMode::Mmap).load_wide(&parameters, &numbered(others), 1);
+        let mut expected: Vec<RecordPair<F>> = Vec::new();
+        for a in numbered(ones) {
+            let near = numbered(others).into_iter().filter(|b| a.fingerprint.distance(b.fingerprint) <= k);
+            expected.extend(near.map(|b| RecordPair { a: a.clone(), b }));
+        }
+        assert!(expected.len() > 100);
+        expected.sort_unstable_by_key(in_order);
+        for memory in [PLENTY, LITTLE] {
+            let pairs = || left.pairs_with(&right, k).unwrap().with_memory(memory);
+            let mut found: Vec<_> = pairs().records().unwrap().map(Result::unwrap).collect();
+            found.sort_unstable_by_key(in_order);
+            assert_eq!(found, expected);
+            assert_eq!(pairs().sorted().records().unwrap().map(Result::unwrap).collect::<Vec<_>>(), expected);
+        }
+    }
+    let all = real();
+    let part = |from: usize| all.iter().copied().skip(from).step_by(40).collect::<Vec<u64>>();
+    for k in [0, 3, 5] {
+        agrees(&part(0), &part(1), k);
+    }
+    agrees(&part(0)[..300], &part(1)[..300], 30);
+    let mut members = wide::<u128>(1000, 3);
+    agrees::<u128>(&members.clone(), &members.drain(..).map(|one| one.flipped(77)).collect::<Vec<_>>(), 3);
+}
+
+#[test]
+fn nothing_and_little() {
+    let empty: [u64; 0] = [];
+    agrees(&empty, 3, &[0, 3, 64]);
+    agrees(&[7u64], 3, &[3]);
+    agrees(&[7u64, 8], 3, &[3, 4]);
+    let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &[], 1);
+    assert_eq!(store.pairs(65).unwrap_err().kind(), ErrorKind::InvalidInput);
+}
+
+#[test]
+fn who_has_enough_may_stop() {
+    let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &numbered(&real()), 1);
+    let mut pairs = store.pairs(3).unwrap().records().unwrap();
+    assert!(pairs.next().unwrap().is_ok());
+    drop(pairs);
+    let mut seen = 0;
+    let mut progress = 0.0;
+    let pairs = store.pairs(3).unwrap();
+    let enough = pairs.visit_distinct(<[_]>::len, |count| {
+        seen += count;
+        progress = pairs.progress().share();
+        Ok(if seen > 5000 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    });
+    assert!(enough.is_ok() && (5000..10_000).contains(&seen), "{seen}");
+    assert!((0.0..1.0).contains(&progress));
+    let whole = pairs.visit_distinct(|_| (), |()| Ok(ControlFlow::Continue(())));
+    assert!(whole.is_ok());
+}
+
+#[test]
+fn damage_is_an_error_and_not_a_pair_less() {
+    let fixture = Fixture::new(ReadMode::Pread);
+    drop(fixture.load(&Parameters::new(3), &numbered(&real()), 1));
+    let segment = Path::new("store/00000001.segment");
+    let mut bytes = fixture.env.bytes(segment).unwrap();
+    bytes[100_000] ^= 1;
+    fixture.env.create(segment).unwrap().write_all(&bytes).unwrap();
+    let store = Store::<u64>::open_read_only(&fixture.path, &fixture.options).unwrap();
+    let mut errors = 0;
+    for pair in store.pairs(3).unwrap().distinct().unwrap() {
+        if let Err(error) = pair {
+            assert_eq!(error.kind(), ErrorKind::Damaged, "{error}");
+            errors += 1;
+        }
+    }
+    assert_eq!(errors, 1);
+}
