@@ -25,6 +25,7 @@
 
 mod bits;
 mod bulk;
+mod cluster;
 mod codec;
 pub mod env;
 mod error;
@@ -54,6 +55,7 @@ pub use plan::Design;
 pub use search::{QueryTables, Work};
 pub use segment::Damage;
 pub use store::{
-    LoadReport, Pair, PairIter, Pairs, Progress, RecordIter, RecordPair, RecordPairIter, RecordPairs, RemoveReport,
-    Searcher, Statistics, Store, TableStatistics, VerifyReport, parameters_of, verify,
+    ClusterReport, Clustered, ClusteredIter, Clustering, Clusters, Keeper, Label, LargeCluster, LoadReport, Pair,
+    PairIter, Pairs, Progress, Ranking, RecordIter, RecordPair, RecordPairIter, RecordPairs, RemoveReport, Searcher,
+    SizeClass, Statistics, Store, TableStatistics, VerifyReport, parameters_of, verify,
 };

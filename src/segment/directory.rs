@@ -5,15 +5,24 @@
 //! what lies between them: one or two keys where keys are spread evenly, and never more than all, so that skewed keys
 //! cost a binary search.
 
+use crate::fingerprint::Fingerprint;
+
 /// Something in a sorted column that has a key.
-pub(super) trait Keyed {
+pub(crate) trait Keyed {
     /// The key that the column is sorted by.
     fn key(&self) -> u64;
 }
 
+impl<F: Fingerprint> Keyed for F {
+    #[inline]
+    fn key(&self) -> u64 {
+        self.word(0)
+    }
+}
+
 /// The directory of a column of sorted keys.
 #[derive(Debug, Default)]
-pub(super) struct Directory {
+pub(crate) struct Directory {
     /// The first key.
     first: u64,
     /// A slot is this power of two wide.
@@ -24,7 +33,7 @@ pub(super) struct Directory {
 
 impl Directory {
     /// The directory of a column that is sorted by its keys.
-    pub(super) fn new(keys: &[impl Keyed]) -> Self {
+    pub(crate) fn new(keys: &[impl Keyed]) -> Self {
         let (Some(first), Some(last)) = (keys.first().map(Keyed::key), keys.last().map(Keyed::key)) else {
             return Self::default();
         };
@@ -50,14 +59,14 @@ impl Directory {
 
     /// The slot that a key falls into.
     #[inline]
-    pub(super) fn slot(&self, key: u64) -> usize {
+    pub(crate) fn slot(&self, key: u64) -> usize {
         let slot = (key.saturating_sub(self.first) >> self.shift) as usize;
         slot.min(self.starts.len().saturating_sub(2))
     }
 
     /// Index of the first key that is at least `key`, which falls into `slot`; the number of keys if there is none.
     #[inline]
-    pub(super) fn lower_bound(&self, keys: &[impl Keyed], slot: usize, key: u64) -> usize {
+    pub(crate) fn lower_bound(&self, keys: &[impl Keyed], slot: usize, key: u64) -> usize {
         let (start, end) = match self.starts.get(slot..).and_then(|starts| starts.first_chunk::<2>()) {
             Some(&[start, end]) => (start as usize, end as usize),
             None => (0, keys.len()),
@@ -88,12 +97,6 @@ impl Directory {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    impl Keyed for u64 {
-        fn key(&self) -> u64 {
-            *self
-        }
-    }
 
     fn check(keys: &[u64], probe: u64) {
         let directory = Directory::new(keys);

@@ -6,6 +6,7 @@
 //! manifest's name durable, nobody knows which manifest a power failure would leave. The store then takes no further
 //! writes ([`ErrorKind::Poisoned`]) until it is opened again.
 
+mod clusters;
 mod create;
 mod directory;
 mod estimate;
@@ -18,6 +19,9 @@ mod rewrite;
 mod statistics;
 mod verify;
 
+pub use clusters::{
+    ClusterReport, Clustered, ClusteredIter, Clustering, Clusters, Keeper, Label, LargeCluster, Ranking, SizeClass,
+};
 pub use load::LoadReport;
 pub use pairs::{Pair, PairIter, Pairs, Progress, RecordPair, RecordPairIter, RecordPairs};
 pub use query::Searcher;

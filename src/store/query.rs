@@ -232,7 +232,7 @@ impl<'a, F: Fingerprint> Searcher<'a, F> {
     }
 }
 
-fn check_distance<F: Fingerprint>(k: u32) -> Result<()> {
+pub(super) fn check_distance<F: Fingerprint>(k: u32) -> Result<()> {
     if k > F::WIDTH {
         return Err(Error::invalid(format!("distance {k} exceeds the width of {} bits", F::WIDTH)));
     }

@@ -19,7 +19,7 @@ const FLOORS: &[&[&str]] = &[
     &["format"],
     &["env"],
     &["segment", "wal", "manifest", "options"],
-    &["search", "memtable", "merge", "compaction", "bulk", "join"],
+    &["search", "memtable", "merge", "compaction", "bulk", "join", "cluster"],
     &["store", "inspect", "fuzzing", "lib"],
 ];
 

@@ -78,7 +78,7 @@ fn merge(ids: &mut Vec<Id>) {
 }
 
 /// The ids of one fingerprint, however many, in pieces.
-pub(super) struct Pieces<'a> {
+pub(in crate::store) struct Pieces<'a> {
     /// Those of each segment that has the fingerprint; each begins with the next id.
     cursors: Vec<(IdCursor<'a>, Option<Id>)>,
     /// Counts are one piece.
@@ -86,7 +86,7 @@ pub(super) struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    pub(super) fn new<F: Fingerprint>(segments: &'a [Arc<Segment>], fingerprint: F) -> Result<Self> {
+    pub(in crate::store) fn new<F: Fingerprint>(segments: &'a [Arc<Segment>], fingerprint: F) -> Result<Self> {
         let mut scratch = Scratch::default();
         let mut cursors = Vec::new();
         for segment in segments {
@@ -107,7 +107,7 @@ impl<'a> Pieces<'a> {
     }
 
     /// The next ids, ascending, each once.
-    pub(super) fn next_piece(&mut self) -> Result<Option<Vec<Id>>> {
+    pub(in crate::store) fn next_piece(&mut self) -> Result<Option<Vec<Id>>> {
         let mut piece = std::mem::take(&mut self.counts);
         while piece.len() < PIECE {
             let Some(least) = self.cursors.iter().filter_map(|(_, id)| id.as_ref()).min().cloned() else { break };

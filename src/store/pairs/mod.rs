@@ -2,14 +2,15 @@
 
 mod expand;
 mod iter;
-mod lookup;
+pub(super) mod lookup;
 mod sorted;
 
 pub use iter::{PairIter, RecordPairIter};
 
 use super::Store;
+use super::query::check_distance;
 use crate::bulk::Workspace;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::join::{Join, JoinProgress, Output, Step, Taker};
 use crate::options::Options;
@@ -105,7 +106,7 @@ pub struct Pairs<F: Fingerprint = u64> {
 
 /// How far a join is; may be looked at from other threads.
 #[derive(Clone, Debug, Default)]
-pub struct Progress(Arc<JoinProgress>);
+pub struct Progress(pub(super) Arc<JoinProgress>);
 
 impl Progress {
     /// The share of the work that is done, 0 to 1.
@@ -135,9 +136,7 @@ impl<F: Fingerprint> Store<F> {
 
 impl<F: Fingerprint> Pairs<F> {
     fn new(store: &Store<F>, other: Option<&Store<F>>, k: u32) -> Result<Self> {
-        if k > F::WIDTH {
-            return Err(Error::invalid(format!("distance {k} exceeds the width of {} bits", F::WIDTH)));
-        }
+        check_distance::<F>(k)?;
         Ok(Self {
             left: store.segments.clone(),
             right: other.map(|other| other.segments.clone()),

@@ -1,0 +1,74 @@
+//! Which component each number is in, after all pairs were united.
+
+use super::union_find::UnionFind;
+
+/// Stands for a component of one.
+const ALONE: u32 = u32::MAX;
+
+/// The components, numbered from 0 in the order of their least members; those with one member have no number.
+#[derive(Debug)]
+pub(crate) struct Components {
+    of: Vec<u32>,
+    count: u32,
+}
+
+impl Components {
+    pub(crate) fn new(sets: UnionFind) -> Self {
+        let mut of = sets.into_parents();
+        let mut has_others = vec![0u64; of.len().div_ceil(64)];
+        for (number, &parent) in (0u32..).zip(&of) {
+            if parent != number
+                && let Some(word) = has_others.get_mut(parent as usize / 64)
+            {
+                *word |= 1 << (parent % 64);
+            }
+        }
+        let mut count = 0;
+        for number in 0..of.len() {
+            let Some(&parent) = of.get(number) else { break };
+            // Parents are smaller, so theirs is known by now.
+            let own = if parent as usize != number {
+                of.get(parent as usize).copied().unwrap_or(ALONE)
+            } else if has_others.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1) {
+                count += 1;
+                count - 1
+            } else {
+                ALONE
+            };
+            of.iter_mut().skip(number).take(1).for_each(|slot| *slot = own);
+        }
+        Self { of, count }
+    }
+
+    /// Components with several members.
+    pub(crate) fn count(&self) -> usize {
+        self.count as usize
+    }
+
+    /// The component of a number, if it has other members.
+    #[inline]
+    pub(crate) fn of(&self, number: u32) -> Option<usize> {
+        self.of
+            .get(number as usize)
+            .copied()
+            .filter(|&component| component != ALONE)
+            .map(|component| component as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_are_numbered_by_their_least_members() {
+        let sets = UnionFind::new(9);
+        for (a, b) in [(8, 3), (5, 4), (3, 5), (7, 1)] {
+            sets.unite(a, b);
+        }
+        let components = Components::new(sets);
+        let of: Vec<Option<usize>> = (0..9).map(|number| components.of(number)).collect();
+        assert_eq!(of, [None, Some(0), None, Some(1), Some(1), Some(1), None, Some(0), Some(1)]);
+        assert_eq!((components.count(), components.of(9)), (2, None));
+    }
+}

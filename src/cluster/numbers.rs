@@ -1,0 +1,129 @@
+//! Numbers of fingerprints.
+
+use crate::env::Array;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::Fingerprint;
+use crate::segment::{Directory, Scratch, Segment};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Bytes of the directory for each fingerprint, at most.
+const DIRECTORY: u64 = 8;
+
+/// Numbers the fingerprints of some segments: by rank, one segment behind the other. One that several have goes by the
+/// number that it has in the first of them.
+#[derive(Debug)]
+pub(crate) struct Numbers<F> {
+    segments: Vec<Numbered<F>>,
+    count: u32,
+}
+
+#[derive(Debug)]
+struct Numbered<F> {
+    segment: Arc<Segment>,
+    /// The number of its first fingerprint.
+    first: u32,
+    /// All fingerprints, if there is memory for them: looking a few places up is faster than decoding a block.
+    all: Option<(Array<F>, Directory)>,
+}
+
+impl<F: Fingerprint> Numbers<F> {
+    /// How many numbers these segments take.
+    ///
+    /// # Errors
+    /// `Unsupported` if they do not fit 32 bits.
+    pub(crate) fn count_of(segments: &[Arc<Segment>]) -> Result<u32> {
+        let count: u64 = segments.iter().map(|segment| segment.footer().fingerprints).sum();
+        u32::try_from(count).ok().filter(|&count| count < u32::MAX).ok_or_else(|| {
+            let message = format!("clusters of {count} fingerprints: {} are the most", u32::MAX - 1);
+            Error::new(ErrorKind::Unsupported, message).with_remedy("divide them among several stores")
+        })
+    }
+
+    /// Numbers the fingerprints of segments, with at most so many bytes of memory to find them faster.
+    ///
+    /// # Errors
+    /// Those of [`Numbers::count_of`], and of reading.
+    pub(crate) fn new(segments: &[Arc<Segment>], memory: u64) -> Result<Self> {
+        let count = Self::count_of(segments)?;
+        let keep = u64::from(count).saturating_mul(F::BYTES as u64 + DIRECTORY) <= memory;
+        let mut first = 0;
+        let mut numbered = Vec::new();
+        for segment in segments {
+            let all = if keep { Some(all(segment)?) } else { None };
+            numbered.push(Numbered { segment: Arc::clone(segment), first, all });
+            // The sum fits, as it was counted.
+            first += u32::try_from(segment.footer().fingerprints).unwrap_or(0);
+        }
+        Ok(Self { segments: numbered, count })
+    }
+
+    /// One more than the greatest number.
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether a fingerprint's number is that of the one before it and one more.
+    pub(crate) fn are_consecutive(&self) -> bool {
+        self.segments.len() == 1
+    }
+
+    /// The number of a fingerprint.
+    ///
+    /// # Errors
+    /// `Damaged` if no segment has it; `Io`.
+    pub(crate) fn of(&self, fingerprint: F, scratch: &mut Scratch) -> Result<u32> {
+        for one in &self.segments {
+            let rank = match &one.all {
+                Some((all, directory)) => rank_in(all.as_slice(), directory, fingerprint),
+                None => one.segment.rank_of(fingerprint, scratch)?,
+            };
+            if let Some(rank) = rank {
+                return Ok(one.first + u32::try_from(rank).unwrap_or(0));
+            }
+        }
+        Err(Error::damaged("a fingerprint was there and is not found again"))
+    }
+}
+
+/// The rank of a fingerprint among ascending ones.
+fn rank_in<F: Fingerprint>(all: &[F], directory: &Directory, fingerprint: F) -> Option<u64> {
+    let head = fingerprint.word(0);
+    let from = directory.lower_bound(all, directory.slot(head), head);
+    // Of wide ones several may begin with the same word.
+    let behind = all.get(from..)?.iter().take_while(|one| one.word(0) == head);
+    behind.zip(from as u64..).find(|&(one, _)| *one == fingerprint).map(|(_, rank)| rank)
+}
+
+/// The fingerprints of a segment, ascending.
+fn all<F: Fingerprint>(segment: &Segment) -> Result<(Array<F>, Directory)> {
+    let table = segment.first_table()?;
+    let count = usize::try_from(table.index().fingerprints()).unwrap_or(usize::MAX);
+    let mut all = Array::new(count).ok_or_else(|| {
+        Error::new(ErrorKind::Io, "there is not enough memory for the fingerprints")
+            .with_remedy("allow less, with --memory")
+    })?;
+    let mut rest = all.as_mut_slice();
+    let blocks = table.index().len();
+    let lot = blocks.div_ceil(4 * rayon::current_num_threads()).max(1);
+    let mut lots = Vec::new();
+    for from in (0..blocks).step_by(lot) {
+        let to = (from + lot).min(blocks);
+        let end = if to < blocks { table.index().rank(to) } else { count as u64 };
+        let length = usize::try_from(end - table.index().rank(from)).unwrap_or(0).min(rest.len());
+        let (slots, behind) = rest.split_at_mut(length);
+        rest = behind;
+        lots.push((from..to, slots));
+    }
+    lots.into_par_iter().try_for_each(|(blocks, slots)| {
+        let (mut scratch, mut block, mut slots) = (Scratch::default(), Vec::new(), slots.iter_mut());
+        for number in blocks {
+            table.prefetch_ahead(number);
+            table.fingerprints(number, &mut scratch, &mut block)?;
+            block.iter().zip(&mut slots).for_each(|(&one, slot)| *slot = one);
+        }
+        Ok::<(), Error>(())
+    })?;
+    let directory = Directory::new(all.as_slice());
+    Ok((all, directory))
+}

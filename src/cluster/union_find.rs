@@ -1,0 +1,87 @@
+//! Sets that are united by many threads at once, without locks.
+//!
+//! Every element points to another one of its set, the root to itself. An element points to smaller numbers only, so
+//! there are no circles whatever happens at the same time, and the root is the least number of a set in whatever order
+//! sets were united. Paths are halved on the way (Tarjan and van Leeuwen, "Worst-case analysis of set union algorithms",
+//! 1984); that linking with one compare-and-swap is right was shown by Anderson and Woll, "Wait-free parallel algorithms
+//! for the union-find problem", 1991.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// Disjoint sets of the numbers from 0 on.
+#[derive(Debug)]
+pub(crate) struct UnionFind {
+    parents: Vec<AtomicU32>,
+}
+
+impl UnionFind {
+    /// So many numbers, each a set of its own.
+    pub(crate) fn new(count: u32) -> Self {
+        Self { parents: (0..count).map(AtomicU32::new).collect() }
+    }
+
+    /// Makes one set of those of two numbers.
+    pub(crate) fn unite(&self, mut a: u32, mut b: u32) {
+        loop {
+            (a, b) = (self.root(a), self.root(b));
+            if a == b {
+                return;
+            }
+            let (low, high) = (a.min(b), a.max(b));
+            // Fails if somebody else was faster: it is no root any more.
+            if self.parent(high).is_none_or(|parent| parent.compare_exchange(high, low, Relaxed, Relaxed).is_ok()) {
+                return;
+            }
+        }
+    }
+
+    fn parent(&self, of: u32) -> Option<&AtomicU32> {
+        self.parents.get(of as usize)
+    }
+
+    fn root(&self, mut of: u32) -> u32 {
+        while let Some(parent) = self.parent(of) {
+            let above = parent.load(Relaxed);
+            let Some(next) = self.parent(above).map(|parent| parent.load(Relaxed)) else { break };
+            if next == above {
+                return above;
+            }
+            // Whoever else has changed it has brought it nearer to the root as well.
+            let _ = parent.compare_exchange(above, next, Relaxed, Relaxed);
+            of = next;
+        }
+        of
+    }
+
+    /// For each number one of its set that is not greater, and itself for the least one of a set.
+    pub(super) fn into_parents(self) -> Vec<u32> {
+        self.parents.into_iter().map(AtomicU32::into_inner).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn unites_as_one_would_by_hand(count in 1u32..200, links in prop::collection::vec((0u32..200, 0u32..200), 0..300)) {
+            let links: Vec<_> = links.into_iter().map(|(a, b)| (a % count, b % count)).collect();
+            let sets = UnionFind::new(count);
+            std::thread::scope(|scope| {
+                for lot in links.chunks(100) {
+                    scope.spawn(|| lot.iter().for_each(|&(a, b)| sets.unite(a, b)));
+                }
+            });
+            let mut expected: Vec<u32> = (0..count).collect();
+            for _ in 0..count {
+                for &(a, b) in &links {
+                    let least = expected[a as usize].min(expected[b as usize]);
+                    (expected[a as usize], expected[b as usize]) = (least, least);
+                }
+            }
+            prop_assert_eq!((0..count).map(|one| sets.root(one)).collect::<Vec<_>>(), expected);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The records of a share, fingerprint by fingerprint.
+
+use crate::cluster::{Components, Numbers};
+use crate::error::Result;
+use crate::fingerprint::{Fingerprint, Id, Record};
+use crate::join::Share;
+use crate::segment::{Scratch, Segment};
+use crate::store::RecordIter;
+use std::iter::Peekable;
+use std::sync::Arc;
+
+/// Ids that are in memory at the same time, of one fingerprint.
+const PIECE: usize = 4096;
+
+/// Walks over the fingerprints of a share, and over the ids of each, some at a time.
+#[derive(Debug)]
+pub(super) struct Groups<'a, F: Fingerprint> {
+    records: Peekable<RecordIter<'a, F>>,
+    numbers: &'a Numbers<F>,
+    components: &'a Components,
+    scratch: Scratch,
+    /// The number of the fingerprint before.
+    number: Option<u32>,
+}
+
+impl<'a, F: Fingerprint> Groups<'a, F> {
+    pub(super) fn new(
+        segments: &'a [Arc<Segment>],
+        numbers: &'a Numbers<F>,
+        components: &'a Components,
+        share: Share,
+    ) -> Result<Self> {
+        let records = RecordIter::of_share(segments, share)?.peekable();
+        Ok(Self { records, numbers, components, scratch: Scratch::default(), number: None })
+    }
+
+    /// The next fingerprint, and its component if that has others, after all ids of the one before.
+    pub(super) fn next_fingerprint(&mut self) -> Result<Option<(F, Option<usize>)>> {
+        let fingerprint = match self.records.peek() {
+            None => return Ok(None),
+            Some(Ok(record)) => record.fingerprint,
+            Some(Err(_)) => return self.fail().map(|()| None),
+        };
+        let number = match self.number {
+            Some(number) if self.numbers.are_consecutive() => number + 1,
+            _ => self.numbers.of(fingerprint, &mut self.scratch)?,
+        };
+        self.number = Some(number);
+        Ok(Some((fingerprint, self.components.of(number))))
+    }
+
+    /// Sets `ids` to the next ids of a fingerprint, ascending; none: there are no more.
+    pub(super) fn next_ids(&mut self, fingerprint: F, ids: &mut Vec<Id>) -> Result<()> {
+        ids.clear();
+        let same = |next: &Result<Record<F>>| next.as_ref().is_ok_and(|record| record.fingerprint == fingerprint);
+        while ids.len() < PIECE
+            && let Some(Ok(record)) = self.records.next_if(same)
+        {
+            ids.push(record.id);
+        }
+        self.fail()
+    }
+
+    /// Whether there are more ids of the fingerprint.
+    pub(super) fn has_more(&mut self, fingerprint: F) -> bool {
+        self.records.peek().is_some_and(|next| next.as_ref().is_ok_and(|record| record.fingerprint == fingerprint))
+    }
+
+    /// Returns the error that comes next, if one does.
+    fn fail(&mut self) -> Result<()> {
+        match self.records.next_if(Result::is_err) {
+            Some(Err(error)) => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How many records some ids stand for.
+pub(super) fn records_of(ids: &[Id]) -> u64 {
+    let count = |id: &Id| if let Id::Count(count) = id { *count } else { 1 };
+    ids.iter().map(count).fold(0, u64::saturating_add)
+}

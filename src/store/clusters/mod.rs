@@ -1,0 +1,162 @@
+//! Clusters: records that are linked by near pairs, directly or by others in between.
+
+mod clustering;
+mod groups;
+mod keeper;
+mod labels;
+mod report;
+
+pub use clustering::{Clustered, ClusteredIter, Clustering};
+pub use keeper::{Keeper, Ranking};
+pub use labels::Label;
+pub use report::{ClusterReport, LargeCluster, SizeClass};
+
+use super::query::check_distance;
+use super::{Progress, Store};
+use crate::bulk::Workspace;
+use crate::cluster::{Components, Numbers, UnionFind};
+use crate::error::{Error, Result};
+use crate::fingerprint::Fingerprint;
+use crate::join::{Join, Output, Step, Taker};
+use crate::options::Options;
+use crate::segment::{Scratch, Segment};
+use std::marker::PhantomData;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Memory of clustering that is not told how much it may take, in bytes.
+const MEMORY: u64 = 1 << 30;
+/// The join never gets less.
+const LEAST_JOIN: u64 = 16 << 20;
+/// Bytes of a fingerprint in memory: its component, and one bit.
+const EACH: u64 = 5;
+
+/// Clusters that can be made: the connected components of a store's records at a distance. Two records are linked if their
+/// fingerprints are within it; the same id on two fingerprints links nothing.
+///
+/// ```
+/// use fpstore::{Id, Keeper, Label, Options, Parameters, Records, Store};
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("store");
+/// // Each is near the one before, so all but the last are one cluster, however far the ends are apart.
+/// let chain = vec![0b0, 0b111, 0b111_111, u64::MAX];
+/// let (store, _) = Store::create_loaded(&path, &Parameters::new(3), &Options::new(), Records::Numbered(chain))?;
+/// let clustering = store.clusters(3)?.find(&Keeper::Smallest)?;
+/// let labels: Vec<Label> = clustering.records()?.map(|one| Ok(one?.label)).collect::<fpstore::Result<_>>()?;
+/// assert_eq!(labels, [0, 0, 0, 3].map(|id: u64| Label::Id(id.into())));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Clusters<F: Fingerprint = u64> {
+    segments: Vec<Arc<Segment>>,
+    k: u32,
+    memory: u64,
+    temp_dir: PathBuf,
+    options: Options,
+    sizes: bool,
+    progress: Progress,
+    fingerprints: PhantomData<F>,
+}
+
+impl<F: Fingerprint> Store<F> {
+    /// The clusters of all records at distance `k`. The store may be written to meanwhile: the records are those of now.
+    ///
+    /// # Errors
+    /// `InvalidInput` if `k` exceeds the width.
+    pub fn clusters(&self, k: u32) -> Result<Clusters<F>> {
+        check_distance::<F>(k)?;
+        Ok(Clusters {
+            segments: self.segments.clone(),
+            k,
+            memory: MEMORY,
+            temp_dir: self.options.temp_dir.clone().unwrap_or_else(std::env::temp_dir),
+            options: self.options.clone(),
+            sizes: false,
+            progress: Progress::default(),
+            fingerprints: PhantomData,
+        })
+    }
+}
+
+impl<F: Fingerprint> Clusters<F> {
+    /// Takes about so many bytes of memory, 1 GiB unless it is told, beside the block indexes of the store. Some four bytes a
+    /// fingerprint, and eight for each cluster of several fingerprints, it cannot do without.
+    #[must_use]
+    pub fn with_memory(mut self, bytes: u64) -> Self {
+        self.memory = bytes;
+        self
+    }
+
+    /// Makes temporary files in this directory; without it, in that of the store's options or else of the system. They have no
+    /// names and vanish with the process. Only text ids need them.
+    #[must_use]
+    pub fn with_temp_dir(mut self, directory: &Path) -> Self {
+        directory.clone_into(&mut self.temp_dir);
+        self
+    }
+
+    /// Counts the records of each cluster too, for [`Clustered::size`]; eight bytes for each cluster of several fingerprints.
+    #[must_use]
+    pub fn with_sizes(mut self) -> Self {
+        self.sizes = true;
+        self
+    }
+
+    /// How far the search for pairs is.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.progress.clone()
+    }
+
+    /// Makes the clusters. Each is labelled with one of its ids, as the keeper says; where there are no ids, with one of its
+    /// fingerprints.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the memory is too small; `Unsupported` if there are more than four billion fingerprints; `Damaged` or
+    /// `Io` from reading, or from temporary files.
+    pub fn find(&self, keeper: &Keeper) -> Result<Clustering<F>> {
+        let count = u64::from(Numbers::<F>::count_of(&self.segments)?);
+        let needed = count * EACH + LEAST_JOIN;
+        let Some(spare) = self.memory.checked_sub(needed) else {
+            let message =
+                format!("clusters of {count} fingerprints take {} MiB of memory at least", (needed >> 20) + 1);
+            return Err(Error::invalid(message).with_remedy("allow more, with --memory"));
+        };
+        let numbers = Numbers::<F>::new(&self.segments, spare / 2)?;
+        let sets = UnionFind::new(numbers.count());
+        let taker = || Uniter { numbers: &numbers, sets: &sets, scratch: Scratch::default() };
+        let join = Join::<F>::new(&self.segments, None, self.k, LEAST_JOIN + spare / 2, Arc::clone(&self.progress.0));
+        let _ = join.run(taker, |()| Ok(ControlFlow::Continue(())))?;
+        let components = Components::new(sets);
+        Clustering::new(self, numbers, components, keeper)
+    }
+
+    fn workspace(&self) -> Workspace {
+        let memory = self.memory / 4;
+        Workspace { env: Arc::clone(&self.options.env), directory: self.temp_dir.clone(), memory }
+    }
+}
+
+/// Unites the sets of fingerprints that are near each other.
+struct Uniter<'a, F> {
+    numbers: &'a Numbers<F>,
+    sets: &'a UnionFind,
+    scratch: Scratch,
+}
+
+impl<F: Fingerprint> Taker<F> for Uniter<'_, F> {
+    type Out = ();
+
+    fn take(&mut self, pairs: &[(F, F)], _: &Output<()>) -> Step {
+        for &(a, b) in pairs {
+            let a = self.numbers.of(a, &mut self.scratch)?;
+            self.sets.unite(a, self.numbers.of(b, &mut self.scratch)?);
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, _: &Output<()>) -> Step {
+        Ok(())
+    }
+}
