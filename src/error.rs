@@ -30,6 +30,8 @@ pub enum ErrorKind {
     ReadOnly,
     /// An earlier write failed so that the state on disk is not known; open the store again.
     Poisoned,
+    /// Somebody had the work stop.
+    Stopped,
     /// The operating system refused; the source error says how.
     Io,
 }
@@ -98,6 +100,12 @@ impl Error {
         let full = source.kind() == io::ErrorKind::StorageFull;
         let error = Self::io(action, directory, source);
         if full { error.with_remedy(LARGER_TMP_DIR) } else { error }
+    }
+
+    /// Somebody had the work stop.
+    #[must_use]
+    pub(crate) fn stopped() -> Self {
+        Self::new(ErrorKind::Stopped, "stopped before the end")
     }
 
     /// The operating system has no thread for us.

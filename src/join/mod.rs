@@ -26,7 +26,7 @@ pub(crate) use passes::Taker;
 pub(crate) use share::Share;
 pub(crate) use stop::Step;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::segment::Segment;
 use buckets::Counts;
@@ -36,18 +36,29 @@ use source::Source;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// How far a join is.
 #[derive(Debug, Default)]
 pub(crate) struct JoinProgress {
     done: AtomicU64,
     total: AtomicU64,
+    stopped: AtomicBool,
 }
 
 impl JoinProgress {
     fn begin(&self, total: u64) {
         self.total.store(total, Relaxed);
+    }
+
+    /// Has the join end, with an error.
+    pub(crate) fn stop(&self) {
+        self.stopped.store(true, Relaxed);
+    }
+
+    /// An error if it was told to stop.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.stopped.load(Relaxed) { Err(Error::stopped()) } else { Ok(()) }
     }
 
     fn advance(&self, done: u64) {

@@ -175,6 +175,7 @@ where
         range: &Range<usize>,
         counts: [&Counts; 2],
     ) -> Result<ControlFlow<()>> {
+        self.join.progress.check()?;
         let [memory, right_memory] = &mut self.memory;
         let (pool, [left_counts, right_counts]) = (self.pool, counts);
         let source = &self.left;
@@ -186,6 +187,7 @@ where
         let work = |worker: &mut (Joiner<F>, [Vec<F>; 2], K), task: Task<'_, F>, output: &Output<K::Out>| {
             let (joiner, [left_buffer, right_buffer], taker) = worker;
             for (left, right) in task {
+                progress.check()?;
                 let size = left.len() + right.as_ref().map_or(0, |right| right.len());
                 let left = side(left, left_buffer);
                 let sides = Sides { left, right: right.map(|right| side(right, right_buffer)) };

@@ -67,9 +67,10 @@ where
                 }
             }
         }
-        let taker = self.taker;
+        let (taker, progress) = (self.taker, &self.join.progress);
         let work =
             |(joiner, taker): &mut (Joiner<F>, K), (left, right): (&[F], Option<&[F]>), output: &Output<K::Out>| {
+                progress.check()?;
                 joiner.compare(node, left, right, &mut |pairs| taker.take(pairs, output))?;
                 taker.flush(output)
             };

@@ -60,6 +60,18 @@ fn found<F: Fingerprint>(store: &Store<F>, k: u32, keeper: &Keeper) -> Vec<Clust
     };
     clustering.visit(add, sink).unwrap();
     assert!(visited == all, "visiting and iterating differ");
+    let mut labels = Vec::new();
+    let sink = |label| {
+        labels.push(label);
+        Ok(ControlFlow::Continue(()))
+    };
+    clustering.visit_labels(sink).unwrap();
+    // Two clusters may have the same label if an id is on two fingerprints.
+    let count = clustering.report(0).unwrap().clusters;
+    assert_eq!(labels.len() as u64, count);
+    let sets = [labels, all.iter().map(|one| one.label.clone()).collect::<Vec<_>>()];
+    let [labels, expected] = sets.map(|labels| labels.into_iter().collect::<BTreeSet<Label<F>>>());
+    assert_eq!(labels, expected);
     all
 }
 
@@ -97,7 +109,10 @@ fn every_keeper_with_ids_of_every_kind() {
                 Label::Id(best.unwrap())
             };
             for k in [0, 1, 3] {
-                assert!(found(&store, k, &Keeper::Smallest) == expected(&records, k, smallest), "{kind} {segments} {k}");
+                assert!(
+                    found(&store, k, &Keeper::Smallest) == expected(&records, k, smallest),
+                    "{kind} {segments} {k}"
+                );
                 assert!(found(&store, k, &Keeper::Largest) == expected(&records, k, largest), "{kind} {segments} {k}");
             }
             let keeper = Keeper::Ranked(Arc::new(rank));
@@ -205,4 +220,16 @@ fn too_little_memory_is_said_before_anything_is_done() {
     let error = store.clusters(3).unwrap().with_memory(1 << 20).find(&Keeper::Smallest).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
     assert!(error.to_string().contains("--memory"), "{error}");
+}
+
+#[test]
+fn work_that_was_told_to_stop_is_no_result() {
+    let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &numbered(&real()), 1);
+    let clusters = store.clusters(3).unwrap();
+    clusters.progress().stop();
+    assert_eq!(clusters.find(&Keeper::Smallest).unwrap_err().kind(), ErrorKind::Stopped);
+    let pairs = store.pairs(3).unwrap();
+    pairs.progress().stop();
+    let last = pairs.records().unwrap().last().unwrap();
+    assert_eq!(last.unwrap_err().kind(), ErrorKind::Stopped);
 }

@@ -5,32 +5,41 @@
 
 use fpstore::Fingerprint;
 
-const DIGITS: &[u8; 16] = b"0123456789abcdef";
+/// The two hexadecimal digits of every byte.
+#[expect(clippy::indexing_slicing, reason = "checked when it is compiled")]
+const DIGITS: [[u8; 2]; 256] = {
+    let digits = b"0123456789abcdef";
+    let mut table = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = [digits[byte >> 4], digits[byte & 15]];
+        byte += 1;
+    }
+    table
+};
 
 /// Appends a fingerprint: as many lower-case hexadecimal digits as it is wide, 16 for 64 bits.
 pub fn push_hex<F: Fingerprint>(out: &mut Vec<u8>, fingerprint: F) {
     for number in 0..F::WORDS {
-        let word = fingerprint.word(number);
-        let mut text = [0_u8; 16];
-        for (i, digit) in text.iter_mut().rev().enumerate() {
-            let nibble = usize::try_from((word >> (4 * i)) & 0xf).unwrap_or(0);
-            *digit = DIGITS.get(nibble).copied().unwrap_or(b'0');
+        let mut text = [[0_u8; 2]; 8];
+        for (digits, byte) in text.iter_mut().zip(fingerprint.word(number).to_be_bytes()) {
+            *digits = DIGITS.get(usize::from(byte)).copied().unwrap_or_default();
         }
-        out.extend_from_slice(&text);
+        out.extend_from_slice(text.as_flattened());
     }
 }
 
 /// Appends a number in decimal.
 pub fn push_decimal(out: &mut Vec<u8>, mut number: u64) {
     let mut text = [b'0'; 20];
-    let mut length = 1;
-    for (i, digit) in text.iter_mut().rev().enumerate() {
-        let value = usize::try_from(number % 10).unwrap_or(0);
-        *digit = DIGITS.get(value).copied().unwrap_or(b'0');
-        if value != 0 {
-            length = i + 1;
-        }
+    let mut length = 0;
+    for digit in text.iter_mut().rev() {
+        *digit += u8::try_from(number % 10).unwrap_or(0);
+        length += 1;
         number /= 10;
+        if number == 0 {
+            break;
+        }
     }
     out.extend_from_slice(text.get(20 - length..).unwrap_or_default());
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 const BAR: &str = "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
+const SHARE: &str = "{msg} {wide_bar} {percent}% {eta}";
 const SPINNER: &str = "{spinner} {msg} {bytes} {bytes_per_sec}";
 
 /// A progress bar, or nothing at all.
@@ -40,6 +41,27 @@ impl Progress {
     pub fn spinner(message: &'static str) -> Self {
         let bar = ProgressBar::new_spinner().with_message(message);
         bar.enable_steady_tick(Duration::from_millis(100));
+        Self(Some(bar))
+    }
+
+    /// A bar over a share of the work, 0 to 1, which is asked for ten times a second.
+    #[must_use]
+    pub fn share(message: &'static str, share: impl Fn() -> f64 + Send + 'static) -> Self {
+        const STEPS: u64 = 1000;
+        let bar = ProgressBar::new(STEPS).with_message(message);
+        if let Ok(style) = ProgressStyle::with_template(SHARE) {
+            bar.set_style(style);
+        }
+        let asked = bar.downgrade();
+        // Ends with the bar.
+        std::thread::spawn(move || {
+            while let Some(bar) = asked.upgrade().filter(|bar| !bar.is_finished()) {
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 1000")]
+                bar.set_position((share().clamp(0.0, 1.0) * STEPS as f64) as u64);
+                drop(bar);
+                std::thread::sleep(Duration::from_millis(100));
+            }
+        });
         Self(Some(bar))
     }
 

@@ -3,7 +3,7 @@
 use super::groups::{Groups, records_of};
 use super::keeper::Keeper;
 use super::labels::{Gathering, Labels};
-use super::{Clusters, Label};
+use super::{Clusters, Label, Progress};
 use crate::cluster::{Components, Numbers};
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, IdKind, Record};
@@ -39,6 +39,7 @@ pub struct Clustering<F: Fingerprint = u64> {
     /// Records of each component, if they were counted.
     pub(super) sizes: Option<Vec<u64>>,
     keeper: Keeper,
+    progress: Progress,
 }
 
 impl<F: Fingerprint> Clustering<F> {
@@ -54,6 +55,7 @@ impl<F: Fingerprint> Clustering<F> {
         let mut sizes = clusters.sizes.then(|| vec![0u64; components.count()]);
         // What stands for each fingerprint that is not alone.
         let work = |(): &mut (), share: Share, output: &Output<Vec<(usize, F, u64, Id)>>| {
+            clusters.progress.check()?;
             let mut told = Vec::new();
             let mut groups = Groups::new(&segments, &numbers, &components, share)?;
             let mut ids = Vec::new();
@@ -81,7 +83,16 @@ impl<F: Fingerprint> Clustering<F> {
             Ok(ControlFlow::Continue(()))
         })?;
         let labels = labels.finish()?;
-        Ok(Self { segments, k: clusters.k, numbers, components, labels, sizes, keeper: keeper.clone() })
+        Ok(Self {
+            segments,
+            k: clusters.k,
+            numbers,
+            components,
+            labels,
+            sizes,
+            keeper: keeper.clone(),
+            progress: clusters.progress(),
+        })
     }
 
     /// Iterates over all records, in the order of the store: by fingerprint, then id.
@@ -103,6 +114,7 @@ impl<F: Fingerprint> Clustering<F> {
         mut sink: impl FnMut(T) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let work = |(): &mut (), share: Share, output: &Output<T>| {
+            self.progress.check()?;
             let mut gathered = T::default();
             for record in ClusteredIter::new(self, share)? {
                 if add(&mut gathered, record?).is_break() {
@@ -112,6 +124,58 @@ impl<F: Fingerprint> Clustering<F> {
             output.send(gathered)
         };
         ordered(&pool()?, shares(&self.segments)?, || (), work, &mut sink).map(drop)
+    }
+
+    /// Calls `sink` with the label of each cluster, in the order in which the store has their first fingerprints, until it
+    /// breaks.
+    ///
+    /// # Errors
+    /// As [`Clustering::visit`].
+    pub fn visit_labels(&self, mut sink: impl FnMut(Label<F>) -> Result<ControlFlow<()>>) -> Result<()> {
+        /// A cluster of several fingerprints, or the label of another one.
+        enum Told<F> {
+            Component(usize),
+            Alone(Label<F>),
+        }
+        let work = |(): &mut (), share: Share, output: &Output<Vec<Told<F>>>| {
+            self.progress.check()?;
+            let mut told = Vec::new();
+            let mut groups = Groups::new(&self.segments, &self.numbers, &self.components, share)?;
+            let (mut ids, mut rest) = (Vec::new(), Vec::new());
+            while let Some((fingerprint, component)) = groups.next_fingerprint()? {
+                groups.next_ids(fingerprint, &mut ids)?;
+                told.push(match component {
+                    Some(component) => Told::Component(component),
+                    None => Told::Alone(self.label(fingerprint, None, &ids, groups.has_more(fingerprint))?.0),
+                });
+                while groups.has_more(fingerprint) {
+                    groups.next_ids(fingerprint, &mut rest)?;
+                }
+            }
+            output.send(told)
+        };
+        let mut seen = vec![0u64; self.components.count().div_ceil(64)];
+        let mut tell = |told: Vec<Told<F>>| {
+            for one in told {
+                let label = match one {
+                    Told::Alone(label) => label,
+                    Told::Component(component) => {
+                        let Some(word) = seen.get_mut(component / 64) else { continue };
+                        let bit = 1 << (component % 64);
+                        if *word & bit != 0 {
+                            continue;
+                        }
+                        *word |= bit;
+                        self.labels.of(component)?
+                    }
+                };
+                if sink(label)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        };
+        ordered(&pool()?, shares(&self.segments)?, || (), work, &mut tell).map(drop)
     }
 
     /// The label of a fingerprint's cluster, and its records if they were counted. `ids` are those of the fingerprint, or the

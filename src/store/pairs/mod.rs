@@ -114,6 +114,16 @@ impl Progress {
     pub fn share(&self) -> f64 {
         self.0.share()
     }
+
+    /// Has the join end soon, with an error of kind [`crate::ErrorKind::Stopped`].
+    pub fn stop(&self) {
+        self.0.stop();
+    }
+
+    /// As long as nobody had it stop.
+    pub(super) fn check(&self) -> Result<()> {
+        self.0.check()
+    }
 }
 
 impl<F: Fingerprint> Store<F> {

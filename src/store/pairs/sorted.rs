@@ -70,6 +70,7 @@ impl<F: Fingerprint> Pairs<F> {
         for chunk in sorted.chunks(half) {
             let chunk = chunk?;
             let work = |taker: &mut K, lot: &[Sortable<F>], output: &Output<K::Out>| {
+                self.progress.check()?;
                 let pairs: Vec<(F, F)> = lot.iter().map(|&Sortable(a, b)| (a, b)).collect();
                 taker.take(&pairs, output)?;
                 taker.flush(output)

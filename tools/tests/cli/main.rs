@@ -11,6 +11,7 @@
 )]
 
 mod corpus;
+mod dedup;
 mod dump;
 mod dump_damage;
 mod dump_drawings;

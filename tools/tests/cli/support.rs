@@ -15,6 +15,10 @@ pub(crate) fn fpquery() -> Command {
     Command::new(env!("CARGO_BIN_EXE_fpquery"))
 }
 
+pub(crate) fn fpdedup() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_fpdedup"))
+}
+
 pub(crate) fn fpdump() -> Command {
     Command::new(env!("CARGO_BIN_EXE_fpdump"))
 }

@@ -1,0 +1,76 @@
+//! The other side of a join: a store, or a file that becomes one for a while.
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use fpstore::{Filters, Fingerprint, Parameters, RecordSorter, Store};
+use fpstore_tools::input::{IdRule, Ids, Input, InputOptions, Source, feed};
+use fpstore_tools::memory;
+use fpstore_tools::progress::Progress;
+use tempfile::TempDir;
+
+use crate::job::{Job, open, width};
+
+/// The other side.
+pub(crate) struct Other<F: Fingerprint> {
+    pub(crate) store: Store<F>,
+    /// Where it is if it was a file; goes with it.
+    _directory: Option<TempDir>,
+}
+
+impl<F: Fingerprint> Other<F> {
+    /// Opens a store, or loads a file. Fingerprints have to be of the same width, and of the same hasher where both are known.
+    pub(crate) fn open(job: &Job<'_>, one: &Store<F>, other: &Path, input: &InputOptions) -> anyhow::Result<Self> {
+        let hasher = one.parameters().hasher();
+        if other.is_dir() {
+            if input.any() {
+                bail!("--format and the column options describe a file; {} is a directory", other.display());
+            }
+            if width(other)? != F::WIDTH {
+                bail!(
+                    "{}: its fingerprints have {} bits, those of the other store {}",
+                    other.display(),
+                    width(other)?,
+                    F::WIDTH
+                );
+            }
+            let store = open::<F>(other)?;
+            check_hasher(hasher, store.parameters().hasher()).with_context(|| other.display().to_string())?;
+            return Ok(Self { store, _directory: None });
+        }
+        let directory = tempfile::Builder::new().prefix("fpdedup-").tempdir_in(job.temp_dir());
+        let directory =
+            directory.with_context(|| format!("cannot make a directory in {}", job.temp_dir().display()))?;
+        let options = fpstore::Options::new()
+            .with_filters(Filters::Off)
+            .with_load_memory(memory::of_load(Some(job.options.memory)))
+            .with_temp_dir(Some(directory.path()));
+        let path = directory.path().join("store");
+        let source = Source::new(other.as_os_str());
+        let reading = InputOptions { temp_dir: Some(job.temp_dir()), ..input.clone() };
+        let input = Input::open(&source, &reading, &Progress::hidden())?;
+        if let Some(found) = input.width().filter(|&found| found != F::WIDTH) {
+            bail!("{}: its fingerprints have {found} bits, those of the store {}", source.name(), F::WIDTH);
+        }
+        let of_input = input.header().and_then(|header| header.hasher.as_deref());
+        check_hasher(hasher, of_input).with_context(|| source.name())?;
+        let mut rule = IdRule::new(Ids::Auto);
+        input.tell_ids(&mut rule)?;
+        let mut sorter = RecordSorter::<F>::new(&path, &options);
+        feed(&mut input.reader::<F>()?, &mut rule, &mut |fingerprint, id| Ok(sorter.push(fingerprint, id)?))?;
+        let parameters = Parameters::new(one.parameters().max_distance())
+            .with_width(F::WIDTH)
+            .with_ids(rule.kind().unwrap_or_default());
+        let (store, _) = Store::create_loaded(&path, &parameters, &options, sorter.finish()?)?;
+        Ok(Self { store, _directory: Some(directory) })
+    }
+}
+
+fn check_hasher(one: Option<&str>, other: Option<&str>) -> anyhow::Result<()> {
+    match (one, other) {
+        (Some(one), Some(other)) if one != other => {
+            bail!("fingerprints made by {other} cannot be compared with those of the store, which {one} has made")
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,57 @@
+//! `fpdedup`: all against all.
+//!
+//! A file for each subcommand. Stores are opened for reading only; results are written while the work goes on, in an
+//! order that is always the same. What is to be a file appears when it is whole.
+
+mod args;
+mod clusters;
+mod job;
+mod keep;
+mod loaded;
+mod pairs;
+mod report;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use fpstore::{Error, ErrorKind};
+use fpstore_tools::exit::{Outcome, finish};
+use fpstore_tools::{allocator, generate, interrupt, with_width};
+
+use crate::args::{Args, What};
+use crate::job::width;
+
+const PROGRAM: &str = "fpdedup";
+
+fn main() -> ExitCode {
+    if let Some(code) = generate::requested::<Args>(PROGRAM) {
+        return code;
+    }
+    let args = Args::parse();
+    let result = run(&args);
+    let stopped =
+        |error: &anyhow::Error| error.downcast_ref::<Error>().is_some_and(|error| error.kind() == ErrorKind::Stopped);
+    if result.as_ref().is_err_and(stopped) {
+        return ExitCode::from(interrupt::EXIT_CODE);
+    }
+    finish(PROGRAM, result)
+}
+
+fn run(args: &Args) -> anyhow::Result<Outcome> {
+    allocator::give_back();
+    args.common.start()?;
+    match &args.what {
+        What::Pairs { which, options, store } => {
+            with_width!(width(store)?, F => pairs::pairs::<F>(args.common, *which, options, store))
+        }
+        What::Join { which, options, input, store, other } => {
+            with_width!(width(store)?, F => pairs::join::<F>(args.common, *which, options, input, store, other))
+        }
+        What::Clusters { min_size, report, options, store } => {
+            with_width!(width(store)?, F => clusters::run::<F>(args.common, *min_size, *report, options, store))
+        }
+        What::Keep { keep, options, store } => {
+            with_width!(width(store)?, F => keep::run::<F>(args.common, keep, options, store))
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! A file that appears under its name when it is whole.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use tempfile::{NamedTempFile, TempPath};
+
+use crate::input::Compression;
+
+const BUFFER: usize = 1 << 18;
+/// zstd's own default.
+const ZSTD_LEVEL: i32 = 3;
+
+/// A file that is being written.
+pub(super) struct File {
+    path: PathBuf,
+    /// The file until it is whole; none of what is no file, such as a pipe.
+    temporary: Option<TempPath>,
+    to: To,
+}
+
+enum To {
+    Plain(BufWriter<fs::File>),
+    Gzip(Box<flate2::write::GzEncoder<BufWriter<fs::File>>>),
+    Zstd(Box<zstd::Encoder<'static, BufWriter<fs::File>>>),
+}
+
+impl File {
+    pub(super) fn create(path: &Path, compression: Compression) -> io::Result<Self> {
+        let (file, temporary) = if path.exists() && !path.is_file() {
+            (fs::OpenOptions::new().write(true).open(path)?, None)
+        } else {
+            let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let (file, temporary) = make(directory, path)?.into_parts();
+            (file, Some(temporary))
+        };
+        let file = BufWriter::with_capacity(BUFFER, file);
+        let to = match compression {
+            Compression::None => To::Plain(file),
+            Compression::Gzip => {
+                To::Gzip(Box::new(flate2::write::GzEncoder::new(file, flate2::Compression::default())))
+            }
+            Compression::Zstd => To::Zstd(Box::new(zstd::Encoder::new(file, ZSTD_LEVEL)?)),
+        };
+        Ok(Self { path: path.to_owned(), temporary, to })
+    }
+
+    /// The name, for messages.
+    pub(super) fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// Writes the rest, and has the file appear.
+    pub(super) fn finish(self) -> anyhow::Result<()> {
+        let name = self.path.display().to_string();
+        let end = move || -> io::Result<()> {
+            let mut file = match self.to {
+                To::Plain(file) => file,
+                To::Gzip(encoder) => encoder.finish()?,
+                To::Zstd(encoder) => encoder.finish()?,
+            };
+            file.flush()?;
+            if let Some(temporary) = self.temporary {
+                file.get_ref().sync_all()?;
+                temporary.persist(&self.path).map_err(|error| error.error)?;
+            }
+            Ok(())
+        };
+        end().context(name)
+    }
+}
+
+impl Write for File {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.to {
+            To::Plain(file) => file.write(bytes),
+            To::Gzip(encoder) => encoder.write(bytes),
+            To::Zstd(encoder) => encoder.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.to {
+            To::Plain(file) => file.flush(),
+            To::Gzip(encoder) => encoder.flush(),
+            To::Zstd(encoder) => encoder.flush(),
+        }
+    }
+}
+
+/// A file beside the one that is to be, with the permissions that new files have.
+fn make(directory: &Path, path: &Path) -> io::Result<NamedTempFile> {
+    let prefix = format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(".tmp");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(directory)
+}

@@ -1,0 +1,153 @@
+//! Tables as output: TSV, NDJSON or Parquet, to standard output or to a file.
+//!
+//! Threads gather [`Rows`], whose text is made there; an [`Output`] writes them in the order in which it is given them. A
+//! file appears under its name when it is whole, and only then; its name tells format and compression.
+
+mod file;
+#[cfg_attr(not(feature = "parquet"), path = "parquet_missing.rs")]
+mod parquet;
+mod rows;
+
+pub use rows::{Column, Rows, Style};
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::{Context, bail};
+
+use crate::input::Compression;
+use file::File;
+
+/// What a table is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Tsv,
+    Ndjson,
+    Parquet,
+}
+
+/// Where rows are written.
+pub struct Output {
+    columns: &'static [Column],
+    format: Format,
+    sink: Sink,
+}
+
+enum Sink {
+    Standard(io::Stdout),
+    Text(Box<File>),
+    Parquet(Box<parquet::Writer>),
+}
+
+impl Output {
+    /// Opens the file, or standard output, for a table with these columns. `width` is that of its fingerprints; `texts`: its
+    /// ids are texts.
+    ///
+    /// # Errors
+    ///
+    /// When the name tells no format, or the file cannot be made.
+    pub fn open(
+        path: Option<&Path>,
+        json: bool,
+        columns: &'static [Column],
+        width: u32,
+        texts: &[bool],
+    ) -> anyhow::Result<Self> {
+        let Some(path) = path else {
+            let format = if json { Format::Ndjson } else { Format::Tsv };
+            return Ok(Self { columns, format, sink: Sink::Standard(io::stdout()) });
+        };
+        let (format, compression) = format_of(path, json)?;
+        let file = File::create(path, compression).with_context(|| format!("--output {}", path.display()))?;
+        let sink = match format {
+            Format::Parquet => Sink::Parquet(Box::new(parquet::Writer::new(file, columns, width, texts)?)),
+            _ => Sink::Text(Box::new(file)),
+        };
+        Ok(Self { columns, format, sink })
+    }
+
+    /// What rows for it look like.
+    #[must_use]
+    pub fn style(&self) -> Style {
+        match self.format {
+            Format::Tsv => Style::Tsv,
+            Format::Ndjson => Style::Json(self.columns),
+            Format::Parquet => Style::Columns,
+        }
+    }
+
+    /// Writes rows.
+    ///
+    /// # Errors
+    ///
+    /// Those of the file.
+    pub fn write(&mut self, rows: &Rows) -> anyhow::Result<()> {
+        match &mut self.sink {
+            Sink::Standard(out) => out.write_all(rows.text())?,
+            Sink::Text(file) => file.write_all(rows.text()).with_context(|| file.name())?,
+            Sink::Parquet(writer) => writer.write(rows)?,
+        }
+        Ok(())
+    }
+
+    /// Has a file appear under its name.
+    ///
+    /// # Errors
+    ///
+    /// Those of the file.
+    pub fn finish(self) -> anyhow::Result<()> {
+        match self.sink {
+            Sink::Standard(mut out) => Ok(out.flush()?),
+            Sink::Text(file) => file.finish(),
+            Sink::Parquet(writer) => writer.finish(),
+        }
+    }
+}
+
+/// The format and compression that a file's name tells.
+fn format_of(path: &Path, json: bool) -> anyhow::Result<(Format, Compression)> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let (name, compression) = match name.rsplit_once('.') {
+        Some((name, "gz")) => (name, Compression::Gzip),
+        Some((name, "zst")) => (name, Compression::Zstd),
+        _ => (name.as_str(), Compression::None),
+    };
+    let format = match name.rsplit_once('.') {
+        Some((_, "tsv")) => Format::Tsv,
+        Some((_, "ndjson" | "jsonl")) => Format::Ndjson,
+        Some((_, "parquet")) if compression == Compression::None => Format::Parquet,
+        Some((_, "parquet")) => {
+            bail!("--output {}: Parquet is compressed by itself; leave the second ending off", path.display())
+        }
+        // Devices and pipes have no ending.
+        _ if path.exists() && !path.is_file() => {
+            if json {
+                Format::Ndjson
+            } else {
+                Format::Tsv
+            }
+        }
+        _ => bail!(
+            "--output {}: the ending tells the format: .tsv, .ndjson or .parquet, the first two also with .gz or .zst",
+            path.display()
+        ),
+    };
+    Ok((format, compression))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endings() {
+        let of = |name: &str| format_of(Path::new(name), false).ok();
+        assert_eq!(of("a.tsv"), Some((Format::Tsv, Compression::None)));
+        assert_eq!(of("d/a.b.NDJSON.GZ"), Some((Format::Ndjson, Compression::Gzip)));
+        assert_eq!(of("a.jsonl.zst"), Some((Format::Ndjson, Compression::Zstd)));
+        assert_eq!(of("a.parquet"), Some((Format::Parquet, Compression::None)));
+        for wrong in ["a", "a.txt", "a.parquet.gz", "a.gz", "tsv"] {
+            assert_eq!(of(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Rows on their way to an output.
+
+use std::ops::Range;
+
+use fpstore::{Fingerprint, Id};
+
+use crate::common::SCHEMA_VERSION;
+use crate::number::{push_decimal, push_hex, push_json_text};
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name, in NDJSON and Parquet.
+    pub name: &'static str,
+    /// What stands in it.
+    pub kind: Kind,
+}
+
+/// What stands in a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Fingerprints.
+    Fingerprint,
+    /// Numbers.
+    Number,
+    /// Ids: numbers or texts.
+    Id,
+}
+
+impl Column {
+    /// A column of fingerprints.
+    #[must_use]
+    pub const fn fingerprint(name: &'static str) -> Self {
+        Self { name, kind: Kind::Fingerprint }
+    }
+
+    /// A column of numbers.
+    #[must_use]
+    pub const fn number(name: &'static str) -> Self {
+        Self { name, kind: Kind::Number }
+    }
+
+    /// A column of ids.
+    #[must_use]
+    pub const fn id(name: &'static str) -> Self {
+        Self { name, kind: Kind::Id }
+    }
+}
+
+/// How rows are kept.
+#[derive(Clone, Copy, Debug)]
+pub enum Style {
+    /// As lines with TABs.
+    Tsv,
+    /// As JSON objects with the names of these columns, a line each.
+    Json(&'static [Column]),
+    /// Cell by cell.
+    Columns,
+}
+
+/// Bytes after which rows should be handed on.
+const FULL: usize = 1 << 16;
+
+/// Some rows, filled cell by cell from left to right.
+#[derive(Debug)]
+pub struct Rows {
+    style: Style,
+    /// Lines; or cells one behind the other, as bytes.
+    text: Vec<u8>,
+    /// Where each cell ends, of cells.
+    ends: Vec<usize>,
+    /// The column that comes next.
+    column: usize,
+    count: u64,
+    /// Where this row begins, and its cells.
+    row: (usize, usize),
+    /// The cells that the next rows may begin with: bytes, cells, columns.
+    kept: Option<(Range<usize>, Range<usize>, usize)>,
+}
+
+impl Rows {
+    /// No rows.
+    #[must_use]
+    pub fn new(style: Style) -> Self {
+        Self {
+            style,
+            text: Vec::with_capacity(FULL + FULL / 4),
+            ends: Vec::new(),
+            column: 0,
+            count: 0,
+            row: (0, 0),
+            kept: None,
+        }
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether there are so many that they should be written.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.text.len() >= FULL
+    }
+
+    /// A fingerprint.
+    pub fn fingerprint<F: Fingerprint>(&mut self, fingerprint: F) {
+        self.begin();
+        match self.style {
+            Style::Tsv => push_hex(&mut self.text, fingerprint),
+            Style::Json(_) => {
+                self.text.push(b'"');
+                push_hex(&mut self.text, fingerprint);
+                self.text.push(b'"');
+            }
+            Style::Columns => (0..F::WORDS).for_each(|number| self.text.extend(fingerprint.word(number).to_be_bytes())),
+        }
+        self.end();
+    }
+
+    /// A number.
+    pub fn number(&mut self, number: u64) {
+        self.begin();
+        match self.style {
+            Style::Columns => self.text.extend(number.to_be_bytes()),
+            _ => push_decimal(&mut self.text, number),
+        }
+        self.end();
+    }
+
+    /// An id, or a count.
+    pub fn id(&mut self, id: &Id) {
+        match id {
+            Id::Number(number) | Id::Count(number) => self.number(*number),
+            Id::Text(text) => {
+                self.begin();
+                match self.style {
+                    Style::Json(_) => push_json_text(&mut self.text, text),
+                    _ => self.text.extend_from_slice(text.as_bytes()),
+                }
+                self.end();
+            }
+        }
+    }
+
+    /// Keeps the cells of this row so far for [`Rows::again`].
+    pub fn keep(&mut self) {
+        self.kept = Some((self.row.0..self.text.len(), self.row.1..self.ends.len(), self.column));
+    }
+
+    /// Begins a row with the cells that were kept.
+    pub fn again(&mut self) {
+        if let Some((bytes, cells, column)) = self.kept.clone() {
+            let (from, to) = (bytes.start, self.text.len());
+            self.text.extend_from_within(bytes);
+            for cell in cells {
+                self.ends.extend(self.ends.get(cell).map(|end| end - from + to));
+            }
+            self.column = column;
+        }
+    }
+
+    /// The end of a row.
+    pub fn end_row(&mut self) {
+        match self.style {
+            Style::Tsv => self.text.push(b'\n'),
+            Style::Json(_) => self.text.extend_from_slice(b"}\n"),
+            Style::Columns => {}
+        }
+        self.column = 0;
+        self.count += 1;
+        self.row = (self.text.len(), self.ends.len());
+    }
+
+    fn begin(&mut self) {
+        match self.style {
+            Style::Tsv if self.column > 0 => self.text.push(b'\t'),
+            Style::Json(columns) => {
+                if self.column == 0 {
+                    self.text.extend_from_slice(b"{\"schema_version\":");
+                    push_decimal(&mut self.text, SCHEMA_VERSION.into());
+                }
+                self.text.extend_from_slice(b",\"");
+                self.text.extend_from_slice(columns.get(self.column).map_or("", |column| column.name).as_bytes());
+                self.text.extend_from_slice(b"\":");
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self) {
+        if matches!(self.style, Style::Columns) {
+            self.ends.push(self.text.len());
+        }
+        self.column += 1;
+    }
+
+    pub(super) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// The cells of a column, of so many.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "for Parquet"))]
+    pub(super) fn cells(&self, column: usize, columns: usize) -> impl Iterator<Item = &[u8]> {
+        let cell = move |number: usize| {
+            let start = number.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
+            self.text.get(start..*self.ends.get(number)?)
+        };
+        (column..self.ends.len()).step_by(columns.max(1)).filter_map(cell)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fill(style: Style) -> Rows {
+        let mut rows = Rows::new(style);
+        for (row, id) in [Id::Number(7), Id::from("a\"b")].iter().enumerate() {
+            if row == 0 {
+                rows.fingerprint(0x1f_u64);
+                rows.number(3);
+                rows.keep();
+            } else {
+                rows.again();
+            }
+            rows.id(id);
+            rows.end_row();
+        }
+        rows
+    }
+
+    #[test]
+    fn lines_objects_and_cells() {
+        const COLUMNS: [Column; 3] = [Column::fingerprint("f"), Column::number("n"), Column::id("id")];
+        let tsv = fill(Style::Tsv);
+        assert_eq!(tsv.text(), b"000000000000001f\t3\t7\n000000000000001f\t3\ta\"b\n");
+        assert_eq!((tsv.count(), tsv.is_full()), (2, false));
+        let json = fill(Style::Json(&COLUMNS));
+        let lines: Vec<serde_json::Value> = json
+            .text()
+            .split(|&byte| byte == b'\n')
+            .filter(|line| !line.is_empty())
+            .map(|line| serde_json::from_slice(line).unwrap())
+            .collect();
+        let object =
+            |id: serde_json::Value| serde_json::json!({"schema_version": 1, "f": "000000000000001f", "n": 3, "id": id});
+        assert_eq!(lines, [object(7.into()), object("a\"b".into())]);
+        let columns = fill(Style::Columns);
+        let ids: Vec<&[u8]> = columns.cells(2, 3).collect();
+        assert_eq!(ids, [&7u64.to_be_bytes()[..], b"a\"b"]);
+        assert!(columns.cells(0, 3).all(|cell| cell == 0x1f_u64.to_be_bytes()));
+    }
+}
