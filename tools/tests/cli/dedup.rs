@@ -17,7 +17,7 @@ pub(crate) fn records(count: u64) -> Vec<Pair> {
     };
     let mut centre = 0;
     let mut record = |number: u64| {
-        if number % 9 == 0 {
+        if number.is_multiple_of(9) {
             centre = next();
         }
         let flips = (0..next() % 4).fold(0, |flips, _| flips | 1u64 << (next() % 64));

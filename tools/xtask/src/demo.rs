@@ -1,9 +1,10 @@
 //! `cargo xtask demo`: the store at work on real documents, from an input file to near-duplicates.
 //!
 //! The sample holds the simhash of 3,000 versions of pages of one book, with the page's path. The demonstration loads
-//! it with `fpload`, asks `fpquery` for the neighbours of every record, compares the answer with brute force, and shows
-//! which *different* paths carry nearly the same text.
+//! it with `fpload`, asks `fpquery` for the neighbours of every record, shows which *different* paths carry nearly the same
+//! text, and has `fpdedup` make clusters of all of them. Both answers are compared with brute force.
 
+mod clusters;
 mod pairs;
 mod report;
 
@@ -28,8 +29,8 @@ pub(crate) fn run() -> Result<()> {
     let programs = workspace.build("fpstore-tools")?;
 
     let directory = workspace.target.join("demo");
-    let stage =
-        Stage { store: directory.join("store"), list: directory.join("near-duplicates.tsv"), workspace, programs };
+    let (store, list) = (directory.join("store"), directory.join("near-duplicates.tsv"));
+    let stage = Stage { store, list, clusters: directory.join("clusters.tsv"), workspace, programs };
     stage.clear(&directory)?;
 
     let load = stage.load()?;
@@ -48,6 +49,15 @@ pub(crate) fn run() -> Result<()> {
     stage.statistics()?;
     say(report::ABOUT_THE_BOUND)?;
     say(&report::times(documents.len(), load, query))?;
+
+    let labels = clusters::parse(&stage.dedup()?, documents.len())?;
+    if labels != clusters::brute_force(&expected, documents.len()) {
+        bail!("fpdedup's clusters are not those of brute force");
+    }
+    fs::write(&stage.clusters, clusters::list(&labels, &documents))
+        .with_context(|| format!("cannot write {}", stage.clusters.display()))?;
+    say(&clusters::selection(&labels, &documents))?;
+    say(&format!("\nAll clusters are in {}", stage.short(&stage.clusters).display()))?;
     say(&stage.hint(&documents)?)
 }
 
@@ -57,6 +67,7 @@ struct Stage {
     programs: Programs,
     store: PathBuf,
     list: PathBuf,
+    clusters: PathBuf,
 }
 
 impl Stage {
@@ -87,14 +98,15 @@ impl Stage {
             .arg(self.short(&self.store));
         announce(&self.workspace, &command)?;
         let start = Instant::now();
-        let output = command.stderr(Stdio::inherit()).output().context("cannot run fpquery")?;
-        let elapsed = start.elapsed();
-        match output.status.code() {
-            Some(0) => {}
-            Some(1) => bail!("fpquery found nothing at all, although every record is its own neighbour"),
-            _ => bail!("fpquery failed ({}); its message is above", output.status),
-        }
-        Ok((String::from_utf8(output.stdout).context("fpquery's output is not UTF-8")?, elapsed))
+        let answers = printed(&mut command, "fpquery")?;
+        Ok((answers, start.elapsed()))
+    }
+
+    fn dedup(&self) -> Result<String> {
+        let mut command = self.program("fpdedup")?;
+        command.args(["clusters", "--distance", &DISTANCE.to_string()]).arg(self.short(&self.store));
+        announce(&self.workspace, &command)?;
+        printed(&mut command, "fpdedup")
     }
 
     fn statistics(&self) -> Result<()> {
@@ -118,6 +130,7 @@ impl Stage {
         let mut text = String::from("\nTo try next:\n");
         text +=
             &line("fpquery", format!("--nearest 5 {store} {any:016x}"), "the five records nearest to one fingerprint")?;
+        text += &line("fpdedup", format!("clusters --report {store}"), "how large clusters are, and which are chains")?;
         text += &line("fpdump", format!("layout {store}"), "what the files are made of, byte range by byte range")?;
         text += &line("fpdump", format!("verify {store}"), "every checksum and every rule of the format")?;
         text += "  cargo xtask test\n      every test of the project";
@@ -133,6 +146,15 @@ impl Stage {
     fn short<'a>(&self, path: &'a Path) -> &'a Path {
         self.workspace.short(path)
     }
+}
+
+/// What a program that has to find something prints.
+fn printed(command: &mut Command, name: &str) -> Result<String> {
+    let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("cannot run {name}"))?;
+    if !output.status.success() {
+        bail!("{name} failed ({}); its message is above", output.status);
+    }
+    String::from_utf8(output.stdout).with_context(|| format!("{name}'s output is not UTF-8"))
 }
 
 fn read_sample(path: &Path) -> Result<Vec<Document>> {
