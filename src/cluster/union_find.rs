@@ -20,6 +20,23 @@ impl UnionFind {
         Self { parents: (0..count).map(AtomicU32::new).collect() }
     }
 
+    /// Sets as [`UnionFind::parents`] has told them; none if those are no sets.
+    pub(crate) fn restore(parents: Vec<u32>) -> Option<Self> {
+        let sound = (0u32..).zip(&parents).all(|(number, &parent)| parent <= number);
+        sound.then(|| Self { parents: parents.into_iter().map(AtomicU32::new).collect() })
+    }
+
+    /// How many numbers there are.
+    pub(crate) fn count(&self) -> u32 {
+        // No more were made.
+        u32::try_from(self.parents.len()).unwrap_or(u32::MAX)
+    }
+
+    /// For each number one of its set that is not greater, while nobody unites any.
+    pub(crate) fn parents(&self) -> impl Iterator<Item = u32> {
+        self.parents.iter().map(|parent| parent.load(Relaxed))
+    }
+
     /// Makes one set of those of two numbers.
     pub(crate) fn unite(&self, mut a: u32, mut b: u32) {
         loop {

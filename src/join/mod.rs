@@ -17,6 +17,7 @@ mod ordered;
 mod passes;
 mod share;
 mod sides;
+mod sink;
 mod source;
 mod stop;
 mod tiles;
@@ -24,6 +25,7 @@ mod tiles;
 pub(crate) use ordered::{Output, ordered, pool};
 pub(crate) use passes::Taker;
 pub(crate) use share::Share;
+pub use sink::Sink;
 pub(crate) use stop::Step;
 
 use crate::error::{Error, Result};
@@ -101,21 +103,23 @@ impl<'a, F: Fingerprint> Join<'a, F> {
     }
 
     /// Hands all pairs to takers, on as many threads as rayon's current pool has, and what they make of them to `sink`, on
-    /// this one, in order, until it breaks.
+    /// this one, in order, until it breaks. The work has phases; those before `phase` are left out.
     ///
     /// # Errors
     /// Those of reading the segments, of takers and of `sink`.
     pub(crate) fn run<K: Taker<F>>(
         &self,
         taker: impl Fn() -> K + Sync,
-        sink: impl FnMut(K::Out) -> Result<ControlFlow<()>>,
+        sink: impl Sink<K::Out>,
+        phase: u32,
     ) -> Result<ControlFlow<()>> {
         let pool = pool()?;
         let sides = 1 + u64::from(self.right.is_some());
         let source = |segments: &[_]| pool.install(|| Source::new(segments, self.memory / 4 / sides));
         let left = source(self.left)?;
         let right = self.right.map(source).transpose()?;
-        Passes { join: self, pool: &pool, left, right, memory: Default::default(), taker: &taker, sink }.run()
+        let memory = Default::default();
+        Passes { join: self, pool: &pool, left, right, memory, taker: &taker, sink, phase }.run()
     }
 
     /// Fingerprints that are in memory at the same time.

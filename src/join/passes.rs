@@ -12,6 +12,7 @@ use super::mask;
 use super::node::Node;
 use super::ordered::{Output, ordered};
 use super::sides::{Side, Sides};
+use super::sink::Sink;
 use super::source::Source;
 use super::stop::Step;
 use crate::env::Array;
@@ -53,6 +54,8 @@ pub(super) struct Passes<'a, F, M, S> {
     /// Makes what takes the pairs, one a thread and pass.
     pub(super) taker: &'a M,
     pub(super) sink: S,
+    /// The first child of the root that is joined.
+    pub(super) phase: u32,
 }
 
 /// Fingerprints on each side; none on the right: pairs within the left are looked for.
@@ -63,7 +66,7 @@ where
     F: Fingerprint,
     K: Taker<F>,
     M: Fn() -> K + Sync,
-    S: FnMut(K::Out) -> Result<ControlFlow<()>>,
+    S: Sink<K::Out>,
 {
     /// All pairs.
     pub(super) fn run(&mut self) -> Result<ControlFlow<()>> {
@@ -87,13 +90,23 @@ where
             let times = if levels == 0 { 1 } else { children.len() as u64 };
             self.join.progress.begin(items.saturating_mul(times));
         }
-        if levels == 0 {
-            return self.tiles(node, path, bits);
-        }
-        for child in &children {
-            let groups = Groups::new(child.equal, bits);
-            if self.divide(child, path, groups)?.is_break() {
-                return Ok(ControlFlow::Break(()));
+        let first = if path.depth() == 0 { self.phase } else { 0 };
+        let alone = [node.clone()];
+        let nodes = if levels == 0 { &alone[..] } else { &children };
+        for (one, phase) in nodes.iter().zip(0u32..) {
+            if phase < first {
+                self.join.progress.advance(items);
+                continue;
+            }
+            let flow = match levels {
+                0 => self.tiles(one, path, bits)?,
+                _ => self.divide(one, path, Groups::new(one.equal, bits))?,
+            };
+            if flow.is_break() {
+                return Ok(flow);
+            }
+            if path.depth() == 0 {
+                self.sink.before_phase(phase + 1)?;
             }
         }
         Ok(ControlFlow::Continue(()))
@@ -200,7 +213,7 @@ where
         };
         let within = self.right.is_none();
         let worker = || (Joiner::new(k, within), Default::default(), taker());
-        ordered(pool, tasks(lefts, rights), worker, work, &mut self.sink)
+        ordered(pool, tasks(lefts, rights), worker, work, &mut |result| self.sink.take(result))
     }
 }
 

@@ -11,6 +11,7 @@ use super::mask;
 use super::node::Node;
 use super::ordered::{Output, ordered};
 use super::passes::{Passes, Taker};
+use super::sink::Sink;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use std::ops::{ControlFlow, Range};
@@ -20,7 +21,7 @@ where
     F: Fingerprint,
     K: Taker<F>,
     M: Fn() -> K + Sync,
-    S: FnMut(K::Out) -> Result<ControlFlow<()>>,
+    S: Sink<K::Out>,
 {
     /// The pairs of a node among the fingerprints of a path, in two to the power of `bits` tiles on each side.
     pub(super) fn tiles(&mut self, node: &Node<F>, path: &Path<F>, bits: u32) -> Result<ControlFlow<()>> {
@@ -74,7 +75,8 @@ where
                 joiner.compare(node, left, right, &mut |pairs| taker.take(pairs, output))?;
                 taker.flush(output)
             };
-        let flow = ordered(pool, tasks, || (Joiner::new(k, within), taker()), work, &mut self.sink)?;
+        let flow =
+            ordered(pool, tasks, || (Joiner::new(k, within), taker()), work, &mut |result| self.sink.take(result))?;
         if path.depth() == 0 && other.end == groups.count() {
             self.join.progress.advance(lefts.iter().map(|tile| tile.len() as u64).sum());
         }

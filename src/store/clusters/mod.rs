@@ -1,11 +1,13 @@
 //! Clusters: records that are linked by near pairs, directly or by others in between.
 
+mod checkpoint;
 mod clustering;
 mod groups;
 mod keeper;
 mod labels;
 mod report;
 
+use checkpoint::Checkpoint;
 pub use clustering::{Clustered, ClusteredIter, Clustering};
 pub use keeper::{Keeper, Ranking};
 pub use labels::Label;
@@ -17,7 +19,7 @@ use crate::bulk::Workspace;
 use crate::cluster::{Components, Numbers, UnionFind};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
-use crate::join::{Join, Output, Step, Taker};
+use crate::join::{Join, Output, Sink, Step, Taker};
 use crate::options::Options;
 use crate::segment::{Scratch, Segment};
 use std::marker::PhantomData;
@@ -55,6 +57,7 @@ pub struct Clusters<F: Fingerprint = u64> {
     temp_dir: PathBuf,
     options: Options,
     sizes: bool,
+    checkpoint: Option<PathBuf>,
     progress: Progress,
     fingerprints: PhantomData<F>,
 }
@@ -73,6 +76,7 @@ impl<F: Fingerprint> Store<F> {
             temp_dir: self.options.temp_dir.clone().unwrap_or_else(std::env::temp_dir),
             options: self.options.clone(),
             sizes: false,
+            checkpoint: None,
             progress: Progress::default(),
             fingerprints: PhantomData,
         })
@@ -103,6 +107,23 @@ impl<F: Fingerprint> Clusters<F> {
         self
     }
 
+    /// Keeps what was done in this file, so that a run that was stopped or killed can go on with the same file. It takes four bytes
+    /// a fingerprint, is written after each phase of the search, a few times in all, and is there until
+    /// [`Clusters::remove_checkpoint`].
+    #[must_use]
+    pub fn with_checkpoint(mut self, file: &Path) -> Self {
+        self.checkpoint = Some(file.to_owned());
+        self
+    }
+
+    /// Removes the file of [`Clusters::with_checkpoint`], if it is there.
+    ///
+    /// # Errors
+    /// `Io` if it cannot be removed.
+    pub fn remove_checkpoint(&self) -> Result<()> {
+        self.checkpoint.as_deref().map_or(Ok(()), |path| Checkpoint::new(self, path).remove())
+    }
+
     /// How far the search for pairs is.
     #[must_use]
     pub fn progress(&self) -> Progress {
@@ -124,10 +145,12 @@ impl<F: Fingerprint> Clusters<F> {
             return Err(Error::invalid(message).with_remedy("allow more, with --memory"));
         };
         let numbers = Numbers::<F>::new(&self.segments, spare / 2)?;
-        let sets = UnionFind::new(numbers.count());
+        let checkpoint = self.checkpoint.as_deref().map(|path| Checkpoint::new(self, path));
+        let before = checkpoint.as_ref().and_then(|checkpoint| checkpoint.load(numbers.count()));
+        let (sets, phase) = before.unwrap_or_else(|| (UnionFind::new(numbers.count()), 0));
         let taker = || Uniter { numbers: &numbers, sets: &sets, scratch: Scratch::default() };
         let join = Join::<F>::new(&self.segments, None, self.k, LEAST_JOIN + spare / 2, Arc::clone(&self.progress.0));
-        let _ = join.run(taker, |()| Ok(ControlFlow::Continue(())))?;
+        let _ = join.run(taker, Phases { checkpoint, sets: &sets }, phase)?;
         let components = Components::new(sets);
         Clustering::new(self, numbers, components, keeper)
     }
@@ -135,6 +158,22 @@ impl<F: Fingerprint> Clusters<F> {
     fn workspace(&self) -> Workspace {
         let memory = self.memory / 4;
         Workspace { env: Arc::clone(&self.options.env), directory: self.temp_dir.clone(), memory }
+    }
+}
+
+/// Writes a checkpoint after each phase.
+struct Phases<'a> {
+    checkpoint: Option<Checkpoint>,
+    sets: &'a UnionFind,
+}
+
+impl Sink<()> for Phases<'_> {
+    fn take(&mut self, (): ()) -> Result<ControlFlow<()>> {
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn before_phase(&mut self, phase: u32) -> Result<()> {
+        self.checkpoint.as_ref().map_or(Ok(()), |checkpoint| checkpoint.save(self.sets, phase))
     }
 }
 

@@ -12,7 +12,7 @@ use super::query::check_distance;
 use crate::bulk::Workspace;
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, Record};
-use crate::join::{Join, JoinProgress, Output, Step, Taker};
+use crate::join::{Join, JoinProgress, Output, Sink, Step, Taker};
 use crate::options::Options;
 use crate::segment::Segment;
 use expand::Expander;
@@ -100,6 +100,7 @@ pub struct Pairs<F: Fingerprint = u64> {
     temp_dir: PathBuf,
     options: Options,
     sorted: bool,
+    phase: u32,
     progress: Progress,
     fingerprints: std::marker::PhantomData<F>,
 }
@@ -155,6 +156,7 @@ impl<F: Fingerprint> Pairs<F> {
             temp_dir: store.options.temp_dir.clone().unwrap_or_else(std::env::temp_dir),
             options: store.options.clone(),
             sorted: false,
+            phase: 0,
             progress: Progress::default(),
             fingerprints: std::marker::PhantomData,
         })
@@ -180,6 +182,14 @@ impl<F: Fingerprint> Pairs<F> {
     #[must_use]
     pub fn sorted(mut self) -> Self {
         self.sorted = true;
+        self
+    }
+
+    /// Leaves out the phases before this one, whose results an earlier run has had ([`Sink::before_phase`]): the same stores, the
+    /// same distance, and the same visit. Sorted pairs come in one phase.
+    #[must_use]
+    pub fn from_phase(mut self, phase: u32) -> Self {
+        self.phase = phase;
         self
     }
 
@@ -210,13 +220,9 @@ impl<F: Fingerprint> Pairs<F> {
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading, or from temporary files; those of `sink`.
-    pub fn visit_distinct<T: Send>(
-        &self,
-        map: impl Fn(&[Pair<F>]) -> T + Sync,
-        sink: impl FnMut(T) -> Result<ControlFlow<()>>,
-    ) -> Result<()> {
+    pub fn visit_distinct<T: Send>(&self, map: impl Fn(&[Pair<F>]) -> T + Sync, mut sink: impl Sink<T>) -> Result<()> {
         let taker = || Lots { pairs: Vec::new(), map: &map };
-        if self.sorted { self.visit_sorted(false, taker, sink) } else { self.run(taker, sink) }
+        if self.sorted { self.visit_sorted(false, taker, &mut sink) } else { self.run(taker, &mut sink) }
     }
 
     /// Calls `sink` with what was gathered of all pairs of records, in order, until it breaks. `add` is called on the threads
@@ -227,29 +233,42 @@ impl<F: Fingerprint> Pairs<F> {
     pub fn visit_records<T: Default + Send>(
         &self,
         add: impl Fn(&mut T, RecordPairs<'_, F>) -> ControlFlow<()> + Sync,
-        mut sink: impl FnMut(T) -> Result<ControlFlow<()>>,
+        mut sink: impl Sink<T>,
     ) -> Result<()> {
         let taker = || Expander::new(&self.left, self.right.as_deref(), &add);
         if self.sorted {
-            return self.visit_sorted(true, taker, sink);
+            return self.visit_sorted(true, taker, &mut sink);
         }
-        if self.right.is_none() && self.visit_repeated(taker, &mut sink)?.is_break() {
-            return Ok(());
+        if self.phase == 0 {
+            if self.right.is_none() && self.visit_repeated(taker, &mut |result| sink.take(result))?.is_break() {
+                return Ok(());
+            }
+            sink.before_phase(1)?;
         }
-        self.run(taker, sink)
+        self.run(taker, &mut sink)
     }
 
-    fn run<K: Taker<F>>(
-        &self,
-        taker: impl Fn() -> K + Sync,
-        sink: impl FnMut(K::Out) -> Result<ControlFlow<()>>,
-    ) -> Result<()> {
+    fn run<K: Taker<F>>(&self, taker: impl Fn() -> K + Sync, sink: &mut dyn Sink<K::Out>) -> Result<()> {
         let progress = Arc::clone(&self.progress.0);
-        Join::new(&self.left, self.right.as_deref(), self.k, self.memory, progress).run(taker, sink).map(drop)
+        let join = Join::new(&self.left, self.right.as_deref(), self.k, self.memory, progress);
+        join.run(taker, Phased(sink), self.phase.saturating_sub(1)).map(drop)
     }
 
     fn workspace(&self, memory: u64) -> Workspace {
         Workspace { env: Arc::clone(&self.options.env), directory: self.temp_dir.clone(), memory }
+    }
+}
+
+/// Counts phases from the pairs of equal fingerprints on, which are not the join's.
+struct Phased<'a, T>(&'a mut dyn Sink<T>);
+
+impl<T> Sink<T> for Phased<'_, T> {
+    fn take(&mut self, result: T) -> Result<ControlFlow<()>> {
+        self.0.take(result)
+    }
+
+    fn before_phase(&mut self, phase: u32) -> Result<()> {
+        self.0.before_phase(phase + 1)
     }
 }
 

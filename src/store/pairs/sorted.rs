@@ -4,7 +4,7 @@ use super::{LOT, Pairs};
 use crate::bulk::Item;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::join::{Output, Step, Taker, ordered, pool};
+use crate::join::{Output, Sink, Step, Taker, ordered, pool};
 use std::ops::ControlFlow;
 
 /// Two fingerprints to be sorted.
@@ -57,7 +57,7 @@ impl<F: Fingerprint> Pairs<F> {
         &self,
         repeated: bool,
         taker: impl Fn() -> K + Sync,
-        mut sink: impl FnMut(K::Out) -> Result<ControlFlow<()>>,
+        sink: &mut dyn Sink<K::Out>,
     ) -> Result<()> {
         let half = self.memory / 2;
         let mut sorter = self.workspace(half).sorter(half);
@@ -65,7 +65,7 @@ impl<F: Fingerprint> Pairs<F> {
         if repeated && self.right.is_none() {
             let _ = self.visit_repeated(|| Gather(Vec::new()), &mut take)?;
         }
-        self.clone().with_memory(half).run(|| Gather(Vec::new()), take)?;
+        self.clone().with_memory(half).from_phase(0).run(|| Gather(Vec::new()), &mut take)?;
         let (sorted, pool) = (sorter.finish()?, pool()?);
         for chunk in sorted.chunks(half) {
             let chunk = chunk?;
@@ -75,7 +75,7 @@ impl<F: Fingerprint> Pairs<F> {
                 taker.take(&pairs, output)?;
                 taker.flush(output)
             };
-            if ordered(&pool, chunk.chunks(LOT).collect(), &taker, work, &mut sink)?.is_break() {
+            if ordered(&pool, chunk.chunks(LOT).collect(), &taker, work, &mut |result| sink.take(result))?.is_break() {
                 break;
             }
         }
