@@ -46,6 +46,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use xxhash_rust::xxh64::Xxh64;
 
 /// Name of the file that the writing process locks.
 const LOCK: &str = "LOCK";
@@ -146,6 +147,17 @@ impl<F: Fingerprint> Store<F> {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// A number that is another one when the store holds something else: a checksum of its segments' checksums.
+    #[must_use]
+    pub fn state(&self) -> u64 {
+        let mut state = Xxh64::new(0);
+        for segment in &self.segments {
+            state.update(&segment.footer_checksum().to_le_bytes());
+            state.update(&segment.file().length().to_le_bytes());
+        }
+        state.digest()
     }
 
     /// What was fixed when the store was created.

@@ -29,6 +29,13 @@ pub fn push_hex<F: Fingerprint>(out: &mut Vec<u8>, fingerprint: F) {
     }
 }
 
+/// A number that hardly another text has too; the same on every machine.
+#[must_use]
+pub fn hash(text: &str) -> u64 {
+    // FNV-1a.
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
 /// Appends a number in decimal.
 pub fn push_decimal(out: &mut Vec<u8>, mut number: u64) {
     let mut text = [b'0'; 20];

@@ -76,6 +76,12 @@ impl Output {
         }
     }
 
+    /// Whether it is a file of text: rows may be kept and written later, by [`Output::write_text`].
+    #[must_use]
+    pub fn is_text_file(&self) -> bool {
+        matches!(self.sink, Sink::Text(_))
+    }
+
     /// Writes rows.
     ///
     /// # Errors
@@ -83,9 +89,21 @@ impl Output {
     /// Those of the file.
     pub fn write(&mut self, rows: &Rows) -> anyhow::Result<()> {
         match &mut self.sink {
-            Sink::Standard(out) => out.write_all(rows.text())?,
-            Sink::Text(file) => file.write_all(rows.text()).with_context(|| file.name())?,
-            Sink::Parquet(writer) => writer.write(rows)?,
+            Sink::Parquet(writer) => writer.write(rows),
+            _ => self.write_text(rows.text()),
+        }
+    }
+
+    /// Writes the text of rows; nothing if it is no text that is written.
+    ///
+    /// # Errors
+    ///
+    /// Those of the file.
+    pub fn write_text(&mut self, text: &[u8]) -> anyhow::Result<()> {
+        match &mut self.sink {
+            Sink::Standard(out) => out.write_all(text)?,
+            Sink::Text(file) => file.write_all(text).with_context(|| file.name())?,
+            Sink::Parquet(_) => {}
         }
         Ok(())
     }

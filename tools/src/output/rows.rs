@@ -197,7 +197,9 @@ impl Rows {
         self.column += 1;
     }
 
-    pub(super) fn text(&self) -> &[u8] {
+    /// The text of all rows.
+    #[must_use]
+    pub fn text(&self) -> &[u8] {
         &self.text
     }
 

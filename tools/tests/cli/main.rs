@@ -12,6 +12,7 @@
 
 mod corpus;
 mod dedup;
+mod dedup_stopped;
 mod dump;
 mod dump_damage;
 mod dump_drawings;

@@ -41,6 +41,9 @@ pub(crate) fn run<F: Fingerprint>(
     let path = options.output.as_deref();
     // A name that is no good shows before the work is done.
     let output = labels.then(|| Output::open(path, job.json(), columns, F::WIDTH, &texts)).transpose()?;
+    if let Some((directory, about)) = job.about("clusters", &[&store])? {
+        clusters = clusters.with_checkpoint(&directory.join(format!("fpdedup-{about:016x}.sets")));
+    }
     let shown = job.watch("clusters", clusters.progress())?;
     let clustering = clusters.find(&Keeper::Smallest)?;
     shown.finish();
@@ -65,6 +68,7 @@ pub(crate) fn run<F: Fingerprint>(
         report::write(&clustering.report(LARGEST)?, k, job.json(), &mut out)?;
         out.flush()?;
     }
+    clusters.remove_checkpoint()?;
     if labels {
         job.done(count, "record");
     }

@@ -1,11 +1,12 @@
 //! What all subcommands do: open the store, share out the memory, show how far the work is, and listen to Ctrl-C.
 
+use std::fmt::Write;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use fpstore::{Filters, Fingerprint, Store};
+use fpstore::{Filters, Fingerprint, Sink, Store};
 use fpstore_tools::common::Common;
 use fpstore_tools::number::count_of;
 use fpstore_tools::output::{Output, Rows};
@@ -14,6 +15,7 @@ use fpstore_tools::{interrupt, memory};
 
 use crate::PROGRAM;
 use crate::args::Options;
+use crate::partial::{Partial, State};
 
 /// Output that waits to be written.
 const WAITING: u64 = 8 << 20;
@@ -57,7 +59,7 @@ impl<'a> Job<'a> {
     }
 
     /// The place for temporary files.
-    pub(crate) fn temp_dir(&self) -> std::path::PathBuf {
+    pub(crate) fn temp_dir(&self) -> PathBuf {
         self.options.tmp_dir.clone().unwrap_or_else(std::env::temp_dir)
     }
 
@@ -79,6 +81,23 @@ impl<'a> Job<'a> {
         Ok(shown)
     }
 
+    /// A number for files in `--tmp-dir` that are about the same work over the same stores, if there is such a directory.
+    pub(crate) fn about<F: Fingerprint>(
+        &self,
+        what: &str,
+        stores: &[&Store<F>],
+    ) -> anyhow::Result<Option<(PathBuf, u64)>> {
+        let Some(directory) = &self.options.tmp_dir else { return Ok(None) };
+        let mut about = format!("{what} {:?} {}", self.options.distance, self.common.json);
+        for store in stores {
+            let path = std::fs::canonicalize(store.path())?;
+            let statistics = store.statistics();
+            let (records, bytes) = (statistics.records, statistics.file_bytes);
+            let _ = write!(about, " {} {} {records} {bytes}", path.display(), store.state());
+        }
+        Ok(Some((directory.clone(), fpstore_tools::number::hash(&about))))
+    }
+
     /// A closing line on standard error.
     pub(crate) fn done(&self, count: u64, thing: &str) {
         if !self.common.quiet && !self.common.json {
@@ -96,18 +115,37 @@ fn eprint_line(text: &str) {
 /// Writes rows as they come. What goes wrong is kept, as the library knows errors of its own only.
 pub(crate) struct Writing {
     output: Output,
-    pub(crate) rows: u64,
+    rows: u64,
+    /// Where rows wait until all are there.
+    partial: Option<Partial>,
     failed: Option<anyhow::Error>,
 }
 
 impl Writing {
     pub(crate) fn new(output: Output) -> Self {
-        Self { output, rows: 0, failed: None }
+        Self { output, rows: 0, partial: None, failed: None }
+    }
+
+    /// Goes on with an earlier run, whose rows are those of the phases before the one returned.
+    pub(crate) fn resume(output: Output, partial: Partial) -> (Self, u32) {
+        let State { phase, rows, .. } = partial.state();
+        (Self { output, rows, partial: Some(partial), failed: None }, phase)
     }
 
     pub(crate) fn write(&mut self, rows: &Rows) -> ControlFlow<()> {
+        if self.failed.is_some() {
+            return ControlFlow::Break(());
+        }
         self.rows += rows.count();
-        match self.output.write(rows) {
+        let written = match &mut self.partial {
+            Some(partial) => partial.write(rows.text(), rows.count()),
+            None => self.output.write(rows),
+        };
+        self.goes_on(written)
+    }
+
+    fn goes_on(&mut self, done: anyhow::Result<()>) -> ControlFlow<()> {
+        match done {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 self.failed = Some(error);
@@ -117,10 +155,35 @@ impl Writing {
     }
 
     /// Has the output appear; the number of rows.
-    pub(crate) fn finish(self) -> anyhow::Result<u64> {
-        match self.failed {
-            Some(error) => Err(error),
-            None => self.output.finish().map(|()| self.rows),
+    pub(crate) fn finish(mut self) -> anyhow::Result<u64> {
+        if let Some(error) = self.failed {
+            return Err(error);
         }
+        if let Some(partial) = &self.partial {
+            partial.copy(&mut self.output)?;
+        }
+        self.output.finish()?;
+        self.partial.into_iter().for_each(Partial::remove);
+        Ok(self.rows)
+    }
+}
+
+/// [`Writing`] while the library finds rows.
+pub(crate) struct Rowing<'a>(pub(crate) &'a mut Writing);
+
+impl Sink<Option<Rows>> for Rowing<'_> {
+    fn take(&mut self, rows: Option<Rows>) -> fpstore::Result<ControlFlow<()>> {
+        Ok(rows.map_or(ControlFlow::Continue(()), |rows| self.0.write(&rows)))
+    }
+
+    fn before_phase(&mut self, phase: u32) -> fpstore::Result<()> {
+        if let Some(partial) = &mut self.0.partial
+            && self.0.failed.is_none()
+        {
+            // If it fails, the next rows end the work.
+            let done = partial.before_phase(phase);
+            let _ = self.0.goes_on(done);
+        }
+        Ok(())
     }
 }

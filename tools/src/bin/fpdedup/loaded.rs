@@ -15,7 +15,7 @@ use crate::job::{Job, open, width};
 pub(crate) struct Other<F: Fingerprint> {
     pub(crate) store: Store<F>,
     /// Where it is if it was a file; goes with it.
-    _directory: Option<TempDir>,
+    directory: Option<TempDir>,
 }
 
 impl<F: Fingerprint> Other<F> {
@@ -36,7 +36,7 @@ impl<F: Fingerprint> Other<F> {
             }
             let store = open::<F>(other)?;
             check_hasher(hasher, store.parameters().hasher()).with_context(|| other.display().to_string())?;
-            return Ok(Self { store, _directory: None });
+            return Ok(Self { store, directory: None });
         }
         let directory = tempfile::Builder::new().prefix("fpdedup-").tempdir_in(job.temp_dir());
         let directory =
@@ -62,7 +62,14 @@ impl<F: Fingerprint> Other<F> {
             .with_width(F::WIDTH)
             .with_ids(rule.kind().unwrap_or_default());
         let (store, _) = Store::create_loaded(&path, &parameters, &options, sorter.finish()?)?;
-        Ok(Self { store, _directory: Some(directory) })
+        Ok(Self { store, directory: Some(directory) })
+    }
+}
+
+impl<F: Fingerprint> Other<F> {
+    /// Whether it is a store, and will be there again.
+    pub(crate) fn is_store(&self) -> bool {
+        self.directory.is_none()
     }
 }
 

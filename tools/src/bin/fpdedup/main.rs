@@ -9,6 +9,7 @@ mod job;
 mod keep;
 mod loaded;
 mod pairs;
+mod partial;
 mod report;
 
 use std::process::ExitCode;

@@ -1,0 +1,112 @@
+//! A run of `fpdedup` that was killed or stopped goes on when it is started again, and ends with what an undisturbed one
+//! writes.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::support::{Place, fpdedup, fpload};
+
+/// Enough for a run of some tenths of a second.
+const RECORDS: u64 = 300_000;
+
+fn raw() -> Vec<u8> {
+    let mut state = 1u64;
+    let mut next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut value = state;
+        value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        value ^ (value >> 31)
+    };
+    let mut bytes = Vec::new();
+    for _ in 0..RECORDS / 4 {
+        let centre = next();
+        bytes.extend_from_slice(&centre.to_le_bytes());
+        for _ in 0..3 {
+            bytes.extend_from_slice(&(centre ^ 1 << (next() % 64) ^ 1 << (next() % 64)).to_le_bytes());
+        }
+    }
+    bytes
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn runs_go_on() {
+    let place = Place::new();
+    let input = place.file("input.u64", raw());
+    let store = place.path("store");
+    fpload().arg("--create").arg(&store).arg(&input).assert().success();
+    for (what, options) in
+        [("pairs", &["--threads", "1"][..]), ("pairs", &["--distinct"]), ("clusters", &[]), ("keep", &[])]
+    {
+        let expected = place.path("expected.tsv");
+        let begun = Instant::now();
+        fpdedup().arg(what).args(options).arg(&store).arg("-o").arg(&expected).assert().success();
+        let whole = begun.elapsed();
+        let temporary = place.path(&format!("temporary-{what}-{}", options.len()));
+        std::fs::create_dir(&temporary).unwrap();
+        let (mut stopped, mut went_on) = (0, 0);
+        for number in 1..60u32 {
+            let found = place.path("found.tsv");
+            let mut run = Command::new(env!("CARGO_BIN_EXE_fpdedup"));
+            run.arg(what).args(options).arg(&store).arg("-o").arg(&found).arg("--tmp-dir").arg(&temporary);
+            let before = !names(&temporary).is_empty();
+            let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            thread::sleep(whole * (number % 20) / 20 + Duration::from_millis(5));
+            let interrupt = number % 2 == 0;
+            if interrupt {
+                Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
+            } else {
+                run.kill().unwrap();
+            }
+            let status = run.wait().unwrap();
+            if status.success() {
+                went_on += u32::from(before);
+                assert!(std::fs::read(&found).unwrap() == std::fs::read(&expected).unwrap(), "{what} {number}");
+                assert_eq!(names(&temporary), [""; 0], "{what} {number}");
+                std::fs::remove_file(&found).unwrap();
+            } else {
+                stopped += 1;
+                // Before it listens, the signal itself ends it; a shell reports the same number.
+                assert!(!interrupt || status.code().is_none_or(|code| code == 130), "{status}");
+                assert!(!found.exists(), "half of the output has its name");
+            }
+            if number > 40 && went_on > 0 && stopped > 0 {
+                break;
+            }
+        }
+        assert!(went_on > 0 && stopped > 0, "{what}: {went_on} of {stopped} stopped runs went on");
+    }
+}
+
+#[test]
+fn what_is_kept_is_for_the_same_work_only() {
+    let place = Place::new();
+    let store = place.store(&[(0, 1), (1, 2), (7, 3)]);
+    let temporary = place.path("temporary");
+    std::fs::create_dir(&temporary).unwrap();
+    // Files that look like those of another run, and rubbish.
+    for name in ["fpdedup-0000000000000001.rows", "fpdedup-0000000000000001.phase", "other"] {
+        std::fs::write(temporary.join(name), "9 9 9\n").unwrap();
+    }
+    for (k, count) in [("1", 1), ("2", 2), ("3", 3)] {
+        let found = place.path("found.tsv");
+        let run = fpdedup()
+            .args(["pairs", "-k", k])
+            .arg(&store)
+            .arg("-o")
+            .arg(&found)
+            .arg("--tmp-dir")
+            .arg(&temporary)
+            .assert();
+        run.success();
+        assert_eq!(std::fs::read_to_string(&found).unwrap().lines().count(), count);
+    }
+    assert_eq!(names(&temporary).len(), 3);
+}
