@@ -97,7 +97,10 @@ fn every_keeper_with_ids_of_every_kind() {
                 Label::Id(best.unwrap())
             };
             for k in [0, 1, 3] {
-                assert!(found(&store, k, &Keeper::Smallest) == expected(&records, k, smallest), "{kind} {segments} {k}");
+                assert!(
+                    found(&store, k, &Keeper::Smallest) == expected(&records, k, smallest),
+                    "{kind} {segments} {k}"
+                );
                 assert!(found(&store, k, &Keeper::Largest) == expected(&records, k, largest), "{kind} {segments} {k}");
             }
             let keeper = Keeper::Ranked(Arc::new(rank));
