@@ -67,10 +67,12 @@ mod tests {
 
     #[test]
     fn large_batches_are_merged_and_small_ones_probe() {
-        for radius in 0..=3 {
+        for radius in 1..=3 {
             assert!(pays(1e8, 1e6, radius), "{radius}");
             assert!(!pays(1e8, 10.0, radius), "{radius}");
         }
+        // Within radius 0 a million queries want less than half of the blocks.
+        assert!(pays(1e8, 1e7, 0) && !pays(1e8, 1e5, 0));
         assert!(pays(1e6, 1e5, 1) && !pays(1e9, 1000.0, 1));
     }
 
