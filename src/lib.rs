@@ -56,7 +56,7 @@ pub use plan::Design;
 pub use search::{QueryTables, Work};
 pub use segment::Damage;
 pub use store::{
-    ClusterReport, Clustered, ClusteredIter, Clustering, Clusters, Keeper, Label, LargeCluster, LoadReport, Pair,
-    PairIter, Pairs, Progress, Ranking, RecordIter, RecordPair, RecordPairIter, RecordPairs, RemoveReport, Searcher,
-    SizeClass, Statistics, Store, TableStatistics, VerifyReport, parameters_of, verify,
+    Batch, ClusterReport, Clustered, ClusteredIter, Clustering, Clusters, Keeper, Label, LargeCluster, LoadReport,
+    Pair, PairIter, Pairs, Progress, Ranking, RecordIter, RecordPair, RecordPairIter, RecordPairs, RemoveReport,
+    Searcher, SizeClass, Statistics, Store, TableStatistics, VerifyReport, parameters_of, verify,
 };

@@ -18,6 +18,7 @@ pub(crate) mod filter_shape;
 mod form;
 pub(crate) mod join;
 pub(crate) mod masks;
+pub(crate) mod merging;
 mod permutation;
 pub(crate) mod probing;
 mod skew;

@@ -5,8 +5,10 @@
 //! them; a decoded key is compared by counting differing bits, never by its prefix, so whatever a block holds within
 //! k counts. A narrow key whose leading bits are near enough names a row, which is compared whole. What several tables see is reported once by whoever asks. [`scan`] is brute force over the first table:
 //! the reference that the index is checked against, and the way to answer where probing would read everything anyway.
+//! [`merge`] does for a large batch what probing does one by one.
 
 mod batch;
+mod merge;
 mod probe;
 mod scan;
 mod segment_plan;
@@ -14,9 +16,10 @@ mod visit;
 mod work;
 
 pub use batch::QueryTables;
+pub(crate) use merge::{Pair, merge_segment};
 pub(crate) use probe::{Asked, Part, Prober};
 pub(crate) use scan::scan_segment;
-pub(crate) use segment_plan::SegmentPlan;
+pub(crate) use segment_plan::{SegmentPlan, merging_pays};
 pub use work::Work;
 
 use crate::error::Result;

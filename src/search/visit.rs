@@ -25,8 +25,10 @@ pub(super) struct Near<F> {
 /// A row that a narrow key names: to be compared with the query.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NamedRow {
-    query: u32,
-    row: u64,
+    /// The query's number.
+    pub(super) query: u32,
+    /// The row's.
+    pub(super) row: u64,
 }
 
 /// Decodes a block and visits its fingerprints within the distance, or notes the rows that may be.
@@ -106,7 +108,7 @@ pub(super) fn visit_rows<F: Fingerprint, B>(
     named: &[NamedRow],
     scratch: &mut Scratch,
     work: &mut Work,
-    visit: &mut impl FnMut(usize, Found<F>) -> ControlFlow<B>,
+    mut visit: impl FnMut(usize, Found<F>) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>> {
     /// Rows that are on the way together.
     const AHEAD: usize = 32;
@@ -142,7 +144,7 @@ pub(super) fn visit_rows<F: Fingerprint, B>(
 
 /// The numbers of the bits that are set, ascending.
 #[inline]
-fn ones(mut bits: u64) -> impl Iterator<Item = usize> {
+pub(super) fn ones(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let position = bits.trailing_zeros();
         bits &= bits.checked_sub(1)?;

@@ -16,6 +16,8 @@ pub struct Work {
     pub candidates: u64,
     /// Segments that were read whole because that was cheaper than probing, or was asked for.
     pub scans: u64,
+    /// Segments that were merged with a batch of queries.
+    pub merges: u64,
 }
 
 impl AddAssign for Work {
@@ -25,6 +27,7 @@ impl AddAssign for Work {
         self.blocks += other.blocks;
         self.candidates += other.candidates;
         self.scans += other.scans;
+        self.merges += other.merges;
     }
 }
 

@@ -22,6 +22,7 @@ mod verify;
 mod verify_ids;
 mod writer;
 
+pub(crate) use block_index::BlockIndex;
 pub(crate) use directory::Directory;
 pub(crate) use file::SegmentFile;
 pub(crate) use filter::{Filter, FilterPrefix};

@@ -6,6 +6,7 @@
 //! manifest's name durable, nobody knows which manifest a power failure would leave. The store then takes no further
 //! writes ([`ErrorKind::Poisoned`]) until it is opened again.
 
+mod batch;
 mod clusters;
 mod create;
 mod directory;
@@ -19,6 +20,7 @@ mod rewrite;
 mod statistics;
 mod verify;
 
+pub use batch::Batch;
 pub use clusters::{
     ClusterReport, Clustered, ClusteredIter, Clustering, Clusters, Keeper, Label, LargeCluster, Ranking, SizeClass,
 };
@@ -38,7 +40,7 @@ use crate::fingerprint::{Fingerprint, Match};
 use crate::format::Parameters;
 use crate::format::manifest::{ManifestData, Numbering, SegmentEntry};
 use crate::manifest;
-use crate::options::Options;
+use crate::options::{Filters, Options};
 use crate::segment::{Filter, Segment};
 use filters::FilterMaker;
 use std::any::Any;
@@ -257,6 +259,12 @@ impl<F: Fingerprint> Store<F> {
     #[must_use]
     pub fn searcher(&self) -> Searcher<'_, F> {
         Searcher::new(&self.segments)
+    }
+
+    /// Begins with the filters in the background, or makes them now, of a store that was opened without
+    /// ([`crate::Filters::Off`]).
+    pub fn make_filters(&mut self, when: Filters) {
+        self.filters = FilterMaker::begin(&self.segments, &self.options.clone().with_filters(when));
     }
 
     /// Returns when the filters that are made in the background are there ([`crate::Filters`]).

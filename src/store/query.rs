@@ -272,7 +272,7 @@ fn collect<F: Fingerprint>(
 }
 
 /// Matches in the order of answers, equal ones of several segments once, counts of a fingerprint added up.
-fn in_order<F: Fingerprint>(mut matches: Vec<Match<F>>) -> Vec<Match<F>> {
+pub(super) fn in_order<F: Fingerprint>(mut matches: Vec<Match<F>>) -> Vec<Match<F>> {
     // Those of one segment are.
     if !matches.is_sorted() {
         matches.sort_unstable();

@@ -29,6 +29,7 @@ mod load_refused;
 mod memory;
 mod plans;
 mod query;
+mod query_batch;
 mod query_stream;
 mod query_usage;
 mod remove;

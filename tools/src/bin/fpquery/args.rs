@@ -19,6 +19,7 @@ Examples:
   fpquery --nearest 5 store 832fe9f6aa2f461a   the five nearest, however far
   fpquery --count --with-query-id --input new.ndjson --id-column n store
   fpquery --stats --input new.u64 store > matches.tsv
+  fpquery --batch always --input crawl.u64 store > matches.tsv
   fpquery --corpus all.u64 --input new.tsv     no store: the queries in memory, a file of any size streams by";
 
 /// Who is near? Finds the stored fingerprints that differ from a query in at most K bits: all of them, always.
@@ -68,6 +69,12 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) scan: bool,
 
+    /// Whether many queries are sorted and merged with the whole store, which is read once, instead of being looked up
+    /// one by one: where that is faster; always; or never. A regular file is read in lots of up to a million queries for
+    /// it, a pipe in what is there
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto", conflicts_with = "corpus")]
+    pub(crate) batch: BatchMode,
+
     /// Put the query's id in front of every line; queries without ids are numbered from 0
     #[arg(long)]
     pub(crate) with_query_id: bool,
@@ -114,6 +121,14 @@ impl Args {
 pub(crate) enum Read {
     Mmap,
     Pread,
+}
+
+/// Whether queries are merged with the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BatchMode {
+    Auto,
+    Always,
+    Never,
 }
 
 /// On or off.

@@ -7,7 +7,7 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
-use fpstore::{Fingerprint, Store};
+use fpstore::{Batch, Fingerprint, Store};
 use rayon::prelude::*;
 
 use crate::answer::{Style, records};
@@ -20,6 +20,12 @@ const PIECE_BYTES: usize = 4 << 20;
 
 /// Pieces of a batch for every thread, so that a slow one does not keep the others waiting.
 const PIECES_PER_THREAD: usize = 4;
+
+/// Matches of merged queries that are held before they are written, if the queries are like those of a sample.
+const HELD_MATCHES: usize = 1 << 23;
+
+/// Merged queries whose answers one thread writes down.
+const MERGED_PIECE: usize = 2048;
 
 /// Answers queries in one way.
 pub(crate) struct Asker<'a, F: Fingerprint> {
@@ -53,6 +59,55 @@ impl<F: Fingerprint> Asker<'_, F> {
             }
         }
         Ok(())
+    }
+
+    /// The same by merging the batch with the store. Only the matches of a lot of its queries are held, which is the
+    /// smaller the more of them there are.
+    pub(crate) fn merge(
+        &self,
+        k: u32,
+        mut batch: &[Query<F>],
+        out: &mut impl Write,
+        totals: &mut Totals,
+    ) -> anyhow::Result<()> {
+        let per_query = self.expected_matches(k, batch)?;
+        while !batch.is_empty() {
+            let (lot, left) = batch.split_at(batch.len().min(HELD_MATCHES / per_query).max(1));
+            let fingerprints: Vec<F> = lot.iter().map(|query| query.fingerprint).collect();
+            let answers = self.store.query_batch_counted(&fingerprints, k, Batch::Always, &mut totals.work)?;
+            totals.queries += lot.len() as u64;
+            let pieces = lot.chunks(MERGED_PIECE).zip(answers.chunks(MERGED_PIECE)).collect::<Vec<_>>();
+            for pieces in pieces.chunks(rayon::current_num_threads() * PIECES_PER_THREAD) {
+                let texts = pieces.par_iter().map(|(queries, answers)| {
+                    let mut text = Vec::new();
+                    queries
+                        .iter()
+                        .zip(*answers)
+                        .for_each(|(query, matches)| self.style.push(&mut text, query, matches));
+                    (text, answers.iter().map(|matches| records(matches)).sum::<u64>())
+                });
+                for (text, matches) in texts.collect::<Vec<_>>() {
+                    out.write_all(&text)?;
+                    totals.matches += matches;
+                }
+            }
+            batch = left;
+        }
+        Ok(())
+    }
+
+    /// How many matches a query has, judging by some.
+    fn expected_matches(&self, k: u32, batch: &[Query<F>]) -> fpstore::Result<usize> {
+        const SAMPLE: usize = 64;
+        if batch.len() <= 4 * SAMPLE {
+            return Ok(1);
+        }
+        let mut searcher = self.store.searcher();
+        let mut matches = 0;
+        for query in batch.iter().step_by(batch.len() / SAMPLE) {
+            matches += searcher.query(query.fingerprint, k)?.len();
+        }
+        Ok((matches / SAMPLE).max(1))
     }
 
     fn piece<'q>(&self, queries: &'q [Query<F>]) -> fpstore::Result<Piece<'q, F>> {

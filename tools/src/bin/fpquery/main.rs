@@ -22,7 +22,7 @@ use fpstore::{Filters, Fingerprint, Options, Store};
 use fpstore_tools::exit::{Outcome, finish};
 use fpstore_tools::{allocator, generate, with_width};
 
-use crate::args::Args;
+use crate::args::{Args, BatchMode};
 use crate::batch::Asker;
 use crate::queries::Queries;
 use crate::question::Question;
@@ -32,6 +32,9 @@ const PROGRAM: &str = "fpquery";
 
 /// Queries that are answered together, at most.
 const BATCH: usize = 4096;
+
+/// The same where they may be merged with the store: the more, the faster.
+const MERGED: usize = 1 << 20;
 
 fn main() -> ExitCode {
     if let Some(code) = generate::requested::<Args>(PROGRAM) {
@@ -60,19 +63,36 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path) -> anyhow::Result<Outcome> 
         bail!("--distance {distance}: fingerprints of {} bits differ in no more", F::WIDTH);
     }
     let mut queries = Queries::<F>::new(args, &args.options)?;
-    let filters = args.filter.map_or_else(Filters::default, Filters::from);
+    let question = Question::new(args, fpstore::parameters_of(store, &Options::new())?.max_distance());
+    // Merging needs no filters: they are made when queries probe.
+    let merging = merging_distance(args, &question)?.filter(|_| args.batch == BatchMode::Always || queries.all_there());
+    let wanted = args.filter.map_or_else(Filters::default, Filters::from);
+    let later = merging.is_some() && args.filter.is_none();
+    let mut probed = !later;
+    let filters = if later { Filters::Off } else { wanted };
     let options = Options::new().with_read_mode(args.read.into()).with_filters(filters);
-    let store = Store::<F>::open_read_only(store, &options)?;
+    let mut store = Store::<F>::open_read_only(store, &options)?;
     queries.check_hasher(store.parameters().hasher())?;
-    let question = Question::new(args, store.parameters().max_distance());
     warn_of_wide_radius(args, &question, &store);
 
-    let asker = Asker { store: &store, question, style: args.into(), timed: args.stats };
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut totals = Totals::default();
     loop {
-        let (batch, end) = queries.next_batch(BATCH);
-        asker.answer(&batch, &mut out, &mut totals)?;
+        let (batch, end) = queries.next_batch(if merging.is_some() { MERGED } else { BATCH });
+        let merges = |k: &u32| args.batch == BatchMode::Always || store.batch_pays(batch.len(), *k);
+        let merged = merging.filter(merges);
+        if merged.is_none() && !std::mem::replace(&mut probed, true) {
+            store.make_filters(wanted);
+        }
+        let asker = Asker { store: &store, question, style: args.into(), timed: args.stats };
+        match merged {
+            Some(k) => asker.merge(k, &batch, &mut out, &mut totals)?,
+            None => {
+                for batch in batch.chunks(BATCH) {
+                    asker.answer(batch, &mut out, &mut totals)?;
+                }
+            }
+        }
         // Whoever waits for these answers may send more only after seeing them.
         out.flush()?;
         match end {
@@ -86,6 +106,15 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path) -> anyhow::Result<Outcome> 
         totals.report(&mut io::stderr().lock(), args.common.json)?;
     }
     Ok(if totals.matches > 0 { Outcome::Done } else { Outcome::NothingFound })
+}
+
+/// The distance within which queries may be merged with the store, if they may.
+fn merging_distance(args: &Args, question: &Question) -> anyhow::Result<Option<u32>> {
+    match (args.batch, question.of_a_batch()) {
+        (BatchMode::Never, _) => Ok(None),
+        (BatchMode::Always, None) => bail!("--batch always goes with neither --first nor --nearest nor --scan"),
+        (_, distance) => Ok(distance),
+    }
 }
 
 fn warn_of_wide_radius<F: Fingerprint>(args: &Args, question: &Question, store: &Store<F>) {

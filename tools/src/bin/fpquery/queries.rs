@@ -25,6 +25,8 @@ pub(crate) struct Queries<F: Fingerprint> {
     /// Who made them, where their header says so.
     hasher: Option<String>,
     next_number: u64,
+    /// Whether they never keep anybody waiting.
+    all_there: bool,
 }
 
 #[derive(Debug)]
@@ -54,7 +56,13 @@ impl<F: Fingerprint> Queries<F> {
             }
             (None, queries) => From::Arguments(arguments(queries)?),
         };
-        Ok(Self { from, hasher, next_number: 0 })
+        let all_there = matches!(from, From::Arguments(_)) || is_regular(args.input.as_deref());
+        Ok(Self { from, hasher, next_number: 0, all_there })
+    }
+
+    /// Whether more queries can be waited for, because they come from a file and not from somebody who waits for answers.
+    pub(crate) fn all_there(&self) -> bool {
+        self.all_there
     }
 
     /// Refuses queries of another hasher than the fingerprints', where both are known.
@@ -68,7 +76,7 @@ impl<F: Fingerprint> Queries<F> {
         }
     }
 
-    /// The next queries, at most `limit`, without waiting for more once there is one. What went wrong is told after
+    /// The next queries, at most `limit`, without waiting for somebody to send more once there is one. What went wrong is told after
     /// the queries before it, so that they are still answered.
     pub(crate) fn next_batch(&mut self, limit: usize) -> (Vec<Query<F>>, End) {
         let mut batch = Vec::new();
@@ -80,7 +88,7 @@ impl<F: Fingerprint> Queries<F> {
             }
             let waits = match &self.from {
                 From::Arguments(_) => false,
-                From::Reader(reader) => !reader.ready(),
+                From::Reader(reader) => !self.all_there && !reader.ready(),
             };
             if waits || batch.len() >= limit {
                 return (batch, None);
@@ -106,6 +114,13 @@ impl<F: Fingerprint> Queries<F> {
         self.next_number += 1;
         Ok(Some(Query { fingerprint, id: id.unwrap_or(Id::Number(number)) }))
     }
+}
+
+/// Whether an input, standard input if there is no name, is a regular file.
+fn is_regular(input: Option<&OsStr>) -> bool {
+    // Where there is no such name, nobody knows, and nothing is waited for.
+    let file = input.filter(|file| *file != "-").unwrap_or(OsStr::new("/dev/stdin"));
+    std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file())
 }
 
 fn arguments<F: Fingerprint>(queries: &[String]) -> anyhow::Result<VecDeque<F>> {

@@ -44,6 +44,14 @@ impl Question {
         }
     }
 
+    /// The distance, if the question is one that a batch of queries can be asked together.
+    pub(crate) fn of_a_batch(&self) -> Option<u32> {
+        match (self.what, self.scan) {
+            (What::All(k), false) => Some(k),
+            _ => None,
+        }
+    }
+
     /// The matches of one query, by distance, fingerprint and id.
     pub(crate) fn ask<F: Fingerprint>(&self, searcher: &mut Searcher<'_, F>, query: F) -> Result<Vec<Match<F>>> {
         match (self.what, self.scan) {

@@ -34,6 +34,8 @@ struct Report {
     candidates: u64,
     /// Segments that were compared whole, because that was cheaper or asked for.
     segments_scanned: u64,
+    /// Segments that batches of queries were merged with; these queries have no latency.
+    segments_merged: u64,
     latency_us: Percentiles,
 }
 
@@ -75,6 +77,7 @@ impl Totals {
                 blocks_read: self.work.blocks,
                 candidates: self.work.candidates,
                 segments_scanned: self.work.scans,
+                segments_merged: self.work.merges,
                 latency_us,
             };
             return report::json(out, &report);
@@ -96,6 +99,7 @@ impl Totals {
                 ("blocks read", per_query(self.work.blocks)),
                 ("candidates", per_query(self.work.candidates)),
                 ("segments scanned", per_query(self.work.scans)),
+                ("segments merged", count(self.work.merges)),
                 ("latency", latency),
             ],
         )

@@ -1,0 +1,86 @@
+//! Whether a batch of queries is merged with a table or probes it.
+
+use super::probing::{Shape, masks};
+use super::{TableForm, Timings};
+
+/// Most flips of a prefix that are tried for a query.
+const MOST_FLIPS: f64 = 50_000.0;
+
+/// Bits of a prefix beyond those that number a table's keys; more are not needed to tell them apart.
+const SPARE_BITS: u32 = 5;
+
+/// Time to sort a query by a table's keys, in nanoseconds. Like the others here it is measured, for a million queries.
+const SORT: f64 = 60.0;
+
+/// Time to make a prefix, to mark it, to make it again, and to ask whether a key has it.
+const PROBE: f64 = 6.0;
+
+/// Time to ask for a decoded key whether its prefix is marked.
+const KEY: f64 = 1.7;
+
+/// Time to see that a block has no mark.
+const SKIP: f64 = 8.0;
+
+/// Time to compare a query with a key that has one of its prefixes.
+const MEET: f64 = 40.0;
+
+/// Longest prefix by which sorted queries are looked up.
+const LONGEST: u32 = 32;
+
+/// Longest prefix by which a batch looks for keys in a table with so many leading bits: as long as its flips are not
+/// too many.
+pub(crate) fn longest_prefix(leading: u32, radius: u32) -> u32 {
+    (0..=leading.min(LONGEST)).rev().find(|&prefix| masks(prefix, radius) <= MOST_FLIPS).unwrap_or(0)
+}
+
+/// Time to merge so many queries with a table within `radius`, in nanoseconds of one thread. `covered` says how many
+/// blocks the keys with one prefix of a length extend over.
+pub(crate) fn nanos(shape: Shape, radius: u32, queries: f64, covered: impl Fn(u32) -> f64) -> f64 {
+    let needed = (shape.keys.max(1.0).log2() as u32).saturating_add(SPARE_BITS);
+    let prefix = longest_prefix(shape.leading, radius).min(needed);
+    let keys_per_block = shape.keys / shape.blocks.max(1.0);
+    let probes = queries * masks(prefix, radius);
+    let met = probes * covered(prefix) * keys_per_block;
+    let blocks = (probes * (1.0 + covered(prefix))).min(shape.blocks);
+    let Timings { key, next_block, row, .. } = Timings::IN_USE;
+    let compared = if shape.form == TableForm::Full { 0.0 } else { row };
+    queries * SORT
+        + probes * PROBE
+        + shape.blocks * SKIP
+        + blocks * (next_block + keys_per_block * (key + KEY))
+        + met * (MEET + compared)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::probing::{choose, evenly};
+
+    fn shape(keys: f64) -> Shape {
+        Shape { blocks: keys / 50.0, keys, leading: 32, form: TableForm::Full, width: 64, filter: None }
+    }
+
+    fn pays(keys: f64, queries: f64, radius: u32) -> bool {
+        let covered = || evenly(keys / 50.0);
+        nanos(shape(keys), radius, queries, covered()) < queries * choose(shape(keys), radius, covered()).nanos
+    }
+
+    #[test]
+    fn large_batches_are_merged_and_small_ones_probe() {
+        for radius in 1..=3 {
+            assert!(pays(1e8, 1e6, radius), "{radius}");
+            assert!(!pays(1e8, 10.0, radius), "{radius}");
+        }
+        // Within radius 0 a million queries want less than half of the blocks.
+        assert!(pays(1e8, 1e7, 0) && !pays(1e8, 1e5, 0));
+        assert!(pays(1e6, 1e5, 1) && !pays(1e9, 1000.0, 1));
+    }
+
+    #[test]
+    fn prefixes_are_shorter_where_radii_are_wide() {
+        assert_eq!((longest_prefix(64, 1), longest_prefix(28, 1), longest_prefix(64, 3)), (32, 28, 32));
+        assert!((15..20).contains(&longest_prefix(64, 6)));
+        assert_eq!(longest_prefix(64, 64), 15);
+        assert_eq!(longest_prefix(0, 3), 0);
+    }
+}
