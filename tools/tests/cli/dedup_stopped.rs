@@ -77,7 +77,7 @@ fn runs_go_on() {
                 assert!(!interrupt || status.code().is_none_or(|code| code == 130), "{status}");
                 assert!(!found.exists(), "half of the output has its name");
             }
-            if number > 40 && went_on > 0 && stopped > 0 {
+            if number > 12 && went_on > 0 && stopped > 0 {
                 break;
             }
         }
