@@ -22,8 +22,8 @@ mod source;
 mod stop;
 mod tiles;
 
-pub(crate) use ordered::{Output, ordered, pool};
-pub(crate) use passes::Taker;
+pub(crate) use ordered::{Output, Parcel, ordered, pool, unpacked};
+pub(crate) use passes::{MakeTaker, Taker};
 pub(crate) use share::Share;
 pub use sink::Sink;
 pub(crate) use stop::Step;
@@ -107,10 +107,10 @@ impl<'a, F: Fingerprint> Join<'a, F> {
     ///
     /// # Errors
     /// Those of reading the segments, of takers and of `sink`.
-    pub(crate) fn run<K: Taker<F>>(
+    pub(crate) fn run(
         &self,
-        taker: impl Fn() -> K + Sync,
-        sink: impl Sink<K::Out>,
+        taker: MakeTaker<'_, F>,
+        sink: &mut dyn Sink<Parcel>,
         phase: u32,
     ) -> Result<ControlFlow<()>> {
         let pool = pool()?;
@@ -119,7 +119,7 @@ impl<'a, F: Fingerprint> Join<'a, F> {
         let left = source(self.left)?;
         let right = self.right.map(source).transpose()?;
         let memory = Default::default();
-        Passes { join: self, pool: &pool, left, right, memory, taker: &taker, sink, phase }.run()
+        Passes { join: self, pool: &pool, left, right, memory, taker, sink, phase }.run()
     }
 
     /// Fingerprints that are in memory at the same time.

@@ -7,6 +7,7 @@
 use super::stop::{Step, Stop};
 use crate::error::{Error, Result};
 use rayon::ThreadPool;
+use std::any::Any;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
@@ -16,25 +17,39 @@ const WAITING: usize = 2;
 /// Tasks a thread may be ahead.
 const AHEAD: usize = 8;
 
+/// A result of whatever type. What makes results and what takes them know it; all between would have to be compiled anew for
+/// each type, which is most of the library.
+pub(crate) type Parcel = Box<dyn Any + Send>;
+
+/// What takes parcels, for somebody who takes what is in them.
+pub(crate) fn unpacked<T: 'static>(
+    mut sink: impl FnMut(T) -> Result<ControlFlow<()>>,
+) -> impl FnMut(Parcel) -> Result<ControlFlow<()>> {
+    move |parcel| match parcel.downcast() {
+        Ok(result) => sink(*result),
+        Err(_) => Err(Error::invalid("a result is of another type than the one expected")),
+    }
+}
+
 /// Where a task's results go.
 #[derive(Debug)]
-pub(crate) struct Output<T>(SyncSender<Result<T>>);
+pub(crate) struct Output(SyncSender<Result<Parcel>>);
 
-impl<T> Output<T> {
+impl Output {
     /// Hands on a result, when there is room for it.
-    pub(crate) fn send(&self, result: T) -> Step {
-        self.0.send(Ok(result)).map_err(|_| Stop::Enough)
+    pub(crate) fn send<T: Send + 'static>(&self, result: T) -> Step {
+        self.0.send(Ok(Box::new(result))).map_err(|_| Stop::Enough)
     }
 }
 
 /// Does tasks on the pool's threads, each of which has a `worker` of its own, and calls `sink` on this one with all that
 /// they make, until it breaks. The threads of the pool wait for each other and for `sink`: nobody else should need them.
-pub(crate) fn ordered<J: Send, W, T: Send>(
+pub(crate) fn ordered<J: Send, W>(
     pool: &ThreadPool,
     tasks: Vec<J>,
     worker: impl Fn() -> W + Sync,
-    work: impl Fn(&mut W, J, &Output<T>) -> Step + Sync,
-    sink: &mut dyn FnMut(T) -> Result<ControlFlow<()>>,
+    work: impl Fn(&mut W, J, &Output) -> Step + Sync,
+    sink: &mut dyn FnMut(Parcel) -> Result<ControlFlow<()>>,
 ) -> Result<ControlFlow<()>> {
     let threads = pool.current_num_threads().min(tasks.len());
     let tasks = Mutex::new(tasks.into_iter());
@@ -62,7 +77,7 @@ pub(crate) fn ordered<J: Send, W, T: Send>(
 }
 
 /// The next task, and the queue for its results: opened in the order of the tasks.
-fn next<J, T>(tasks: &Mutex<std::vec::IntoIter<J>>, open: &SyncSender<Receiver<Result<T>>>) -> Option<(J, Output<T>)> {
+fn next<J>(tasks: &Mutex<std::vec::IntoIter<J>>, open: &SyncSender<Receiver<Result<Parcel>>>) -> Option<(J, Output)> {
     let mut tasks = tasks.lock().unwrap_or_else(PoisonError::into_inner);
     let task = tasks.next()?;
     let (sender, results) = sync_channel(WAITING);
@@ -71,9 +86,9 @@ fn next<J, T>(tasks: &Mutex<std::vec::IntoIter<J>>, open: &SyncSender<Receiver<R
 }
 
 /// Ends with the queues closed, so that nobody goes on for nothing.
-fn drain<T>(
-    opened: Receiver<Receiver<Result<T>>>,
-    sink: &mut dyn FnMut(T) -> Result<ControlFlow<()>>,
+fn drain(
+    opened: Receiver<Receiver<Result<Parcel>>>,
+    sink: &mut dyn FnMut(Parcel) -> Result<ControlFlow<()>>,
 ) -> Result<ControlFlow<()>> {
     for results in opened {
         for result in results {
@@ -99,17 +114,19 @@ mod tests {
     fn run(threads: usize, stop_at: usize) -> (Vec<usize>, Result<ControlFlow<()>>) {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let (mut seen, begun) = (Vec::new(), AtomicUsize::new(0));
-        let work = |begun: &mut &AtomicUsize, task: usize, output: &Output<usize>| {
+        let work = |begun: &mut &AtomicUsize, task: usize, output: &Output| {
             begun.fetch_add(1, Ordering::Relaxed);
             if task == 900 {
                 return Err(Stop::Failed(Error::invalid("task 900")));
             }
             (0..task % 17).try_for_each(|number| output.send(100 * task + number))
         };
-        let result = ordered(&pool, (0..1000).collect(), || &begun, work, &mut |one| {
+        let mut sink = unpacked(|one: usize| {
             seen.push(one);
             Ok(if seen.len() == stop_at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         });
+        let result = ordered(&pool, (0..1000).collect(), || &begun, work, &mut sink);
+        drop(sink);
         // Who is ahead waits.
         assert!(stop_at > 1000 || begun.load(Ordering::Relaxed) < stop_at + 2 * AHEAD * threads);
         (seen, result)

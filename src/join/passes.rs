@@ -10,7 +10,7 @@ use super::group::Joiner;
 use super::hash::Groups;
 use super::mask;
 use super::node::Node;
-use super::ordered::{Output, ordered};
+use super::ordered::{Output, Parcel, ordered};
 use super::sides::{Side, Sides};
 use super::sink::Sink;
 use super::source::Source;
@@ -32,19 +32,16 @@ const MOST_BITS: u32 = 18;
 const TASK: usize = 8192;
 
 /// What is done with pairs on the threads that find them.
-pub(crate) trait Taker<F>: Sized {
-    /// What it makes of them.
-    type Out: Send;
-
+pub(crate) trait Taker<F> {
     /// Takes some pairs, perhaps to keep them for later.
-    fn take(&mut self, pairs: &[(F, F)], output: &Output<Self::Out>) -> Step;
+    fn take(&mut self, pairs: &[(F, F)], output: &Output) -> Step;
 
     /// Hands on what it has kept.
-    fn flush(&mut self, output: &Output<Self::Out>) -> Step;
+    fn flush(&mut self, output: &Output) -> Step;
 }
 
 /// What all passes of one join share.
-pub(super) struct Passes<'a, F, M, S> {
+pub(super) struct Passes<'a, 't, F> {
     pub(super) join: &'a Join<'a, F>,
     pub(super) pool: &'a ThreadPool,
     pub(super) left: Source<F>,
@@ -52,8 +49,8 @@ pub(super) struct Passes<'a, F, M, S> {
     /// What is in memory of each side.
     pub(super) memory: [Option<Array<F>>; 2],
     /// Makes what takes the pairs, one a thread and pass.
-    pub(super) taker: &'a M,
-    pub(super) sink: S,
+    pub(super) taker: MakeTaker<'t, F>,
+    pub(super) sink: &'a mut dyn Sink<Parcel>,
     /// The first child of the root that is joined.
     pub(super) phase: u32,
 }
@@ -61,13 +58,10 @@ pub(super) struct Passes<'a, F, M, S> {
 /// Fingerprints on each side; none on the right: pairs within the left are looked for.
 type Sizes = (u64, Option<u64>);
 
-impl<F, K, M, S> Passes<'_, F, M, S>
-where
-    F: Fingerprint,
-    K: Taker<F>,
-    M: Fn() -> K + Sync,
-    S: Sink<K::Out>,
-{
+/// Makes a taker for a thread.
+pub(crate) type MakeTaker<'t, F> = &'t (dyn Fn() -> Box<dyn Taker<F> + 't> + Sync + 't);
+
+impl<'t, F: Fingerprint> Passes<'_, 't, F> {
     /// All pairs.
     pub(super) fn run(&mut self) -> Result<ControlFlow<()>> {
         let mut sample = self.left.sample()?;
@@ -197,7 +191,7 @@ where
         let rights = right.map(|source| pool.install(|| load(source, path, groups, range, right_counts, right_memory)));
         let rights = rights.transpose()?;
         let (k, progress, taker) = (self.join.k, &self.join.progress, self.taker);
-        let work = |worker: &mut (Joiner<F>, [Vec<F>; 2], K), task: Task<'_, F>, output: &Output<K::Out>| {
+        let work = |worker: &mut Worker<'t, F>, task: Task<'_, F>, output: &Output| {
             let (joiner, [left_buffer, right_buffer], taker) = worker;
             for (left, right) in task {
                 progress.check()?;
@@ -216,6 +210,9 @@ where
         ordered(pool, tasks(lefts, rights), worker, work, &mut |result| self.sink.take(result))
     }
 }
+
+/// What a thread has: buffers for the groups of each side, and who takes pairs.
+type Worker<'t, F> = (Joiner<F>, [Vec<F>; 2], Box<dyn Taker<F> + 't>);
 
 /// Some buckets: the fingerprints of each side.
 type Task<'a, F> = Vec<(&'a mut [F], Option<&'a mut [F]>)>;

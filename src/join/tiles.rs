@@ -11,18 +11,11 @@ use super::mask;
 use super::node::Node;
 use super::ordered::{Output, ordered};
 use super::passes::{Passes, Taker};
-use super::sink::Sink;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use std::ops::{ControlFlow, Range};
 
-impl<F, K, M, S> Passes<'_, F, M, S>
-where
-    F: Fingerprint,
-    K: Taker<F>,
-    M: Fn() -> K + Sync,
-    S: Sink<K::Out>,
-{
+impl<'t, F: Fingerprint> Passes<'_, 't, F> {
     /// The pairs of a node among the fingerprints of a path, in two to the power of `bits` tiles on each side.
     pub(super) fn tiles(&mut self, node: &Node<F>, path: &Path<F>, bits: u32) -> Result<ControlFlow<()>> {
         let groups = Groups::new(mask::all(), bits);
@@ -69,12 +62,13 @@ where
             }
         }
         let (taker, progress) = (self.taker, &self.join.progress);
-        let work =
-            |(joiner, taker): &mut (Joiner<F>, K), (left, right): (&[F], Option<&[F]>), output: &Output<K::Out>| {
-                progress.check()?;
-                joiner.compare(node, left, right, &mut |pairs| taker.take(pairs, output))?;
-                taker.flush(output)
-            };
+        let work = |(joiner, taker): &mut (Joiner<F>, Box<dyn Taker<F> + 't>),
+                    (left, right): (&[F], Option<&[F]>),
+                    output: &Output| {
+            progress.check()?;
+            joiner.compare(node, left, right, &mut |pairs| taker.take(pairs, output))?;
+            taker.flush(output)
+        };
         let flow =
             ordered(pool, tasks, || (Joiner::new(k, within), taker()), work, &mut |result| self.sink.take(result))?;
         if path.depth() == 0 && other.end == groups.count() {

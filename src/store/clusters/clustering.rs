@@ -7,7 +7,7 @@ use super::{Clusters, Label, Progress};
 use crate::cluster::{Components, Numbers};
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, IdKind, Record};
-use crate::join::{Output, Share, ordered, pool};
+use crate::join::{Output, Share, ordered, pool, unpacked};
 use crate::segment::Segment;
 use crate::store::pairs::lookup::Pieces;
 use std::ops::ControlFlow;
@@ -54,7 +54,7 @@ impl<F: Fingerprint> Clustering<F> {
         let mut labels = Gathering::new(kind, components.count(), keeper, clusters.workspace());
         let mut sizes = clusters.sizes.then(|| vec![0u64; components.count()]);
         // What stands for each fingerprint that is not alone.
-        let work = |(): &mut (), share: Share, output: &Output<Vec<(usize, F, u64, Id)>>| {
+        let work = |(): &mut (), share: Share, output: &Output| {
             clusters.progress.check()?;
             let mut told = Vec::new();
             let mut groups = Groups::new(&segments, &numbers, &components, share)?;
@@ -73,7 +73,7 @@ impl<F: Fingerprint> Clustering<F> {
             output.send(told)
         };
         let shares = shares(&segments)?;
-        let _ = ordered(&pool()?, shares, || (), work, &mut |told: Vec<(usize, F, u64, Id)>| {
+        let take = |told: Vec<(usize, F, u64, Id)>| {
             for (component, fingerprint, records, best) in told {
                 labels.add(component, fingerprint, &best)?;
                 if let Some(size) = sizes.as_mut().and_then(|sizes| sizes.get_mut(component)) {
@@ -81,7 +81,8 @@ impl<F: Fingerprint> Clustering<F> {
                 }
             }
             Ok(ControlFlow::Continue(()))
-        })?;
+        };
+        let _ = ordered(&pool()?, shares, || (), work, &mut unpacked(take))?;
         let labels = labels.finish()?;
         Ok(Self {
             segments,
@@ -108,12 +109,12 @@ impl<F: Fingerprint> Clustering<F> {
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading; those of `sink`.
-    pub fn visit<T: Default + Send>(
+    pub fn visit<T: Default + Send + 'static>(
         &self,
         add: impl Fn(&mut T, Clustered<F>) -> ControlFlow<()> + Sync,
-        mut sink: impl FnMut(T) -> Result<ControlFlow<()>>,
+        sink: impl FnMut(T) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let work = |(): &mut (), share: Share, output: &Output<T>| {
+        let work = |(): &mut (), share: Share, output: &Output| {
             self.progress.check()?;
             let mut gathered = T::default();
             for record in ClusteredIter::new(self, share)? {
@@ -123,7 +124,7 @@ impl<F: Fingerprint> Clustering<F> {
             }
             output.send(gathered)
         };
-        ordered(&pool()?, shares(&self.segments)?, || (), work, &mut sink).map(drop)
+        ordered(&pool()?, shares(&self.segments)?, || (), work, &mut unpacked(sink)).map(drop)
     }
 
     /// Calls `sink` with the label of each cluster, in the order in which the store has their first fingerprints, until it
@@ -137,7 +138,7 @@ impl<F: Fingerprint> Clustering<F> {
             Component(usize),
             Alone(Label<F>),
         }
-        let work = |(): &mut (), share: Share, output: &Output<Vec<Told<F>>>| {
+        let work = |(): &mut (), share: Share, output: &Output| {
             self.progress.check()?;
             let mut told = Vec::new();
             let mut groups = Groups::new(&self.segments, &self.numbers, &self.components, share)?;
@@ -155,7 +156,7 @@ impl<F: Fingerprint> Clustering<F> {
             output.send(told)
         };
         let mut seen = vec![0u64; self.components.count().div_ceil(64)];
-        let mut tell = |told: Vec<Told<F>>| {
+        let tell = |told: Vec<Told<F>>| {
             for one in told {
                 let label = match one {
                     Told::Alone(label) => label,
@@ -175,7 +176,7 @@ impl<F: Fingerprint> Clustering<F> {
             }
             Ok(ControlFlow::Continue(()))
         };
-        ordered(&pool()?, shares(&self.segments)?, || (), work, &mut tell).map(drop)
+        ordered(&pool()?, shares(&self.segments)?, || (), work, &mut unpacked(tell)).map(drop)
     }
 
     /// The label of a fingerprint's cluster, and its records if they were counted. `ids` are those of the fingerprint, or the

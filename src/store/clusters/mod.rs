@@ -19,7 +19,7 @@ use crate::bulk::Workspace;
 use crate::cluster::{Components, Numbers, UnionFind};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
-use crate::join::{Join, Output, Sink, Step, Taker};
+use crate::join::{Join, Output, Parcel, Sink, Step, Taker};
 use crate::options::Options;
 use crate::segment::{Scratch, Segment};
 use std::marker::PhantomData;
@@ -148,9 +148,10 @@ impl<F: Fingerprint> Clusters<F> {
         let checkpoint = self.checkpoint.as_deref().map(|path| Checkpoint::new(self, path));
         let before = checkpoint.as_ref().and_then(|checkpoint| checkpoint.load(numbers.count()));
         let (sets, phase) = before.unwrap_or_else(|| (UnionFind::new(numbers.count()), 0));
-        let taker = || Uniter { numbers: &numbers, sets: &sets, scratch: Scratch::default() };
+        let uniter = || Uniter { numbers: &numbers, sets: &sets, scratch: Scratch::default() };
+        let taker = || -> Box<dyn Taker<F> + '_> { Box::new(uniter()) };
         let join = Join::<F>::new(&self.segments, None, self.k, LEAST_JOIN + spare / 2, Arc::clone(&self.progress.0));
-        let _ = join.run(taker, Phases { checkpoint, sets: &sets }, phase)?;
+        let _ = join.run(&taker, &mut Phases { checkpoint, sets: &sets }, phase)?;
         let components = Components::new(sets);
         Clustering::new(self, numbers, components, keeper)
     }
@@ -167,8 +168,8 @@ struct Phases<'a> {
     sets: &'a UnionFind,
 }
 
-impl Sink<()> for Phases<'_> {
-    fn take(&mut self, (): ()) -> Result<ControlFlow<()>> {
+impl Sink<Parcel> for Phases<'_> {
+    fn take(&mut self, _: Parcel) -> Result<ControlFlow<()>> {
         Ok(ControlFlow::Continue(()))
     }
 
@@ -185,9 +186,7 @@ struct Uniter<'a, F> {
 }
 
 impl<F: Fingerprint> Taker<F> for Uniter<'_, F> {
-    type Out = ();
-
-    fn take(&mut self, pairs: &[(F, F)], _: &Output<()>) -> Step {
+    fn take(&mut self, pairs: &[(F, F)], _: &Output) -> Step {
         for &(a, b) in pairs {
             let a = self.numbers.of(a, &mut self.scratch)?;
             self.sets.unite(a, self.numbers.of(b, &mut self.scratch)?);
@@ -195,7 +194,7 @@ impl<F: Fingerprint> Taker<F> for Uniter<'_, F> {
         Ok(())
     }
 
-    fn flush(&mut self, _: &Output<()>) -> Step {
+    fn flush(&mut self, _: &Output) -> Step {
         Ok(())
     }
 }

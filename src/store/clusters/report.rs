@@ -5,7 +5,7 @@ use super::groups::{Groups, records_of};
 use super::{Clustering, Label};
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id};
-use crate::join::{Output, Share, ordered, pool};
+use crate::join::{Output, Share, ordered, pool, unpacked};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -88,9 +88,9 @@ impl<F: Fingerprint> Clustering<F> {
 
     /// Of clusters of one fingerprint: how many there are of each size, and the `count` largest.
     fn alone(&self, count: usize) -> Result<Told<F>> {
-        let work = |(): &mut (), share: Share, output: &Output<Told<F>>| {
+        let work = |(): &mut (), share: Share, output: &Output| {
             let mut groups = Groups::new(&self.segments, &self.numbers, &self.components, share)?;
-            let (mut by_size, mut largest, mut ids) = (BTreeMap::new(), Vec::new(), Vec::new());
+            let (mut by_size, mut largest, mut ids) = (BTreeMap::<u64, u64>::new(), Vec::new(), Vec::new());
             while let Some((fingerprint, component)) = groups.next_fingerprint()? {
                 let records = count_records(&mut groups, fingerprint, &mut ids)?;
                 if component.is_none() {
@@ -101,12 +101,13 @@ impl<F: Fingerprint> Clustering<F> {
             output.send((by_size, keep_largest(largest, count)))
         };
         let (mut by_size, mut largest) = (BTreeMap::new(), Vec::new());
-        let _ = ordered(&pool()?, shares(&self.segments)?, || (), work, &mut |(sizes, mut some): Told<F>| {
+        let take = |(sizes, mut some): Told<F>| {
             sizes.into_iter().for_each(|(size, clusters)| *by_size.entry(size).or_default() += clusters);
             largest.append(&mut some);
             largest = keep_largest(std::mem::take(&mut largest), count);
             Ok(ControlFlow::Continue(()))
-        })?;
+        };
+        let _ = ordered(&pool()?, shares(&self.segments)?, || (), work, &mut unpacked(take))?;
         Ok((by_size, largest))
     }
 
@@ -120,7 +121,7 @@ impl<F: Fingerprint> Clustering<F> {
             )
             .collect();
         type Members<F> = Vec<(usize, F, u64)>;
-        let work = |(): &mut (), share: Share, output: &Output<Members<F>>| {
+        let work = |(): &mut (), share: Share, output: &Output| {
             let mut groups = Groups::new(&self.segments, &self.numbers, &self.components, share)?;
             let (mut members, mut ids) = (Vec::new(), Vec::new());
             while let Some((fingerprint, component)) = groups.next_fingerprint()? {
@@ -132,12 +133,13 @@ impl<F: Fingerprint> Clustering<F> {
         };
         let mut members: Vec<Sample<F>> = clusters.iter().map(|_| Sample::default()).collect();
         if !wanted.is_empty() {
-            let _ = ordered(&pool()?, shares(&self.segments)?, || (), work, &mut |some: Members<F>| {
+            let take = |some: Members<F>| {
                 for (number, fingerprint, records) in some {
                     members.iter_mut().skip(number).take(1).for_each(|sample| sample.add(fingerprint, records));
                 }
                 Ok(ControlFlow::Continue(()))
-            })?;
+            };
+            let _ = ordered(&pool()?, shares(&self.segments)?, || (), work, &mut unpacked(take))?;
         }
         let looked_at = clusters.iter().zip(members).map(|((records, place), mut sample)| {
             let label = match *place {

@@ -4,7 +4,7 @@ use super::lookup::{IdLookup, Pieces};
 use super::{Pair, Pairs, RecordPairs};
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id};
-use crate::join::{Output, Share, Step, Taker, ordered, pool};
+use crate::join::{MakeTaker, Output, Parcel, Share, Step, Taker, ordered, pool};
 use crate::segment::Segment;
 use crate::store::RecordIter;
 use std::ops::ControlFlow;
@@ -32,7 +32,7 @@ pub(super) struct Expander<'a, F, T, A> {
 impl<'a, F, T, A> Expander<'a, F, T, A>
 where
     F: Fingerprint,
-    T: Default + Send,
+    T: Default + Send + 'static,
     A: Fn(&mut T, RecordPairs<'_, F>) -> ControlFlow<()>,
 {
     pub(super) fn new(left: &'a [Arc<Segment>], right: Option<&'a [Arc<Segment>]>, add: &'a A) -> Self {
@@ -41,7 +41,7 @@ where
     }
 
     /// All pairs of records of two fingerprints.
-    fn expand(&mut self, pair: Pair<F>, output: &Output<T>) -> Step {
+    fn expand(&mut self, pair: Pair<F>, output: &Output) -> Step {
         let within = self.right.is_none();
         let other = self.right.as_mut().unwrap_or(&mut self.left);
         let b = other.ids(pair.b)?;
@@ -54,7 +54,7 @@ where
     }
 
     /// Pairs of fingerprints that have too many records for memory.
-    fn pieces(&mut self, pair: Pair<F>, output: &Output<T>) -> Step {
+    fn pieces(&mut self, pair: Pair<F>, output: &Output) -> Step {
         let left = self.left.segments();
         let right = self.right.as_ref().map_or(left, IdLookup::segments);
         let same = self.right.is_none() && pair.a == pair.b;
@@ -77,7 +77,7 @@ where
     }
 
     /// Every two of some ids of one fingerprint.
-    fn triangle(&mut self, pair: Pair<F>, ids: &[Id], output: &Output<T>) -> Step {
+    fn triangle(&mut self, pair: Pair<F>, ids: &[Id], output: &Output) -> Step {
         if let [Id::Count(count)] = ids {
             let several = if *count > 1 { ids } else { &[] };
             return self.product(pair, several, several, output);
@@ -91,7 +91,7 @@ where
     }
 
     /// Each of some ids with each of some others.
-    fn product(&mut self, pair: Pair<F>, a: &[Id], b: &[Id], output: &Output<T>) -> Step {
+    fn product(&mut self, pair: Pair<F>, a: &[Id], b: &[Id], output: &Output) -> Step {
         for a in a.chunks(at_once(a)) {
             for b in b.chunks(at_once(b)) {
                 self.empty = false;
@@ -112,16 +112,14 @@ fn at_once(ids: &[Id]) -> usize {
 impl<F, T, A> Taker<F> for Expander<'_, F, T, A>
 where
     F: Fingerprint,
-    T: Default + Send,
+    T: Default + Send + 'static,
     A: Fn(&mut T, RecordPairs<'_, F>) -> ControlFlow<()>,
 {
-    type Out = T;
-
-    fn take(&mut self, pairs: &[(F, F)], output: &Output<T>) -> Step {
+    fn take(&mut self, pairs: &[(F, F)], output: &Output) -> Step {
         pairs.iter().try_for_each(|&(a, b)| self.expand(Pair { a, b }, output))
     }
 
-    fn flush(&mut self, output: &Output<T>) -> Step {
+    fn flush(&mut self, output: &Output) -> Step {
         if self.empty {
             return Ok(());
         }
@@ -132,14 +130,14 @@ where
 
 impl<F: Fingerprint> Pairs<F> {
     /// Hands each fingerprint that has several records to takers, as a pair with itself.
-    pub(super) fn visit_repeated<K: Taker<F>>(
+    pub(super) fn visit_repeated(
         &self,
-        taker: impl Fn() -> K + Sync,
-        sink: &mut dyn FnMut(K::Out) -> Result<ControlFlow<()>>,
+        taker: MakeTaker<'_, F>,
+        sink: &mut dyn FnMut(Parcel) -> Result<ControlFlow<()>>,
     ) -> Result<ControlFlow<()>> {
         let fingerprints: u64 = self.left.iter().map(|segment| segment.footer().fingerprints).sum();
         let shares = Share::cut(&self.left, usize::try_from(fingerprints / SHARE).unwrap_or(0) + 1)?;
-        let work = |taker: &mut K, share: Share, output: &Output<K::Out>| {
+        let work = |taker: &mut Box<dyn Taker<F> + '_>, share: Share, output: &Output| {
             self.progress.check()?;
             let mut last = None;
             let mut repeated = None;

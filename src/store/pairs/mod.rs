@@ -12,10 +12,11 @@ use super::query::check_distance;
 use crate::bulk::Workspace;
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, Record};
-use crate::join::{Join, JoinProgress, Output, Sink, Step, Taker};
+use crate::join::{Join, JoinProgress, MakeTaker, Output, Parcel, Sink, Step, Taker, unpacked};
 use crate::options::Options;
 use crate::segment::Segment;
 use expand::Expander;
+use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -102,7 +103,7 @@ pub struct Pairs<F: Fingerprint = u64> {
     sorted: bool,
     phase: u32,
     progress: Progress,
-    fingerprints: std::marker::PhantomData<F>,
+    fingerprints: PhantomData<F>,
 }
 
 /// How far a join is; may be looked at from other threads.
@@ -158,7 +159,7 @@ impl<F: Fingerprint> Pairs<F> {
             sorted: false,
             phase: 0,
             progress: Progress::default(),
-            fingerprints: std::marker::PhantomData,
+            fingerprints: PhantomData,
         })
     }
 
@@ -220,9 +221,14 @@ impl<F: Fingerprint> Pairs<F> {
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading, or from temporary files; those of `sink`.
-    pub fn visit_distinct<T: Send>(&self, map: impl Fn(&[Pair<F>]) -> T + Sync, mut sink: impl Sink<T>) -> Result<()> {
-        let taker = || Lots { pairs: Vec::new(), map: &map };
-        if self.sorted { self.visit_sorted(false, taker, &mut sink) } else { self.run(taker, &mut sink) }
+    pub fn visit_distinct<T: Send + 'static>(
+        &self,
+        map: impl Fn(&[Pair<F>]) -> T + Sync,
+        sink: impl Sink<T>,
+    ) -> Result<()> {
+        let taker = || -> Box<dyn Taker<F> + '_> { Box::new(Lots { pairs: Vec::new(), map: &map }) };
+        let mut sink = Unpacked::new(sink);
+        if self.sorted { self.visit_sorted(false, &taker, &mut sink) } else { self.run(&taker, &mut sink) }
     }
 
     /// Calls `sink` with what was gathered of all pairs of records, in order, until it breaks. `add` is called on the threads
@@ -230,28 +236,30 @@ impl<F: Fingerprint> Pairs<F> {
     ///
     /// # Errors
     /// As [`Pairs::visit_distinct`].
-    pub fn visit_records<T: Default + Send>(
+    pub fn visit_records<T: Default + Send + 'static>(
         &self,
         add: impl Fn(&mut T, RecordPairs<'_, F>) -> ControlFlow<()> + Sync,
-        mut sink: impl Sink<T>,
+        sink: impl Sink<T>,
     ) -> Result<()> {
-        let taker = || Expander::new(&self.left, self.right.as_deref(), &add);
+        let expander = || Expander::new(&self.left, self.right.as_deref(), &add);
+        let taker = || -> Box<dyn Taker<F> + '_> { Box::new(expander()) };
+        let mut sink = Unpacked::new(sink);
         if self.sorted {
-            return self.visit_sorted(true, taker, &mut sink);
+            return self.visit_sorted(true, &taker, &mut sink);
         }
         if self.phase == 0 {
-            if self.right.is_none() && self.visit_repeated(taker, &mut |result| sink.take(result))?.is_break() {
+            if self.right.is_none() && self.visit_repeated(&taker, &mut |result| sink.take(result))?.is_break() {
                 return Ok(());
             }
             sink.before_phase(1)?;
         }
-        self.run(taker, &mut sink)
+        self.run(&taker, &mut sink)
     }
 
-    fn run<K: Taker<F>>(&self, taker: impl Fn() -> K + Sync, sink: &mut dyn Sink<K::Out>) -> Result<()> {
+    fn run(&self, taker: MakeTaker<'_, F>, sink: &mut dyn Sink<Parcel>) -> Result<()> {
         let progress = Arc::clone(&self.progress.0);
         let join = Join::new(&self.left, self.right.as_deref(), self.k, self.memory, progress);
-        join.run(taker, Phased(sink), self.phase.saturating_sub(1)).map(drop)
+        join.run(taker, &mut Phased(sink), self.phase.saturating_sub(1)).map(drop)
     }
 
     fn workspace(&self, memory: u64) -> Workspace {
@@ -260,15 +268,37 @@ impl<F: Fingerprint> Pairs<F> {
 }
 
 /// Counts phases from the pairs of equal fingerprints on, which are not the join's.
-struct Phased<'a, T>(&'a mut dyn Sink<T>);
+struct Phased<'a>(&'a mut dyn Sink<Parcel>);
 
-impl<T> Sink<T> for Phased<'_, T> {
-    fn take(&mut self, result: T) -> Result<ControlFlow<()>> {
+impl Sink<Parcel> for Phased<'_> {
+    fn take(&mut self, result: Parcel) -> Result<ControlFlow<()>> {
         self.0.take(result)
     }
 
     fn before_phase(&mut self, phase: u32) -> Result<()> {
         self.0.before_phase(phase + 1)
+    }
+}
+
+/// Takes parcels for somebody who takes what is in them.
+struct Unpacked<T, S> {
+    sink: S,
+    results: PhantomData<fn(T)>,
+}
+
+impl<T, S: Sink<T>> Unpacked<T, S> {
+    fn new(sink: S) -> Self {
+        Self { sink, results: PhantomData }
+    }
+}
+
+impl<T: 'static, S: Sink<T>> Sink<Parcel> for Unpacked<T, S> {
+    fn take(&mut self, parcel: Parcel) -> Result<ControlFlow<()>> {
+        unpacked(|result| self.sink.take(result))(parcel)
+    }
+
+    fn before_phase(&mut self, phase: u32) -> Result<()> {
+        self.sink.before_phase(phase)
     }
 }
 
@@ -278,10 +308,8 @@ struct Lots<'a, F, M> {
     map: &'a M,
 }
 
-impl<F: Fingerprint, T: Send, M: Fn(&[Pair<F>]) -> T> Taker<F> for Lots<'_, F, M> {
-    type Out = T;
-
-    fn take(&mut self, pairs: &[(F, F)], output: &Output<T>) -> Step {
+impl<F: Fingerprint, T: Send + 'static, M: Fn(&[Pair<F>]) -> T> Taker<F> for Lots<'_, F, M> {
+    fn take(&mut self, pairs: &[(F, F)], output: &Output) -> Step {
         for lot in pairs.chunks(LOT) {
             self.pairs.extend(lot.iter().map(|&(a, b)| Pair { a, b }));
             if self.pairs.len() >= LOT {
@@ -291,7 +319,7 @@ impl<F: Fingerprint, T: Send, M: Fn(&[Pair<F>]) -> T> Taker<F> for Lots<'_, F, M
         Ok(())
     }
 
-    fn flush(&mut self, output: &Output<T>) -> Step {
+    fn flush(&mut self, output: &Output) -> Step {
         if self.pairs.is_empty() {
             return Ok(());
         }

@@ -4,7 +4,7 @@ use super::{LOT, Pairs};
 use crate::bulk::Item;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::join::{Output, Sink, Step, Taker, ordered, pool};
+use crate::join::{MakeTaker, Output, Parcel, Sink, Step, Taker, ordered, pool, unpacked};
 use std::ops::ControlFlow;
 
 /// Two fingerprints to be sorted.
@@ -34,9 +34,7 @@ impl<F: Fingerprint> Item for Sortable<F> {
 struct Gather<F>(Vec<Sortable<F>>);
 
 impl<F: Fingerprint> Taker<F> for Gather<F> {
-    type Out = Vec<Sortable<F>>;
-
-    fn take(&mut self, pairs: &[(F, F)], output: &Output<Self::Out>) -> Step {
+    fn take(&mut self, pairs: &[(F, F)], output: &Output) -> Step {
         for lot in pairs.chunks(LOT) {
             self.0.extend(lot.iter().map(|&(a, b)| Sortable(a, b)));
             if self.0.len() >= LOT {
@@ -46,36 +44,38 @@ impl<F: Fingerprint> Taker<F> for Gather<F> {
         Ok(())
     }
 
-    fn flush(&mut self, output: &Output<Self::Out>) -> Step {
+    fn flush(&mut self, output: &Output) -> Step {
         if self.0.is_empty() { Ok(()) } else { output.send(std::mem::take(&mut self.0)) }
     }
 }
 
 impl<F: Fingerprint> Pairs<F> {
     /// Hands all pairs to takers in order; with those of equal fingerprints within one store, if they are wanted.
-    pub(super) fn visit_sorted<K: Taker<F>>(
+    pub(super) fn visit_sorted(
         &self,
         repeated: bool,
-        taker: impl Fn() -> K + Sync,
-        sink: &mut dyn Sink<K::Out>,
+        taker: MakeTaker<'_, F>,
+        sink: &mut dyn Sink<Parcel>,
     ) -> Result<()> {
         let half = self.memory / 2;
         let mut sorter = self.workspace(half).sorter(half);
-        let mut take = |lot: Vec<Sortable<F>>| sorter.extend(&lot).map(ControlFlow::Continue);
+        let gather = || -> Box<dyn Taker<F>> { Box::new(Gather(Vec::new())) };
+        let mut take = unpacked(|lot: Vec<Sortable<F>>| sorter.extend(&lot).map(ControlFlow::Continue));
         if repeated && self.right.is_none() {
-            let _ = self.visit_repeated(|| Gather(Vec::new()), &mut take)?;
+            let _ = self.visit_repeated(&gather, &mut take)?;
         }
-        self.clone().with_memory(half).from_phase(0).run(|| Gather(Vec::new()), &mut take)?;
+        self.clone().with_memory(half).from_phase(0).run(&gather, &mut take)?;
+        drop(take);
         let (sorted, pool) = (sorter.finish()?, pool()?);
         for chunk in sorted.chunks(half) {
             let chunk = chunk?;
-            let work = |taker: &mut K, lot: &[Sortable<F>], output: &Output<K::Out>| {
+            let work = |taker: &mut Box<dyn Taker<F> + '_>, lot: &[Sortable<F>], output: &Output| {
                 self.progress.check()?;
                 let pairs: Vec<(F, F)> = lot.iter().map(|&Sortable(a, b)| (a, b)).collect();
                 taker.take(&pairs, output)?;
                 taker.flush(output)
             };
-            if ordered(&pool, chunk.chunks(LOT).collect(), &taker, work, &mut |result| sink.take(result))?.is_break() {
+            if ordered(&pool, chunk.chunks(LOT).collect(), taker, work, &mut |result| sink.take(result))?.is_break() {
                 break;
             }
         }
