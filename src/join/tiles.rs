@@ -4,7 +4,7 @@
 //! Fingerprints are dealt to tiles, and each tile is compared with itself and with those behind it, or with those of the
 //! other side. As many tiles at a time are in memory as there is room for.
 
-use super::buckets::{Counts, Path, load};
+use super::buckets::{Path, load};
 use super::group::Joiner;
 use super::hash::Groups;
 use super::mask;
@@ -13,7 +13,7 @@ use super::ordered::{Output, ordered};
 use super::passes::{Passes, Taker};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 impl<'t, F: Fingerprint> Passes<'_, 't, F> {
     /// The pairs of a node among the fingerprints of a path, in two to the power of `bits` tiles on each side.
@@ -22,46 +22,12 @@ impl<'t, F: Fingerprint> Passes<'_, 't, F> {
         let counts = self.counts(path, groups)?;
         let [left, right] = if self.right.is_some() { [0, 1] } else { [0, 0] };
         let ranges = |side: usize| counts.get(side).map(|counts| self.join.ranges(groups, counts)).unwrap_or_default();
-        for one in ranges(left) {
-            for other in ranges(right) {
-                if left == right && other.start < one.start {
-                    continue;
-                }
-                let flow = self.tile(node, path, groups, &counts, [&one, &other])?;
-                if flow.is_break() {
-                    return Ok(flow);
-                }
-            }
-        }
-        Ok(ControlFlow::Continue(()))
-    }
-
-    /// The pairs between the tiles of two ranges.
-    fn tile(
-        &mut self,
-        node: &Node<F>,
-        path: &Path<F>,
-        groups: Groups<F>,
-        [left_counts, right_counts]: &[Counts; 2],
-        [one, other]: [&Range<usize>; 2],
-    ) -> Result<ControlFlow<()>> {
         let (pool, k, within) = (self.pool, self.join.k, self.right.is_none());
         let [memory, right_memory] = &mut self.memory;
-        let source = &self.left;
-        let lefts = pool.install(|| load(source, path, groups, one, left_counts, memory))?;
-        let (source, counts) = self.right.as_ref().map_or((&self.left, left_counts), |right| (right, right_counts));
-        let rights = pool.install(|| load(source, path, groups, other, counts, right_memory))?;
-        let mut tasks: Vec<(&[F], Option<&[F]>)> = Vec::new();
-        for (number, left) in one.clone().zip(&lefts) {
-            for (other, right) in other.clone().zip(&rights) {
-                match () {
-                    () if within && other < number => {}
-                    () if within && other == number => tasks.push((left, None)),
-                    () => tasks.push((left, Some(right))),
-                }
-            }
-        }
-        let (taker, progress) = (self.taker, &self.join.progress);
+        let [left_counts, right_counts] = &counts;
+        let (other_source, right_counts) =
+            self.right.as_ref().map_or((&self.left, left_counts), |right| (right, right_counts));
+        let (source, taker, progress, sink) = (&self.left, self.taker, &self.join.progress, &mut self.sink);
         let work = |(joiner, taker): &mut (Joiner<F>, Box<dyn Taker<F> + 't>),
                     (left, right): (&[F], Option<&[F]>),
                     output: &Output| {
@@ -69,11 +35,45 @@ impl<'t, F: Fingerprint> Passes<'_, 't, F> {
             joiner.compare(node, left, right, &mut |pairs| taker.take(pairs, output))?;
             taker.flush(output)
         };
-        let flow =
-            ordered(pool, tasks, || (Joiner::new(k, within), taker()), work, &mut |result| self.sink.take(result))?;
-        if path.depth() == 0 && other.end == groups.count() {
-            self.join.progress.advance(lefts.iter().map(|tile| tile.len() as u64).sum());
+        for one in &ranges(left) {
+            let lefts = pool.install(|| load(source, path, groups, one, left_counts, memory))?;
+            for other in &ranges(right) {
+                let tasks = if within && other.start < one.start {
+                    continue;
+                } else if within && other == one {
+                    among(&lefts)
+                } else {
+                    let rights =
+                        pool.install(|| load(other_source, path, groups, other, right_counts, right_memory))?;
+                    between(&lefts, rights)
+                };
+                let worker = || (Joiner::new(k, within), taker());
+                if ordered(pool, tasks, worker, work, &mut |result| sink.take(result))?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            if path.depth() == 0 {
+                progress.advance(lefts.iter().map(|tile| tile.len() as u64).sum());
+            }
         }
-        Ok(flow)
+        Ok(ControlFlow::Continue(()))
     }
+}
+
+/// Two tiles to be compared, or one with itself.
+type Two<'a, F> = (&'a [F], Option<&'a [F]>);
+
+/// Every two of some tiles, and each with itself.
+fn among<'a, F>(tiles: &'a [&mut [F]]) -> Vec<Two<'a, F>> {
+    let with = |(number, tile): (usize, &'a &mut [F])| -> Vec<Two<'a, F>> {
+        let others = tiles.iter().skip(number + 1).map(|other| (&**tile, Some(&**other)));
+        std::iter::once((&**tile, None)).chain(others).collect()
+    };
+    tiles.iter().enumerate().flat_map(with).collect()
+}
+
+/// Every tile on the left with every one on the right.
+fn between<'a, F>(lefts: &'a [&mut [F]], rights: Vec<&'a mut [F]>) -> Vec<Two<'a, F>> {
+    let rights: Vec<&'a [F]> = rights.into_iter().map(|right| &*right).collect();
+    lefts.iter().flat_map(|left| rights.iter().map(|&right| (&**left, Some(right)))).collect()
 }

@@ -1,8 +1,8 @@
 //! Asking a store many queries at once.
 
 use super::Store;
-use super::query::{Searcher, check_distance, in_order};
-use crate::error::{Error, Result};
+use super::query::{Searcher, check_distance, in_order, rank_of};
+use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Match, distance};
 use crate::search::{Pair, Work, merge_segment, merging_pays};
 use crate::segment::{IdScratch, Scratch, Segment};
@@ -147,12 +147,7 @@ fn add<F: Fingerprint>(
             let mut lot: Vec<Numbered<F>> = vec![Vec::new(); parts];
             for pair in pairs {
                 let fingerprint = pair.found.fingerprint;
-                let rank = match pair.found.rank {
-                    Some(rank) => rank,
-                    None => segment.rank_of(fingerprint, &mut scratch)?.ok_or_else(|| {
-                        Error::damaged("a fingerprint of another table is missing in the first").at_path(segment.path())
-                    })?,
-                };
+                let rank = rank_of(segment, pair.found, &mut scratch)?;
                 let number = pair.query as usize;
                 let distance = queries.get(number).map_or(0, |&query| distance(query, fingerprint));
                 let Some(into) = lot.get_mut(number / part) else { continue };

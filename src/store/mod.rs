@@ -13,6 +13,7 @@ mod directory;
 mod estimate;
 mod filters;
 mod load;
+mod means;
 mod pairs;
 mod query;
 mod records;
@@ -25,7 +26,8 @@ pub use clusters::{
     ClusterReport, Clustered, ClusteredIter, Clustering, Clusters, Keeper, Label, LargeCluster, Ranking, SizeClass,
 };
 pub use load::LoadReport;
-pub use pairs::{Pair, PairIter, Pairs, Progress, RecordPair, RecordPairIter, RecordPairs};
+pub use means::Progress;
+pub use pairs::{Pair, PairIter, Pairs, RecordPair, RecordPairIter, RecordPairs};
 pub use query::Searcher;
 pub use records::RecordIter;
 pub use rewrite::RemoveReport;
@@ -154,12 +156,7 @@ impl<F: Fingerprint> Store<F> {
     /// A number that is another one when the store holds something else: a checksum of its segments' checksums.
     #[must_use]
     pub fn state(&self) -> u64 {
-        let mut state = Xxh64::new(0);
-        for segment in &self.segments {
-            state.update(&segment.footer_checksum().to_le_bytes());
-            state.update(&segment.file().length().to_le_bytes());
-        }
-        state.digest()
+        state_of(&self.segments, 0)
     }
 
     /// What was fixed when the store was created.
@@ -342,6 +339,16 @@ impl<F: Fingerprint> Store<F> {
     pub fn verify(&self) -> Result<VerifyReport> {
         verify(&self.path, &self.options)
     }
+}
+
+/// A number that is another one for other segments, or another seed.
+fn state_of(segments: &[Arc<Segment>], seed: u64) -> u64 {
+    let mut state = Xxh64::new(seed);
+    for segment in segments {
+        state.update(&segment.footer_checksum().to_le_bytes());
+        state.update(&segment.file().length().to_le_bytes());
+    }
+    state.digest()
 }
 
 /// The lock of a store's directory.

@@ -259,16 +259,24 @@ fn collect<F: Fingerprint>(
     found.dedup_by_key(|one| one.fingerprint);
     found.sort_unstable_by_key(|one| (distance(one.fingerprint, query), one.fingerprint));
     for one in found.drain(..) {
-        let rank = match one.rank {
-            Some(rank) => rank,
-            None => segment.rank_of(one.fingerprint, scratch)?.ok_or_else(|| {
-                Error::damaged("a fingerprint of another table is missing in the first").at_path(segment.path())
-            })?,
-        };
+        let rank = rank_of(segment, one, scratch)?;
         let distance = distance(one.fingerprint, query);
         segment.ids().ids_of(rank, ids, |id| matches.push(Match { distance, fingerprint: one.fingerprint, id }))?;
     }
     Ok(())
+}
+
+/// The rank in the first table of a fingerprint that a segment's tables have found.
+///
+/// # Errors
+/// `Damaged` if the first table does not have it; `Io`.
+pub(super) fn rank_of<F: Fingerprint>(segment: &Segment, found: Found<F>, scratch: &mut Scratch) -> Result<u64> {
+    match found.rank {
+        Some(rank) => Ok(rank),
+        None => segment.rank_of(found.fingerprint, scratch)?.ok_or_else(|| {
+            Error::damaged("a fingerprint of another table is missing in the first").at_path(segment.path())
+        }),
+    }
 }
 
 /// Matches in the order of answers, equal ones of several segments once, counts of a fingerprint added up.

@@ -3,7 +3,7 @@
 //! Text never depends on the locale. The `push_` functions append to bytes that are written out in one go, which is
 //! what makes an answer of a million lines cheap.
 
-use fpstore::Fingerprint;
+use fpstore::{Fingerprint, Id};
 
 /// The two hexadecimal digits of every byte.
 #[expect(clippy::indexing_slicing, reason = "checked when it is compiled")]
@@ -27,13 +27,6 @@ pub fn push_hex<F: Fingerprint>(out: &mut Vec<u8>, fingerprint: F) {
         }
         out.extend_from_slice(text.as_flattened());
     }
-}
-
-/// A number that hardly another text has too; the same on every machine.
-#[must_use]
-pub fn hash(text: &str) -> u64 {
-    // FNV-1a.
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Appends a number in decimal.
@@ -63,6 +56,22 @@ pub fn wide_hex(fingerprint: fpstore::U256, width: u32) -> String {
     let digits = hex(fingerprint);
     let unused = digits.len().saturating_sub((width / 4) as usize);
     digits.get(unused..).unwrap_or_default().to_owned()
+}
+
+/// Appends an id, or a count.
+pub fn push_id(out: &mut Vec<u8>, id: &Id) {
+    match id {
+        Id::Number(number) | Id::Count(number) => push_decimal(out, *number),
+        Id::Text(text) => out.extend_from_slice(text.as_bytes()),
+    }
+}
+
+/// Appends an id, or a count, as a JSON value.
+pub fn push_json_id(out: &mut Vec<u8>, id: &Id) {
+    match id {
+        Id::Number(number) | Id::Count(number) => push_decimal(out, *number),
+        Id::Text(text) => push_json_text(out, text),
+    }
 }
 
 /// Appends a text as a JSON string.

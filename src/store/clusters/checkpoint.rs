@@ -9,6 +9,7 @@ use crate::cluster::UnionFind;
 use crate::env::{Env, ReadMode, TempFile};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
+use crate::store::state_of;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,13 +33,8 @@ pub(super) struct Checkpoint {
 
 impl Checkpoint {
     pub(super) fn new<F: Fingerprint>(clusters: &Clusters<F>, path: &Path) -> Self {
-        let mut about = Xxh64::new(0);
-        about.update(&clusters.k.to_le_bytes());
-        for segment in &clusters.segments {
-            about.update(&segment.footer_checksum().to_le_bytes());
-            about.update(&segment.file().length().to_le_bytes());
-        }
-        Self { env: Arc::clone(&clusters.options.env), path: path.to_owned(), about: about.digest() }
+        let about = state_of(&clusters.segments, clusters.k.into());
+        Self { env: Arc::clone(&clusters.means.env), path: path.to_owned(), about }
     }
 
     /// The sets as an earlier run has left them, and the phase that comes next; none if it has left nothing that can be

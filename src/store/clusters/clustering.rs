@@ -3,12 +3,13 @@
 use super::groups::{Groups, records_of};
 use super::keeper::Keeper;
 use super::labels::{Gathering, Labels};
-use super::{Clusters, Label, Progress};
+use super::{Clusters, Label};
 use crate::cluster::{Components, Numbers};
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, IdKind, Record};
 use crate::join::{Output, Share, ordered, pool, unpacked};
 use crate::segment::Segment;
+use crate::store::means::Progress;
 use crate::store::pairs::lookup::Pieces;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -51,11 +52,12 @@ impl<F: Fingerprint> Clustering<F> {
     ) -> Result<Self> {
         let segments = clusters.segments.clone();
         let kind = segments.first().map_or(IdKind::Number, |segment| segment.footer().parameters.ids());
-        let mut labels = Gathering::new(kind, components.count(), keeper, clusters.workspace());
+        let mut labels =
+            Gathering::new(kind, components.count(), keeper, clusters.means.workspace(clusters.means.memory / 4));
         let mut sizes = clusters.sizes.then(|| vec![0u64; components.count()]);
         // What stands for each fingerprint that is not alone.
         let work = |(): &mut (), share: Share, output: &Output| {
-            clusters.progress.check()?;
+            clusters.means.progress.check()?;
             let mut told = Vec::new();
             let mut groups = Groups::new(&segments, &numbers, &components, share)?;
             let mut ids = Vec::new();
@@ -142,16 +144,14 @@ impl<F: Fingerprint> Clustering<F> {
             self.progress.check()?;
             let mut told = Vec::new();
             let mut groups = Groups::new(&self.segments, &self.numbers, &self.components, share)?;
-            let (mut ids, mut rest) = (Vec::new(), Vec::new());
+            let mut ids = Vec::new();
             while let Some((fingerprint, component)) = groups.next_fingerprint()? {
                 groups.next_ids(fingerprint, &mut ids)?;
                 told.push(match component {
                     Some(component) => Told::Component(component),
                     None => Told::Alone(self.label(fingerprint, None, &ids, groups.has_more(fingerprint))?.0),
                 });
-                while groups.has_more(fingerprint) {
-                    groups.next_ids(fingerprint, &mut rest)?;
-                }
+                groups.count_rest(fingerprint)?;
             }
             output.send(told)
         };

@@ -61,6 +61,16 @@ impl<'a, F: Fingerprint> Groups<'a, F> {
         self.fail()
     }
 
+    /// Goes behind all further ids of a fingerprint; how many records they stand for.
+    pub(super) fn count_rest(&mut self, fingerprint: F) -> Result<u64> {
+        let (mut records, mut ids) = (0u64, Vec::new());
+        while self.has_more(fingerprint) {
+            self.next_ids(fingerprint, &mut ids)?;
+            records = records.saturating_add(records_of(&ids));
+        }
+        Ok(records)
+    }
+
     /// Whether there are more ids of the fingerprint.
     pub(super) fn has_more(&mut self, fingerprint: F) -> bool {
         self.records.peek().is_some_and(|next| next.as_ref().is_ok_and(|record| record.fingerprint == fingerprint))

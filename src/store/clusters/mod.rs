@@ -13,22 +13,19 @@ pub use keeper::{Keeper, Ranking};
 pub use labels::Label;
 pub use report::{ClusterReport, LargeCluster, SizeClass};
 
+use super::Store;
+use super::means::{Means, Progress};
 use super::query::check_distance;
-use super::{Progress, Store};
-use crate::bulk::Workspace;
 use crate::cluster::{Components, Numbers, UnionFind};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::join::{Join, Output, Parcel, Sink, Step, Taker};
-use crate::options::Options;
 use crate::segment::{Scratch, Segment};
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Memory of clustering that is not told how much it may take, in bytes.
-const MEMORY: u64 = 1 << 30;
 /// The join never gets less.
 const LEAST_JOIN: u64 = 16 << 20;
 /// Bytes of a fingerprint in memory: its component, and one bit.
@@ -53,12 +50,9 @@ const EACH: u64 = 5;
 pub struct Clusters<F: Fingerprint = u64> {
     segments: Vec<Arc<Segment>>,
     k: u32,
-    memory: u64,
-    temp_dir: PathBuf,
-    options: Options,
+    means: Means,
     sizes: bool,
     checkpoint: Option<PathBuf>,
-    progress: Progress,
     fingerprints: PhantomData<F>,
 }
 
@@ -72,12 +66,9 @@ impl<F: Fingerprint> Store<F> {
         Ok(Clusters {
             segments: self.segments.clone(),
             k,
-            memory: MEMORY,
-            temp_dir: self.options.temp_dir.clone().unwrap_or_else(std::env::temp_dir),
-            options: self.options.clone(),
+            means: Means::new(self),
             sizes: false,
             checkpoint: None,
-            progress: Progress::default(),
             fingerprints: PhantomData,
         })
     }
@@ -88,7 +79,7 @@ impl<F: Fingerprint> Clusters<F> {
     /// fingerprint, and eight for each cluster of several fingerprints, it cannot do without.
     #[must_use]
     pub fn with_memory(mut self, bytes: u64) -> Self {
-        self.memory = bytes;
+        self.means.memory = bytes;
         self
     }
 
@@ -96,7 +87,7 @@ impl<F: Fingerprint> Clusters<F> {
     /// names and vanish with the process. Only text ids need them.
     #[must_use]
     pub fn with_temp_dir(mut self, directory: &Path) -> Self {
-        directory.clone_into(&mut self.temp_dir);
+        self.means = self.means.in_directory(directory);
         self
     }
 
@@ -127,7 +118,7 @@ impl<F: Fingerprint> Clusters<F> {
     /// How far the search for pairs is.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        self.progress.clone()
+        self.means.progress.clone()
     }
 
     /// Makes the clusters. Each is labelled with one of its ids, as the keeper says; where there are no ids, with one of its
@@ -139,7 +130,7 @@ impl<F: Fingerprint> Clusters<F> {
     pub fn find(&self, keeper: &Keeper) -> Result<Clustering<F>> {
         let count = u64::from(Numbers::<F>::count_of(&self.segments)?);
         let needed = count * EACH + LEAST_JOIN;
-        let Some(spare) = self.memory.checked_sub(needed) else {
+        let Some(spare) = self.means.memory.checked_sub(needed) else {
             let message =
                 format!("clusters of {count} fingerprints take {} MiB of memory at least", (needed >> 20) + 1);
             return Err(Error::invalid(message).with_remedy("allow more, with --memory"));
@@ -150,15 +141,11 @@ impl<F: Fingerprint> Clusters<F> {
         let (sets, phase) = before.unwrap_or_else(|| (UnionFind::new(numbers.count()), 0));
         let uniter = || Uniter { numbers: &numbers, sets: &sets, scratch: Scratch::default() };
         let taker = || -> Box<dyn Taker<F> + '_> { Box::new(uniter()) };
-        let join = Join::<F>::new(&self.segments, None, self.k, LEAST_JOIN + spare / 2, Arc::clone(&self.progress.0));
+        let join =
+            Join::<F>::new(&self.segments, None, self.k, LEAST_JOIN + spare / 2, Arc::clone(&self.means.progress.0));
         let _ = join.run(&taker, &mut Phases { checkpoint, sets: &sets }, phase)?;
         let components = Components::new(sets);
         Clustering::new(self, numbers, components, keeper)
-    }
-
-    fn workspace(&self) -> Workspace {
-        let memory = self.memory / 4;
-        Workspace { env: Arc::clone(&self.options.env), directory: self.temp_dir.clone(), memory }
     }
 }
 

@@ -1,10 +1,10 @@
 //! What clusters look like: how large they are, and how far their ends are apart.
 
 use super::clustering::shares;
-use super::groups::{Groups, records_of};
+use super::groups::Groups;
 use super::{Clustering, Label};
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, Id};
+use crate::fingerprint::Fingerprint;
 use crate::join::{Output, Share, ordered, pool, unpacked};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -90,9 +90,9 @@ impl<F: Fingerprint> Clustering<F> {
     fn alone(&self, count: usize) -> Result<Told<F>> {
         let work = |(): &mut (), share: Share, output: &Output| {
             let mut groups = Groups::new(&self.segments, &self.numbers, &self.components, share)?;
-            let (mut by_size, mut largest, mut ids) = (BTreeMap::<u64, u64>::new(), Vec::new(), Vec::new());
+            let (mut by_size, mut largest) = (BTreeMap::<u64, u64>::new(), Vec::new());
             while let Some((fingerprint, component)) = groups.next_fingerprint()? {
-                let records = count_records(&mut groups, fingerprint, &mut ids)?;
+                let records = groups.count_rest(fingerprint)?;
                 if component.is_none() {
                     *by_size.entry(records).or_default() += 1;
                     largest.push((records, fingerprint));
@@ -123,9 +123,9 @@ impl<F: Fingerprint> Clustering<F> {
         type Members<F> = Vec<(usize, F, u64)>;
         let work = |(): &mut (), share: Share, output: &Output| {
             let mut groups = Groups::new(&self.segments, &self.numbers, &self.components, share)?;
-            let (mut members, mut ids) = (Vec::new(), Vec::new());
+            let mut members = Vec::new();
             while let Some((fingerprint, component)) = groups.next_fingerprint()? {
-                let records = count_records(&mut groups, fingerprint, &mut ids)?;
+                let records = groups.count_rest(fingerprint)?;
                 let number = component.and_then(|component| wanted.get(&component));
                 members.extend(number.map(|&number| (number, fingerprint, records)));
             }
@@ -155,16 +155,6 @@ impl<F: Fingerprint> Clustering<F> {
         });
         looked_at.collect()
     }
-}
-
-/// Goes behind the ids of a fingerprint; how many records they stand for.
-fn count_records<F: Fingerprint>(groups: &mut Groups<'_, F>, fingerprint: F, ids: &mut Vec<Id>) -> Result<u64> {
-    let mut records = 0u64;
-    while groups.has_more(fingerprint) {
-        groups.next_ids(fingerprint, ids)?;
-        records = records.saturating_add(records_of(ids));
-    }
-    Ok(records)
 }
 
 fn keep_largest<F: Fingerprint>(mut all: Vec<(u64, F)>, count: usize) -> Vec<(u64, F)> {

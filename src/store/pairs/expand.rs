@@ -138,7 +138,7 @@ impl<F: Fingerprint> Pairs<F> {
         let fingerprints: u64 = self.left.iter().map(|segment| segment.footer().fingerprints).sum();
         let shares = Share::cut(&self.left, usize::try_from(fingerprints / SHARE).unwrap_or(0) + 1)?;
         let work = |taker: &mut Box<dyn Taker<F> + '_>, share: Share, output: &Output| {
-            self.progress.check()?;
+            self.means.progress.check()?;
             let mut last = None;
             let mut repeated = None;
             for record in RecordIter::<F>::of_share(&self.left, share)? {

@@ -8,21 +8,18 @@ mod sorted;
 pub use iter::{PairIter, RecordPairIter};
 
 use super::Store;
+use super::means::{Means, Progress};
 use super::query::check_distance;
-use crate::bulk::Workspace;
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, Record};
-use crate::join::{Join, JoinProgress, MakeTaker, Output, Parcel, Sink, Step, Taker, unpacked};
-use crate::options::Options;
+use crate::join::{Join, MakeTaker, Output, Parcel, Sink, Step, Taker, unpacked};
 use crate::segment::Segment;
 use expand::Expander;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-/// Memory of a join that is not told how much it may take, in bytes.
-const MEMORY: u64 = 1 << 30;
 /// Less than this is taken as so much.
 const LEAST_MEMORY: u64 = 1 << 20;
 /// Pairs that are handed on together.
@@ -97,35 +94,10 @@ pub struct Pairs<F: Fingerprint = u64> {
     left: Vec<Arc<Segment>>,
     right: Option<Vec<Arc<Segment>>>,
     k: u32,
-    memory: u64,
-    temp_dir: PathBuf,
-    options: Options,
+    means: Means,
     sorted: bool,
     phase: u32,
-    progress: Progress,
     fingerprints: PhantomData<F>,
-}
-
-/// How far a join is; may be looked at from other threads.
-#[derive(Clone, Debug, Default)]
-pub struct Progress(pub(super) Arc<JoinProgress>);
-
-impl Progress {
-    /// The share of the work that is done, 0 to 1.
-    #[must_use]
-    pub fn share(&self) -> f64 {
-        self.0.share()
-    }
-
-    /// Has the join end soon, with an error of kind [`crate::ErrorKind::Stopped`].
-    pub fn stop(&self) {
-        self.0.stop();
-    }
-
-    /// As long as nobody had it stop.
-    pub(super) fn check(&self) -> Result<()> {
-        self.0.check()
-    }
 }
 
 impl<F: Fingerprint> Store<F> {
@@ -153,12 +125,9 @@ impl<F: Fingerprint> Pairs<F> {
             left: store.segments.clone(),
             right: other.map(|other| other.segments.clone()),
             k,
-            memory: MEMORY,
-            temp_dir: store.options.temp_dir.clone().unwrap_or_else(std::env::temp_dir),
-            options: store.options.clone(),
+            means: Means::new(store),
             sorted: false,
             phase: 0,
-            progress: Progress::default(),
             fingerprints: PhantomData,
         })
     }
@@ -167,7 +136,7 @@ impl<F: Fingerprint> Pairs<F> {
     /// counts as so much.
     #[must_use]
     pub fn with_memory(mut self, bytes: u64) -> Self {
-        self.memory = bytes.max(LEAST_MEMORY);
+        self.means.memory = bytes.max(LEAST_MEMORY);
         self
     }
 
@@ -175,7 +144,7 @@ impl<F: Fingerprint> Pairs<F> {
     /// names and vanish with the process. Only sorting needs them.
     #[must_use]
     pub fn with_temp_dir(mut self, directory: &Path) -> Self {
-        directory.clone_into(&mut self.temp_dir);
+        self.means = self.means.in_directory(directory);
         self
     }
 
@@ -197,7 +166,7 @@ impl<F: Fingerprint> Pairs<F> {
     /// How far the join is.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        self.progress.clone()
+        self.means.progress.clone()
     }
 
     /// Pairs of distinct fingerprints; between two stores, equal ones are pairs too.
@@ -226,7 +195,7 @@ impl<F: Fingerprint> Pairs<F> {
         map: impl Fn(&[Pair<F>]) -> T + Sync,
         sink: impl Sink<T>,
     ) -> Result<()> {
-        let taker = || -> Box<dyn Taker<F> + '_> { Box::new(Lots { pairs: Vec::new(), map: &map }) };
+        let taker = || -> Box<dyn Taker<F> + '_> { Box::new(Lots::new(&map)) };
         let mut sink = Unpacked::new(sink);
         if self.sorted { self.visit_sorted(false, &taker, &mut sink) } else { self.run(&taker, &mut sink) }
     }
@@ -257,13 +226,9 @@ impl<F: Fingerprint> Pairs<F> {
     }
 
     fn run(&self, taker: MakeTaker<'_, F>, sink: &mut dyn Sink<Parcel>) -> Result<()> {
-        let progress = Arc::clone(&self.progress.0);
-        let join = Join::new(&self.left, self.right.as_deref(), self.k, self.memory, progress);
+        let progress = Arc::clone(&self.means.progress.0);
+        let join = Join::new(&self.left, self.right.as_deref(), self.k, self.means.memory, progress);
         join.run(taker, &mut Phased(sink), self.phase.saturating_sub(1)).map(drop)
-    }
-
-    fn workspace(&self, memory: u64) -> Workspace {
-        Workspace { env: Arc::clone(&self.options.env), directory: self.temp_dir.clone(), memory }
     }
 }
 
@@ -306,6 +271,12 @@ impl<T: 'static, S: Sink<T>> Sink<Parcel> for Unpacked<T, S> {
 struct Lots<'a, F, M> {
     pairs: Vec<Pair<F>>,
     map: &'a M,
+}
+
+impl<'a, F, M> Lots<'a, F, M> {
+    fn new(map: &'a M) -> Self {
+        Self { pairs: Vec::new(), map }
+    }
 }
 
 impl<F: Fingerprint, T: Send + 'static, M: Fn(&[Pair<F>]) -> T> Taker<F> for Lots<'_, F, M> {

@@ -1,10 +1,10 @@
 //! Pairs in the order of their fingerprints: sorted, beyond memory where they are many, before the first is returned.
 
-use super::{LOT, Pairs};
+use super::{LOT, Lots, Pair, Pairs};
 use crate::bulk::Item;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::join::{MakeTaker, Output, Parcel, Sink, Step, Taker, ordered, pool, unpacked};
+use crate::join::{MakeTaker, Output, Parcel, Sink, Taker, ordered, pool, unpacked};
 use std::ops::ControlFlow;
 
 /// Two fingerprints to be sorted.
@@ -30,25 +30,6 @@ impl<F: Fingerprint> Item for Sortable<F> {
     }
 }
 
-/// Hands on pairs as they are.
-struct Gather<F>(Vec<Sortable<F>>);
-
-impl<F: Fingerprint> Taker<F> for Gather<F> {
-    fn take(&mut self, pairs: &[(F, F)], output: &Output) -> Step {
-        for lot in pairs.chunks(LOT) {
-            self.0.extend(lot.iter().map(|&(a, b)| Sortable(a, b)));
-            if self.0.len() >= LOT {
-                self.flush(output)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn flush(&mut self, output: &Output) -> Step {
-        if self.0.is_empty() { Ok(()) } else { output.send(std::mem::take(&mut self.0)) }
-    }
-}
-
 impl<F: Fingerprint> Pairs<F> {
     /// Hands all pairs to takers in order; with those of equal fingerprints within one store, if they are wanted.
     pub(super) fn visit_sorted(
@@ -57,9 +38,10 @@ impl<F: Fingerprint> Pairs<F> {
         taker: MakeTaker<'_, F>,
         sink: &mut dyn Sink<Parcel>,
     ) -> Result<()> {
-        let half = self.memory / 2;
-        let mut sorter = self.workspace(half).sorter(half);
-        let gather = || -> Box<dyn Taker<F>> { Box::new(Gather(Vec::new())) };
+        let half = self.means.memory / 2;
+        let mut sorter = self.means.workspace(half).sorter(half);
+        let sortable = |pairs: &[Pair<F>]| pairs.iter().map(|pair| Sortable(pair.a, pair.b)).collect::<Vec<_>>();
+        let gather = || -> Box<dyn Taker<F> + '_> { Box::new(Lots::new(&sortable)) };
         let mut take = unpacked(|lot: Vec<Sortable<F>>| sorter.extend(&lot).map(ControlFlow::Continue));
         if repeated && self.right.is_none() {
             let _ = self.visit_repeated(&gather, &mut take)?;
@@ -70,7 +52,7 @@ impl<F: Fingerprint> Pairs<F> {
         for chunk in sorted.chunks(half) {
             let chunk = chunk?;
             let work = |taker: &mut Box<dyn Taker<F> + '_>, lot: &[Sortable<F>], output: &Output| {
-                self.progress.check()?;
+                self.means.progress.check()?;
                 let pairs: Vec<(F, F)> = lot.iter().map(|&Sortable(a, b)| (a, b)).collect();
                 taker.take(&pairs, output)?;
                 taker.flush(output)

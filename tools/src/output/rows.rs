@@ -5,7 +5,7 @@ use std::ops::Range;
 use fpstore::{Fingerprint, Id};
 
 use crate::common::SCHEMA_VERSION;
-use crate::number::{push_decimal, push_hex, push_json_text};
+use crate::number::{push_decimal, push_hex, push_id, push_json_id};
 
 /// A column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,17 +132,13 @@ impl Rows {
 
     /// An id, or a count.
     pub fn id(&mut self, id: &Id) {
-        match id {
-            Id::Number(number) | Id::Count(number) => self.number(*number),
-            Id::Text(text) => {
-                self.begin();
-                match self.style {
-                    Style::Json(_) => push_json_text(&mut self.text, text),
-                    _ => self.text.extend_from_slice(text.as_bytes()),
-                }
-                self.end();
-            }
+        self.begin();
+        match (self.style, id.number()) {
+            (Style::Columns, Some(number)) => self.text.extend(number.to_be_bytes()),
+            (Style::Json(_), _) => push_json_id(&mut self.text, id),
+            _ => push_id(&mut self.text, id),
         }
+        self.end();
     }
 
     /// Keeps the cells of this row so far for [`Rows::again`].

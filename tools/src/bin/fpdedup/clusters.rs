@@ -30,7 +30,7 @@ pub(crate) fn run<F: Fingerprint>(
     let job = Job::new(common, options)?;
     let store = open::<F>(store)?;
     let k = job.distance(&store)?;
-    let mut clusters = store.clusters(k)?.with_memory(job.memory(&[&store])).with_temp_dir(&job.temp_dir());
+    let mut clusters = job.clusters(&store)?;
     if wants_report || min_size > 1 {
         clusters = clusters.with_sizes();
     }
@@ -41,9 +41,6 @@ pub(crate) fn run<F: Fingerprint>(
     let path = options.output.as_deref();
     // A name that is no good shows before the work is done.
     let output = labels.then(|| Output::open(path, job.json(), columns, F::WIDTH, &texts)).transpose()?;
-    if let Some((directory, about)) = job.about("clusters", &[&store])? {
-        clusters = clusters.with_checkpoint(&directory.join(format!("fpdedup-{about:016x}.sets")));
-    }
     let shown = job.watch("clusters", clusters.progress())?;
     let clustering = clusters.find(&Keeper::Smallest)?;
     shown.finish();

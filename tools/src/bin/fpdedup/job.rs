@@ -1,12 +1,12 @@
 //! What all subcommands do: open the store, share out the memory, show how far the work is, and listen to Ctrl-C.
 
-use std::fmt::Write;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use fpstore::{Filters, Fingerprint, Sink, Store};
+use fpstore::{Clusters, Filters, Fingerprint, Sink, Store};
 use fpstore_tools::common::Common;
 use fpstore_tools::number::count_of;
 use fpstore_tools::output::{Output, Rows};
@@ -69,6 +69,16 @@ impl<'a> Job<'a> {
         memory::of_load(Some(self.options.memory)).saturating_sub(indexes + WAITING)
     }
 
+    /// The clusters of a store, to be made within the memory, and with what an earlier run may have left.
+    pub(crate) fn clusters<F: Fingerprint>(&self, store: &Store<F>) -> anyhow::Result<Clusters<F>> {
+        let clusters = store.clusters(self.distance(store)?)?.with_memory(self.memory(&[store]));
+        let clusters = clusters.with_temp_dir(&self.temp_dir());
+        Ok(match self.about("clusters", &[store])? {
+            Some((directory, about)) => clusters.with_checkpoint(&directory.join(format!("fpdedup-{about:016x}.sets"))),
+            None => clusters,
+        })
+    }
+
     /// Shows how far a join is and has Ctrl-C stop it, until the result is dropped.
     pub(crate) fn watch(&self, message: &'static str, progress: fpstore::Progress) -> anyhow::Result<Progress> {
         let watched = progress.clone();
@@ -88,14 +98,12 @@ impl<'a> Job<'a> {
         stores: &[&Store<F>],
     ) -> anyhow::Result<Option<(PathBuf, u64)>> {
         let Some(directory) = &self.options.tmp_dir else { return Ok(None) };
-        let mut about = format!("{what} {:?} {}", self.options.distance, self.common.json);
+        let mut about = DefaultHasher::new();
+        (what, self.options.distance, self.common.json).hash(&mut about);
         for store in stores {
-            let path = std::fs::canonicalize(store.path())?;
-            let statistics = store.statistics();
-            let (records, bytes) = (statistics.records, statistics.file_bytes);
-            let _ = write!(about, " {} {} {records} {bytes}", path.display(), store.state());
+            (std::fs::canonicalize(store.path())?, store.state()).hash(&mut about);
         }
-        Ok(Some((directory.clone(), fpstore_tools::number::hash(&about))))
+        Ok(Some((directory.clone(), about.finish())))
     }
 
     /// A closing line on standard error.

@@ -32,14 +32,10 @@ pub(crate) fn run<F: Fingerprint>(
     let store = open::<F>(store)?;
     let kind = store.parameters().ids();
     let keeper = keeper(keep, kind)?;
-    let clusters = store.clusters(job.distance(&store)?)?.with_memory(job.memory(&[&store]));
-    let mut clusters = clusters.with_temp_dir(&job.temp_dir());
+    let clusters = job.clusters(&store)?;
     let columns = if kind == IdKind::None { WITHOUT_IDS } else { COLUMNS };
     let path = options.output.as_deref();
     let output = Output::open(path, job.json(), columns, F::WIDTH, &[kind == IdKind::Text])?;
-    if let Some((directory, about)) = job.about("clusters", &[&store])? {
-        clusters = clusters.with_checkpoint(&directory.join(format!("fpdedup-{about:016x}.sets")));
-    }
     let shown = job.watch("clusters", clusters.progress())?;
     let clustering = clusters.find(&keeper)?;
     shown.finish();

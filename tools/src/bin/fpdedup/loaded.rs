@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use fpstore::{Filters, Fingerprint, Parameters, RecordSorter, Store};
+use fpstore_tools::header::check_hashers;
 use fpstore_tools::input::{IdRule, Ids, Input, InputOptions, Source, feed};
 use fpstore_tools::memory;
 use fpstore_tools::progress::Progress;
@@ -35,7 +36,8 @@ impl<F: Fingerprint> Other<F> {
                 );
             }
             let store = open::<F>(other)?;
-            check_hasher(hasher, store.parameters().hasher()).with_context(|| other.display().to_string())?;
+            check_hashers("fingerprints", store.parameters().hasher(), hasher)
+                .with_context(|| other.display().to_string())?;
             return Ok(Self { store, directory: None });
         }
         let directory = tempfile::Builder::new().prefix("fpdedup-").tempdir_in(job.temp_dir());
@@ -53,7 +55,7 @@ impl<F: Fingerprint> Other<F> {
             bail!("{}: its fingerprints have {found} bits, those of the store {}", source.name(), F::WIDTH);
         }
         let of_input = input.header().and_then(|header| header.hasher.as_deref());
-        check_hasher(hasher, of_input).with_context(|| source.name())?;
+        check_hashers("fingerprints", of_input, hasher).with_context(|| source.name())?;
         let mut rule = IdRule::new(Ids::Auto);
         input.tell_ids(&mut rule)?;
         let mut sorter = RecordSorter::<F>::new(&path, &options);
@@ -70,14 +72,5 @@ impl<F: Fingerprint> Other<F> {
     /// Whether it is a store, and will be there again.
     pub(crate) fn is_store(&self) -> bool {
         self.directory.is_none()
-    }
-}
-
-fn check_hasher(one: Option<&str>, other: Option<&str>) -> anyhow::Result<()> {
-    match (one, other) {
-        (Some(one), Some(other)) if one != other => {
-            bail!("fingerprints made by {other} cannot be compared with those of the store, which {one} has made")
-        }
-        _ => Ok(()),
     }
 }

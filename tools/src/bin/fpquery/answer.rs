@@ -2,7 +2,7 @@
 
 use fpstore::{Fingerprint, Id, Match};
 use fpstore_tools::common::SCHEMA_VERSION;
-use fpstore_tools::number::{push_decimal, push_hex, push_json_text};
+use fpstore_tools::number::{push_decimal, push_hex, push_id, push_json_id};
 
 use crate::args::Args;
 use crate::queries::Query;
@@ -94,20 +94,6 @@ impl Style {
 pub(crate) fn records<F>(matches: &[Match<F>]) -> u64 {
     let count = |found: &Match<F>| if let Id::Count(count) = found.id { count } else { 1 };
     matches.iter().map(count).fold(0, u64::saturating_add)
-}
-
-fn push_id(out: &mut Vec<u8>, id: &Id) {
-    match id {
-        Id::Number(number) | Id::Count(number) => push_decimal(out, *number),
-        Id::Text(text) => out.extend_from_slice(text.as_bytes()),
-    }
-}
-
-fn push_json_id(out: &mut Vec<u8>, id: &Id) {
-    match id {
-        Id::Number(number) | Id::Count(number) => push_decimal(out, *number),
-        Id::Text(text) => push_json_text(out, text),
-    }
 }
 
 fn begin_json<F: Fingerprint>(out: &mut Vec<u8>, query: &Query<F>) {

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 
 use anyhow::{anyhow, bail};
 use fpstore::{Fingerprint, Id};
+use fpstore_tools::header::check_hashers;
 use fpstore_tools::input::{Entry, Input, InputOptions, Reader, Source, parse_hex};
 use fpstore_tools::progress::Progress;
 
@@ -67,13 +68,7 @@ impl<F: Fingerprint> Queries<F> {
 
     /// Refuses queries of another hasher than the fingerprints', where both are known.
     pub(crate) fn check_hasher(&self, of_fingerprints: Option<&str>) -> anyhow::Result<()> {
-        match (&self.hasher, of_fingerprints) {
-            (Some(queries), Some(stored)) if queries != stored => bail!(
-                "the queries were made by {queries}, the fingerprints that they are to be compared with by {stored}; \
-                 distances between the two mean nothing"
-            ),
-            _ => Ok(()),
-        }
+        check_hashers("queries", self.hasher.as_deref(), of_fingerprints)
     }
 
     /// The next queries, at most `limit`, without waiting for somebody to send more once there is one. What went wrong is told after
