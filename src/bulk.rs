@@ -22,7 +22,7 @@ mod workspace;
 pub(crate) use batch::{Batch, batches};
 pub(crate) use build::{Building, Expected, write_segment};
 pub(crate) use deal::{Dealer, cut, deal};
-pub(crate) use external::{Item, TextSorter};
+pub(crate) use external::{Chunk, Chunks, Item, Sorted, Sorter, TextSorter};
 pub(crate) use present::Present;
 pub use records::{IntoSorted, RecordIds, RecordSorter, Records, SortedRecords};
 pub(crate) use workspace::Workspace;

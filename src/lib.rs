@@ -57,6 +57,6 @@ pub use search::{QueryTables, Work};
 pub use segment::Damage;
 pub use store::{
     Batch, ClusterReport, Clustered, ClusteredIter, Clustering, Clusters, Keeper, Label, LargeCluster, LoadReport,
-    Pair, PairIter, Pairs, Progress, Ranking, RecordIter, RecordPair, RecordPairIter, RecordPairs, RemoveReport,
-    Searcher, SizeClass, Statistics, Store, TableStatistics, VerifyReport, parameters_of, verify,
+    Pair, PairIter, Pairs, Previous, Progress, Ranking, RecordIter, RecordPair, RecordPairIter, RecordPairs,
+    RemoveReport, Searcher, SizeClass, Statistics, Store, TableStatistics, VerifyReport, parameters_of, verify,
 };

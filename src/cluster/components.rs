@@ -1,5 +1,6 @@
 //! Which component each number is in, after all pairs were united.
 
+use super::bitset::Bitset;
 use super::union_find::UnionFind;
 
 /// Stands for a component of one.
@@ -15,12 +16,10 @@ pub(crate) struct Components {
 impl Components {
     pub(crate) fn new(sets: UnionFind) -> Self {
         let mut of = sets.into_parents();
-        let mut has_others = vec![0u64; of.len().div_ceil(64)];
+        let mut has_others = Bitset::new(of.len());
         for (number, &parent) in (0u32..).zip(&of) {
-            if parent != number
-                && let Some(word) = has_others.get_mut(parent as usize / 64)
-            {
-                *word |= 1 << (parent % 64);
+            if parent != number {
+                has_others.insert(parent as usize);
             }
         }
         let mut count = 0;
@@ -29,7 +28,7 @@ impl Components {
             // Parents are smaller, so theirs is known by now.
             let own = if parent as usize != number {
                 of.get(parent as usize).copied().unwrap_or(ALONE)
-            } else if has_others.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1) {
+            } else if has_others.has(number) {
                 count += 1;
                 count - 1
             } else {

@@ -3,7 +3,7 @@
 use crate::env::Array;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
-use crate::segment::{Directory, Scratch, Segment};
+use crate::segment::{Directory, Ranks, Scratch, Segment};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -63,9 +63,13 @@ impl<F: Fingerprint> Numbers<F> {
         self.count
     }
 
-    /// Whether a fingerprint's number is that of the one before it and one more.
-    pub(crate) fn are_consecutive(&self) -> bool {
-        self.segments.len() == 1
+    /// For numbers of fingerprints that come in ascending order, or nearly so.
+    ///
+    /// # Errors
+    /// `Damaged` if a segment has no table.
+    pub(crate) fn ascending(&self) -> Result<Ascending<'_, F>> {
+        let ranks = self.segments.iter().map(|one| Ranks::new(&one.segment));
+        Ok(Ascending { segments: &self.segments, ranks: ranks.collect::<Result<_>>()? })
     }
 
     /// The number of a fingerprint.
@@ -82,8 +86,35 @@ impl<F: Fingerprint> Numbers<F> {
                 return Ok(one.first + u32::try_from(rank).unwrap_or(0));
             }
         }
-        Err(Error::damaged("a fingerprint was there and is not found again"))
+        Err(missing())
     }
+}
+
+/// Numbers of ascending fingerprints.
+#[derive(Debug)]
+pub(crate) struct Ascending<'a, F> {
+    segments: &'a [Numbered<F>],
+    ranks: Vec<Ranks<'a, F>>,
+}
+
+impl<F: Fingerprint> Ascending<'_, F> {
+    /// The number of a fingerprint.
+    ///
+    /// # Errors
+    /// As [`Numbers::of`].
+    pub(crate) fn of(&mut self, fingerprint: F) -> Result<u32> {
+        for (one, ranks) in self.segments.iter().zip(&mut self.ranks) {
+            if let Some(rank) = ranks.of(fingerprint)? {
+                return Ok(one.first + u32::try_from(rank).unwrap_or(0));
+            }
+        }
+        Err(missing())
+    }
+}
+
+#[cold]
+fn missing() -> Error {
+    Error::damaged("a fingerprint was there and is not found again")
 }
 
 /// The rank of a fingerprint among ascending ones.

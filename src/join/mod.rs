@@ -28,6 +28,7 @@ pub(crate) use share::Share;
 pub use sink::Sink;
 pub(crate) use stop::Step;
 
+use crate::cluster::Bitset;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::segment::Segment;
@@ -80,6 +81,8 @@ pub(crate) struct Join<'a, F> {
     left: &'a [Arc<Segment>],
     /// None: pairs within the left ones.
     right: Option<&'a [Arc<Segment>]>,
+    /// Which of those on the right take part; none: all.
+    only: Option<&'a Bitset>,
     k: u32,
     /// Bytes: a quarter for fingerprints that are read once and for all, three eighths for the buckets in memory, an eighth for
     /// what threads need to join buckets, an eighth for a bucket that is too large for that; the rest is for counts and for
@@ -99,7 +102,12 @@ impl<'a, F: Fingerprint> Join<'a, F> {
         memory: u64,
         progress: Arc<JoinProgress>,
     ) -> Self {
-        Self { left, right, k, memory, progress, fingerprints: PhantomData }
+        Self { left, right, only: None, k, memory, progress, fingerprints: PhantomData }
+    }
+
+    /// The same, of the fingerprints on the right only those with these numbers ([`crate::cluster::Numbers`]).
+    pub(crate) fn only(self, numbers: &'a Bitset) -> Self {
+        Self { only: Some(numbers), ..self }
     }
 
     /// Hands all pairs to takers, on as many threads as rayon's current pool has, and what they make of them to `sink`, on
@@ -115,9 +123,9 @@ impl<'a, F: Fingerprint> Join<'a, F> {
     ) -> Result<ControlFlow<()>> {
         let pool = pool()?;
         let sides = 1 + u64::from(self.right.is_some());
-        let source = |segments: &[_]| pool.install(|| Source::new(segments, self.memory / 4 / sides));
-        let left = source(self.left)?;
-        let right = self.right.map(source).transpose()?;
+        let source = |segments: &[_], only| pool.install(|| Source::new(segments, only, self.memory / 4 / sides));
+        let left = source(self.left, None)?;
+        let right = self.right.map(|right| source(right, self.only)).transpose()?;
         let memory = Default::default();
         Passes { join: self, pool: &pool, left, right, memory, taker, sink, phase }.run()
     }

@@ -44,8 +44,8 @@ pub(crate) trait Taker<F> {
 pub(super) struct Passes<'a, 't, F> {
     pub(super) join: &'a Join<'a, F>,
     pub(super) pool: &'a ThreadPool,
-    pub(super) left: Source<F>,
-    pub(super) right: Option<Source<F>>,
+    pub(super) left: Source<'a, F>,
+    pub(super) right: Option<Source<'a, F>>,
     /// What is in memory of each side.
     pub(super) memory: [Option<Array<F>>; 2],
     /// Makes what takes the pairs, one a thread and pass.
@@ -61,7 +61,7 @@ type Sizes = (u64, Option<u64>);
 /// Makes a taker for a thread.
 pub(crate) type MakeTaker<'t, F> = &'t (dyn Fn() -> Box<dyn Taker<F> + 't> + Sync + 't);
 
-impl<'t, F: Fingerprint> Passes<'_, 't, F> {
+impl<'a, 't, F: Fingerprint> Passes<'a, 't, F> {
     /// All pairs.
     pub(super) fn run(&mut self) -> Result<ControlFlow<()>> {
         let mut sample = self.left.sample()?;
@@ -146,19 +146,19 @@ impl<'t, F: Fingerprint> Passes<'_, 't, F> {
 
     /// How many fingerprints each side has in each bucket.
     pub(super) fn counts(&self, path: &Path<F>, groups: Groups<F>) -> Result<[Counts; 2]> {
-        let count = |source: &Source<F>| self.pool.install(|| Counts::new(source, path, groups));
+        let count = |source: &Source<'_, F>| self.pool.install(|| Counts::new(source, path, groups));
         Ok([count(&self.left)?, self.right.as_ref().map_or_else(|| Ok(Counts::default()), count)?])
     }
 
     /// Joins one bucket that is too large for one thread's memory.
     fn bucket(&mut self, node: &Node<F>, path: &Path<F>, sizes: Sizes) -> Result<ControlFlow<()>> {
-        let sources: Vec<&Source<F>> = std::iter::once(&self.left).chain(&self.right).collect();
+        let sources: Vec<&Source<'_, F>> = std::iter::once(&self.left).chain(&self.right).collect();
         let varying = self.pool.install(|| varying(&sources, path))?;
         let node = node.anew(mask::without(varying, node.equal), self.join.k);
         let items = sizes.0 + sizes.1.unwrap_or(0);
         let flow = if items <= self.join.most_kept() {
             // From now on only these are gone through.
-            let kept = |source: &Source<F>| self.pool.install(|| Source::kept(source, |one| path.has(one)));
+            let kept = |source: &Source<'a, F>| self.pool.install(|| Source::kept(source, |one| path.has(one)));
             let (left, right) = (kept(&self.left)?, self.right.as_ref().map(kept).transpose()?);
             let (left, right) = (std::mem::replace(&mut self.left, left), std::mem::replace(&mut self.right, right));
             let flow = self.node(&node, &path.alone(), sizes, varying);

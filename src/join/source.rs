@@ -1,6 +1,7 @@
 //! The distinct fingerprints of some segments, in order, as often as wanted.
 
 use super::share::Share;
+use crate::cluster::Bitset;
 use crate::env::Array;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
@@ -17,8 +18,10 @@ const SAMPLED: usize = 64;
 /// Fingerprints of a store. They are kept in memory where there is room for them; else they are decoded anew whenever they are
 /// visited: that takes a nanosecond or two each, less than to sort or to write them.
 #[derive(Debug)]
-pub(super) struct Source<F> {
+pub(super) struct Source<'a, F> {
     segments: Vec<Arc<Segment>>,
+    /// The numbers of those that are wanted, if not all are.
+    only: Option<&'a Bitset>,
     /// What one thread visits at a time.
     parts: Vec<Part<F>>,
     /// Number of fingerprints, or somewhat more: one of several segments counts several times.
@@ -33,19 +36,23 @@ enum Part<F> {
     Kept(Array<F>, usize),
 }
 
-impl<F: Fingerprint> Source<F> {
-    /// All fingerprints of these segments, kept in memory if that takes no more than so many bytes. Threads of the current
-    /// pool take a part or two each.
-    pub(super) fn new(segments: &[Arc<Segment>], memory: u64) -> Result<Self> {
+impl<'a, F: Fingerprint> Source<'a, F> {
+    /// All fingerprints of these segments, or only those with these numbers, kept in memory if that takes no more than so many
+    /// bytes. Threads of the current pool take a part or two each.
+    pub(super) fn new(segments: &[Arc<Segment>], only: Option<&'a Bitset>, memory: u64) -> Result<Self> {
         let shares = Share::cut(segments, 2 * rayon::current_num_threads())?;
-        let at_most = segments.iter().map(|segment| segment.footer().fingerprints).sum::<u64>();
-        let parts = if at_most.saturating_mul(F::BYTES as u64) > memory {
-            shares.into_iter().map(Part::Stored).collect()
+        let all = segments.iter().map(|segment| segment.footer().fingerprints).sum::<u64>();
+        let at_most = only.map_or(all, Bitset::count);
+        let large = at_most.saturating_mul(F::BYTES as u64) > memory;
+        let parts = if large || only.is_some() {
+            let parts = shares.into_iter().map(Part::Stored).collect();
+            let stored = Self { segments: segments.to_vec(), only, parts, at_most };
+            return if large { Ok(stored) } else { Self::kept(&stored, |_| true) };
         } else {
             let keep = |share: Share| {
                 let mut kept = Array::new(share.at_most(segments)?).ok_or_else(no_memory)?;
                 let mut count = 0;
-                visit_stored(segments, share, &mut |fingerprints| {
+                visit_stored(segments, share, None, &mut |fingerprints| {
                     kept.as_mut_slice().iter_mut().skip(count).zip(fingerprints).for_each(|(slot, one)| *slot = *one);
                     count += fingerprints.len();
                 })?;
@@ -53,7 +60,7 @@ impl<F: Fingerprint> Source<F> {
             };
             shares.into_par_iter().map(keep).collect::<Result<_>>()?
         };
-        Ok(Self { segments: segments.to_vec(), parts, at_most })
+        Ok(Self { segments: segments.to_vec(), only, parts, at_most })
     }
 
     /// Those of another source that are wanted, in memory.
@@ -70,7 +77,7 @@ impl<F: Fingerprint> Source<F> {
             Ok(Part::Kept(kept, count))
         })?;
         let count = |part: &Part<F>| if let Part::Kept(_, count) = part { *count as u64 } else { 0 };
-        Ok(Self { segments: Vec::new(), at_most: parts.iter().map(count).sum(), parts })
+        Ok(Self { segments: Vec::new(), only: None, at_most: parts.iter().map(count).sum(), parts })
     }
 
     /// The number of fingerprints, or somewhat more.
@@ -115,7 +122,7 @@ impl<F: Fingerprint> Source<F> {
                     kept.as_slice().get(..*count).unwrap_or_default().chunks(LOT).for_each(visit);
                     Ok(())
                 }
-                Part::Stored(share) => visit_stored(&self.segments, *share, visit),
+                Part::Stored(share) => visit_stored(&self.segments, *share, self.only, visit),
             })
         })
         .collect()
@@ -129,11 +136,21 @@ pub(super) fn no_memory() -> Error {
 /// What is called with fingerprints.
 pub(super) type Visit<'a, F> = &'a mut dyn FnMut(&[F]);
 
-/// Calls `visit` with all fingerprints of a share, ascending, each once.
-fn visit_stored<F: Fingerprint>(segments: &[Arc<Segment>], share: Share, visit: Visit<'_, F>) -> Result<()> {
-    let cursors = segments.iter().map(|segment| Cursor::new(segment, share));
+/// Calls `visit` with all fingerprints of a share, or only those with these numbers, ascending, each once.
+fn visit_stored<F: Fingerprint>(
+    segments: &[Arc<Segment>],
+    share: Share,
+    only: Option<&Bitset>,
+    visit: Visit<'_, F>,
+) -> Result<()> {
+    let mut first = 0;
+    let cursors = segments.iter().map(|segment| {
+        let cursor = Cursor::new(segment, share, first);
+        first += segment.footer().fingerprints;
+        cursor
+    });
     let mut cursors = cursors.collect::<Result<Vec<Cursor<'_, F>>>>()?;
-    if let [cursor] = &mut cursors[..] {
+    if let ([cursor], None) = (&mut cursors[..], only) {
         while cursor.next_block()? {
             visit(cursor.rest());
         }
@@ -143,9 +160,12 @@ fn visit_stored<F: Fingerprint>(segments: &[Arc<Segment>], share: Share, visit: 
     for cursor in &mut cursors {
         cursor.fill()?;
     }
-    while let Some(least) = cursors.iter().filter_map(Cursor::head).min() {
-        merged.push(least);
-        for cursor in cursors.iter_mut().filter(|cursor| cursor.head() == Some(least)) {
+    // Of several segments that have it, the first one: that number is its own.
+    while let Some((least, number)) = cursors.iter().filter_map(Cursor::head).min() {
+        if only.is_none_or(|only| only.has(number)) {
+            merged.push(least);
+        }
+        for cursor in cursors.iter_mut().filter(|cursor| cursor.rest().first() == Some(&least)) {
             cursor.rest.start += 1;
             cursor.fill()?;
         }
@@ -163,6 +183,8 @@ fn visit_stored<F: Fingerprint>(segments: &[Arc<Segment>], share: Share, visit: 
 struct Cursor<'a, F> {
     table: &'a Table,
     share: Share,
+    /// The number of the segment's first fingerprint.
+    first: u64,
     scratch: Scratch,
     /// The next block.
     block: usize,
@@ -173,10 +195,10 @@ struct Cursor<'a, F> {
 }
 
 impl<'a, F: Fingerprint> Cursor<'a, F> {
-    fn new(segment: &'a Segment, share: Share) -> Result<Self> {
+    fn new(segment: &'a Segment, share: Share, first: u64) -> Result<Self> {
         let table = segment.first_table()?;
         let block = table.index().find(share.from);
-        Ok(Self { table, share, scratch: Scratch::default(), block, fingerprints: Vec::new(), rest: 0..0 })
+        Ok(Self { table, share, first, scratch: Scratch::default(), block, fingerprints: Vec::new(), rest: 0..0 })
     }
 
     /// Decodes the next block, if it may have some of the share.
@@ -196,9 +218,11 @@ impl<'a, F: Fingerprint> Cursor<'a, F> {
         self.fingerprints.get(self.rest.clone()).unwrap_or_default()
     }
 
-    /// The next fingerprint, after [`Cursor::fill`].
-    fn head(&self) -> Option<F> {
-        self.rest().first().copied()
+    /// The next fingerprint and its number, after [`Cursor::fill`].
+    fn head(&self) -> Option<(F, usize)> {
+        let fingerprint = self.rest().first().copied()?;
+        let number = self.first + self.table.index().rank(self.block.saturating_sub(1)) + self.rest.start as u64;
+        Some((fingerprint, usize::try_from(number).unwrap_or(usize::MAX)))
     }
 
     /// Makes sure that the next fingerprint is there, if there is one.

@@ -263,19 +263,32 @@ impl Table {
     /// # Errors
     /// As [`Table::block`].
     pub(crate) fn rank_of<F: Fingerprint>(&self, fingerprint: F, scratch: &mut Scratch) -> Result<Option<u64>> {
-        let head = fingerprint.word(0);
         let mut keys = Vec::new();
+        let block = self.block_of(fingerprint, scratch, &mut keys)?;
+        Ok(keys.binary_search(&fingerprint).ok().map(|position| self.index.rank(block) + position as u64))
+    }
+
+    /// The number of the only block of the first table that a fingerprint can be in, and its fingerprints.
+    ///
+    /// # Errors
+    /// As [`Table::block`].
+    pub(super) fn block_of<F: Fingerprint>(
+        &self,
+        fingerprint: F,
+        scratch: &mut Scratch,
+        out: &mut Vec<F>,
+    ) -> Result<usize> {
+        out.clear();
+        let mut block = self.index.find(fingerprint.word(0));
         // Several pages of rows may begin with the same 64 bits.
-        for block in self.index.find(head)..self.index.len() {
-            self.fingerprints(block, scratch, &mut keys)?;
-            if let Ok(position) = keys.binary_search(&fingerprint) {
-                return Ok(Some(self.index.rank(block) + position as u64));
-            }
-            if keys.last().is_none_or(|&last| last >= fingerprint) {
+        while block < self.index.len() {
+            self.fingerprints(block, scratch, out)?;
+            if out.last().is_none_or(|&last| last >= fingerprint) {
                 break;
             }
+            block += 1;
         }
-        Ok(None)
+        Ok(block)
     }
 
     /// How a block is written.

@@ -23,7 +23,8 @@ mod verify;
 
 pub use batch::Batch;
 pub use clusters::{
-    ClusterReport, Clustered, ClusteredIter, Clustering, Clusters, Keeper, Label, LargeCluster, Ranking, SizeClass,
+    ClusterReport, Clustered, ClusteredIter, Clustering, Clusters, Keeper, Label, LargeCluster, Previous, Ranking,
+    SizeClass,
 };
 pub use load::LoadReport;
 pub use means::Progress;

@@ -32,7 +32,7 @@ fn components<F: Fingerprint>(records: &[Record<F>], k: u32) -> BTreeMap<F, F> {
 }
 
 /// Every record with its label and the size of its cluster, in the order of the store.
-fn expected<F: Fingerprint>(
+pub(crate) fn expected<F: Fingerprint>(
     records: &[Record<F>],
     k: u32,
     label: impl Fn(&[&Record<F>]) -> Label<F>,
@@ -78,7 +78,7 @@ fn found<F: Fingerprint>(store: &Store<F>, k: u32, keeper: &Keeper) -> Vec<Clust
 }
 
 /// Some thousand records in families, of which many have the same fingerprint and many the same id.
-fn crowded(id: impl Fn(u64) -> Id) -> Vec<Record> {
+pub(crate) fn crowded(id: impl Fn(u64) -> Id) -> Vec<Record> {
     let fingerprints = families(150, 12, 9);
     let mut random = Random(10);
     let mut record = |_| {
@@ -88,7 +88,7 @@ fn crowded(id: impl Fn(u64) -> Id) -> Vec<Record> {
     (0..3000).map(&mut record).collect()
 }
 
-fn text(number: u64) -> Id {
+pub(crate) fn text(number: u64) -> Id {
     Id::Text(format!("https://example.org/{}", number * 7919 % 1000).into())
 }
 

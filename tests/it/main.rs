@@ -4,6 +4,7 @@
 mod batch;
 mod brute_force;
 mod clusters;
+mod clusters_from;
 mod damage;
 mod extremes;
 mod faults;

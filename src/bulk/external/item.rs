@@ -33,3 +33,45 @@ impl Item for u64 {
         bytes.try_into().map_or(0, Self::from_le_bytes)
     }
 }
+
+impl Item for u128 {
+    const BYTES: usize = 16;
+
+    #[inline]
+    fn key(&self) -> u64 {
+        // Its upper half.
+        (self >> 64) as u64
+    }
+
+    #[inline]
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.to_le_bytes());
+    }
+
+    #[inline]
+    fn read(bytes: &[u8]) -> Self {
+        bytes.try_into().map_or(0, Self::from_le_bytes)
+    }
+}
+
+/// Ordered by the first one.
+impl<A: Item, B: Item> Item for (A, B) {
+    const BYTES: usize = A::BYTES + B::BYTES;
+
+    #[inline]
+    fn key(&self) -> u64 {
+        self.0.key()
+    }
+
+    #[inline]
+    fn write(&self, out: &mut Vec<u8>) {
+        self.0.write(out);
+        self.1.write(out);
+    }
+
+    #[inline]
+    fn read(bytes: &[u8]) -> Self {
+        let (first, second) = bytes.split_at_checked(A::BYTES).unwrap_or_default();
+        (A::read(first), B::read(second))
+    }
+}

@@ -27,7 +27,7 @@ mod tests;
 #[cfg(test)]
 mod text_tests;
 
-pub(crate) use chunks::Sorted;
+pub(crate) use chunks::{Chunk, Chunks, Sorted};
 pub(crate) use item::Item;
 pub(crate) use sorter::Sorter;
 pub(crate) use text_chunks::{SortedTexts, TextChunk};

@@ -8,24 +8,6 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-impl Item for (u64, u64) {
-    const BYTES: usize = 16;
-
-    fn key(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&self, out: &mut Vec<u8>) {
-        self.0.write(out);
-        self.1.write(out);
-    }
-
-    fn read(bytes: &[u8]) -> Self {
-        let (first, second) = bytes.split_at_checked(8).unwrap_or_default();
-        (u64::read(first), u64::read(second))
-    }
-}
-
 /// The directory of temporary files.
 pub(super) const DIRECTORY: &str = "d";
 

@@ -32,8 +32,9 @@ pub(super) struct Checkpoint {
 }
 
 impl Checkpoint {
-    pub(super) fn new<F: Fingerprint>(clusters: &Clusters<F>, path: &Path) -> Self {
-        let about = state_of(&clusters.segments, clusters.k.into());
+    /// `previous` tells apart what the run goes on from.
+    pub(super) fn new<F: Fingerprint>(clusters: &Clusters<F>, previous: u64, path: &Path) -> Self {
+        let about = state_of(&clusters.segments, u64::from(clusters.k) ^ previous);
         Self { env: Arc::clone(&clusters.means.env), path: path.to_owned(), about }
     }
 

@@ -4,9 +4,9 @@ use super::groups::{Groups, records_of};
 use super::keeper::Keeper;
 use super::labels::{Gathering, Labels};
 use super::{Clusters, Label};
-use crate::cluster::{Components, Numbers};
+use crate::cluster::{Bitset, Components, Numbers};
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, Id, IdKind, Record};
+use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::join::{Output, Share, ordered, pool, unpacked};
 use crate::segment::Segment;
 use crate::store::means::Progress;
@@ -36,6 +36,7 @@ pub struct Clustering<F: Fingerprint = u64> {
     pub(super) k: u32,
     pub(super) numbers: Numbers<F>,
     pub(super) components: Components,
+    searched: u64,
     labels: Labels<F>,
     /// Records of each component, if they were counted.
     pub(super) sizes: Option<Vec<u64>>,
@@ -48,12 +49,16 @@ impl<F: Fingerprint> Clustering<F> {
         clusters: &Clusters<F>,
         numbers: Numbers<F>,
         components: Components,
+        searched: u64,
         keeper: &Keeper,
     ) -> Result<Self> {
         let segments = clusters.segments.clone();
-        let kind = segments.first().map_or(IdKind::Number, |segment| segment.footer().parameters.ids());
-        let mut labels =
-            Gathering::new(kind, components.count(), keeper, clusters.means.workspace(clusters.means.memory / 4));
+        let mut labels = Gathering::new(
+            clusters.kind,
+            components.count(),
+            keeper,
+            clusters.means.workspace(clusters.means.memory / 4),
+        );
         let mut sizes = clusters.sizes.then(|| vec![0u64; components.count()]);
         // What stands for each fingerprint that is not alone.
         let work = |(): &mut (), share: Share, output: &Output| {
@@ -91,11 +96,18 @@ impl<F: Fingerprint> Clustering<F> {
             k: clusters.k,
             numbers,
             components,
+            searched,
             labels,
             sizes,
             keeper: keeper.clone(),
             progress: clusters.progress(),
         })
+    }
+
+    /// Fingerprints whose near ones were looked for: all, unless these clusters were gone on from others.
+    #[must_use]
+    pub fn searched(&self) -> u64 {
+        self.searched
     }
 
     /// Iterates over all records, in the order of the store: by fingerprint, then id.
@@ -155,18 +167,15 @@ impl<F: Fingerprint> Clustering<F> {
             }
             output.send(told)
         };
-        let mut seen = vec![0u64; self.components.count().div_ceil(64)];
+        let mut seen = Bitset::new(self.components.count());
         let tell = |told: Vec<Told<F>>| {
             for one in told {
                 let label = match one {
                     Told::Alone(label) => label,
                     Told::Component(component) => {
-                        let Some(word) = seen.get_mut(component / 64) else { continue };
-                        let bit = 1 << (component % 64);
-                        if *word & bit != 0 {
+                        if !seen.insert(component) {
                             continue;
                         }
-                        *word |= bit;
                         self.labels.of(component)?
                     }
                 };

@@ -1,10 +1,10 @@
 //! The records of a share, fingerprint by fingerprint.
 
-use crate::cluster::{Components, Numbers};
+use crate::cluster::{Ascending, Components, Numbers};
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::join::Share;
-use crate::segment::{Scratch, Segment};
+use crate::segment::Segment;
 use crate::store::RecordIter;
 use std::iter::Peekable;
 use std::sync::Arc;
@@ -16,11 +16,8 @@ const PIECE: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Groups<'a, F: Fingerprint> {
     records: Peekable<RecordIter<'a, F>>,
-    numbers: &'a Numbers<F>,
+    numbers: Ascending<'a, F>,
     components: &'a Components,
-    scratch: Scratch,
-    /// The number of the fingerprint before.
-    number: Option<u32>,
 }
 
 impl<'a, F: Fingerprint> Groups<'a, F> {
@@ -31,7 +28,7 @@ impl<'a, F: Fingerprint> Groups<'a, F> {
         share: Share,
     ) -> Result<Self> {
         let records = RecordIter::of_share(segments, share)?.peekable();
-        Ok(Self { records, numbers, components, scratch: Scratch::default(), number: None })
+        Ok(Self { records, numbers: numbers.ascending()?, components })
     }
 
     /// The next fingerprint, and its component if that has others, after all ids of the one before.
@@ -41,12 +38,7 @@ impl<'a, F: Fingerprint> Groups<'a, F> {
             Some(Ok(record)) => record.fingerprint,
             Some(Err(_)) => return self.fail().map(|()| None),
         };
-        let number = match self.number {
-            Some(number) if self.numbers.are_consecutive() => number + 1,
-            _ => self.numbers.of(fingerprint, &mut self.scratch)?,
-        };
-        self.number = Some(number);
-        Ok(Some((fingerprint, self.components.of(number))))
+        Ok(Some((fingerprint, self.components.of(self.numbers.of(fingerprint)?))))
     }
 
     /// Sets `ids` to the next ids of a fingerprint, ascending; none: there are no more.

@@ -2,6 +2,7 @@
 
 use super::keeper::Keeper;
 use crate::bulk::{TextSorter, Workspace};
+use crate::cluster::Bitset;
 use crate::env::ScratchFile;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Id, IdKind};
@@ -63,8 +64,8 @@ impl<F: Fingerprint> Labels<F> {
 pub(super) struct Gathering<'k, F: Fingerprint> {
     keeper: &'k Keeper,
     workspace: Workspace,
-    /// Which components have a label by now, a bit each.
-    known: Vec<u64>,
+    /// Which components have a label by now.
+    known: Bitset,
     best: Best<F>,
 }
 
@@ -85,15 +86,12 @@ impl<'k, F: Fingerprint> Gathering<'k, F> {
                 Best::Texts(TextSorter::new(env, directory, workspace.memory))
             }
         };
-        Self { keeper, workspace, known: vec![0; components.div_ceil(64)], best }
+        Self { keeper, workspace, known: Bitset::new(components), best }
     }
 
     /// Takes the best id of one of a component's fingerprints.
     pub(super) fn add(&mut self, component: usize, fingerprint: F, id: &Id) -> Result<()> {
-        let known = self.known.get_mut(component / 64).is_some_and(|word| {
-            let bit = 1 << (component % 64);
-            std::mem::replace(word, *word | bit) & bit != 0
-        });
+        let known = !self.known.insert(component);
         match &mut self.best {
             Best::Numbers(all) => {
                 if let (Some(best), Some(id)) = (all.get_mut(component), id.number())

@@ -12,7 +12,7 @@
 //!
 //! The path from bytes to records: `source` opens and decompresses, `window` buffers, `header` looks ahead, `lines`
 //! splits, `text`, `dec`, `le`, `ndjson`, `csv` and `parquet` decode one record each, `reader` ties them together, `ids`
-//! judges ids, `feed` hands the records of an input to a load.
+//! judges ids, `feed` hands the records of an input to a load. `labels` reads another kind of input, labels of clusters.
 
 mod csv;
 mod dec;
@@ -20,6 +20,7 @@ mod feed;
 mod format;
 mod header;
 mod ids;
+mod labels;
 mod le;
 mod lines;
 mod ndjson;
@@ -39,6 +40,7 @@ pub use feed::feed;
 pub use format::{Compression, Format, width_of_name};
 pub use header::Header;
 pub use ids::{Found, IdRule, Ids, RawId};
+pub use labels::LabelReader;
 pub use opened::Input;
 pub use options::{InputOptions, Selection};
 pub use place::Place;

@@ -36,7 +36,7 @@ pub(super) fn line<'a, F: Fingerprint>(
 }
 
 /// A line is the whole text: its own line number (always 1) would only confuse.
-fn describe(error: &serde_json::Error) -> String {
+pub(super) fn describe(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.split_once(" at line 1 column ") {
         Some((message, "0")) => message.to_owned(),

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::path::Path;
 
-use super::{Entry, Selection, Source};
+use super::{Entry, RawId, Selection, Source};
 use crate::progress::Progress;
 
 /// Never there.
@@ -44,6 +44,28 @@ impl<F> Rows<F> {
     }
 
     pub(super) fn entry(&self) -> Result<Entry<'_, F>, String> {
+        match self.0 {}
+    }
+}
+
+/// Never there.
+#[derive(Debug)]
+pub(super) struct Labels(Infallible);
+
+impl Labels {
+    pub(super) fn open(source: &Source, _: Option<&Path>, _: &Progress) -> anyhow::Result<Self> {
+        anyhow::bail!("{}: this program was built without Parquet", source.name())
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        match self.0 {}
+    }
+
+    pub(super) fn advance(&mut self) -> Result<bool, String> {
+        match self.0 {}
+    }
+
+    pub(super) fn row(&self) -> Result<[RawId<'_>; 2], String> {
         match self.0 {}
     }
 }

@@ -12,6 +12,7 @@
 
 mod corpus;
 mod dedup;
+mod dedup_previous;
 mod dedup_stopped;
 mod dump;
 mod dump_damage;

@@ -41,8 +41,11 @@ Memory: some five bytes a fingerprint, eight for each cluster of several fingerp
 fingerprints) and the share of its pairs of records that are farther apart than K. Where that is large, the cluster is a \
 chain: choose a smaller K.
 
+--previous: a record is known by its id. One that has got another fingerprint since has to be in --new.
+
 Examples:
   fpdedup clusters store > labels.tsv
+  fpdedup clusters --previous labels.tsv --new today.tsv store > labels-today.tsv
   fpdedup clusters --min-size 2 store          without records that are like no other
   fpdedup clusters --report --output labels.parquet store";
 
@@ -90,6 +93,14 @@ pub(crate) enum What {
     /// For every record the cluster that it is in
     #[command(after_help = CLUSTERS_EXAMPLES)]
     Clusters {
+        /// What this has written for STORE before, at the same K and without --min-size (.tsv, .ndjson, .parquet, or - for lines on
+        /// standard input): only records that are new since, or in a cluster that has lost some, are compared
+        #[arg(long, value_name = "LABELS")]
+        previous: Option<PathBuf>,
+        /// Records to label together with those of STORE: another store, or a file of fingerprints (- is standard input). Some may be in
+        /// STORE already
+        #[arg(long, value_name = "INPUT")]
+        new: Option<PathBuf>,
         /// Only clusters with at least so many records
         #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
         min_size: u64,
@@ -98,6 +109,8 @@ pub(crate) enum What {
         report: bool,
         #[command(flatten)]
         options: Options,
+        #[command(flatten)]
+        input: InputOptions,
         /// The store
         store: PathBuf,
     },

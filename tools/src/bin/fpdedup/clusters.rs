@@ -4,13 +4,17 @@ use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use fpstore::{Clustered, Fingerprint, Id, IdKind, Keeper, Label};
+use anyhow::bail;
+use fpstore::{Clustered, Clusters, Fingerprint, Id, IdKind, Keeper, Label, Previous};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
+use fpstore_tools::input::{Ids, InputOptions, LabelReader, Source};
 use fpstore_tools::output::{Column, Output, Rows};
+use fpstore_tools::progress::Progress;
 
 use crate::args::Options;
 use crate::job::{Job, Writing, open};
+use crate::loaded::Other;
 use crate::report;
 
 /// Large clusters that a report looks at.
@@ -20,29 +24,52 @@ const LARGEST: usize = 10;
 const COLUMNS: &[Column] = &[Column::id("id"), Column::id("cluster")];
 const WITHOUT_IDS: &[Column] = &[Column::fingerprint("fingerprint"), Column::fingerprint("cluster")];
 
+/// What there is beside the store.
+pub(crate) struct From<'a> {
+    /// Labels from before.
+    pub(crate) previous: Option<&'a Path>,
+    /// More records.
+    pub(crate) new: Option<&'a Path>,
+    pub(crate) input: &'a InputOptions,
+}
+
+/// What is wanted.
+#[derive(Clone, Copy)]
+pub(crate) struct What {
+    pub(crate) min_size: u64,
+    pub(crate) report: bool,
+}
+
 pub(crate) fn run<F: Fingerprint>(
     common: Common,
-    min_size: u64,
-    wants_report: bool,
+    from: &From<'_>,
+    What { min_size, report: wants_report }: What,
     options: &Options,
     store: &Path,
 ) -> anyhow::Result<Outcome> {
     let job = Job::new(common, options)?;
     let store = open::<F>(store)?;
+    let kind = store.parameters().ids();
+    if from.new.is_none() && from.input.any() {
+        bail!("--format and the column options describe the file of --new, which is not there");
+    }
+    let new = from.new.map(|new| Other::open(&job, &store, new, from.input, Ids::Is(kind))).transpose()?;
     let k = job.distance(&store)?;
-    let mut clusters = job.clusters(&store)?;
+    let mut clusters = job.clusters(&store, new.as_ref().map(|new| &new.store))?;
     if wants_report || min_size > 1 {
         clusters = clusters.with_sizes();
     }
     let labels = !wants_report || options.output.is_some();
-    let kind = store.parameters().ids();
     let columns = if kind == IdKind::None { WITHOUT_IDS } else { COLUMNS };
     let texts = [kind == IdKind::Text; 2];
     let path = options.output.as_deref();
     // A name that is no good shows before the work is done.
     let output = labels.then(|| Output::open(path, job.json(), columns, F::WIDTH, &texts)).transpose()?;
     let shown = job.watch("clusters", clusters.progress())?;
-    let clustering = clusters.find(&Keeper::Smallest)?;
+    let clustering = match from.previous {
+        Some(previous) => clusters.find_from(read(previous, kind, &job, &clusters)?, &Keeper::Smallest)?,
+        None => clusters.find(&Keeper::Smallest)?,
+    };
     shown.finish();
     let mut count = 0;
     if let Some(output) = output {
@@ -70,6 +97,20 @@ pub(crate) fn run<F: Fingerprint>(
         job.done(count, "record");
     }
     Ok(Outcome::Done)
+}
+
+/// Labels from before.
+fn read<F: Fingerprint>(
+    path: &Path,
+    kind: IdKind,
+    job: &Job<'_>,
+    clusters: &Clusters<F>,
+) -> anyhow::Result<Previous<F>> {
+    let mut previous = clusters.previous();
+    let source = Source::new(path.as_os_str());
+    let reader = LabelReader::open(&source, kind, Some(&job.temp_dir()), &Progress::hidden())?;
+    reader.each(|record, cluster| Ok(previous.push(record, cluster)?))?;
+    Ok(previous)
 }
 
 fn push<F: Fingerprint>(rows: &mut Rows, one: &Clustered<F>) {

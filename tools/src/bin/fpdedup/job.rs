@@ -69,11 +69,19 @@ impl<'a> Job<'a> {
         memory::of_load(Some(self.options.memory)).saturating_sub(indexes + WAITING)
     }
 
-    /// The clusters of a store, to be made within the memory, and with what an earlier run may have left.
-    pub(crate) fn clusters<F: Fingerprint>(&self, store: &Store<F>) -> anyhow::Result<Clusters<F>> {
-        let clusters = store.clusters(self.distance(store)?)?.with_memory(self.memory(&[store]));
+    /// The clusters of a store and of what is new, to be made within the memory, and with what an earlier run may have left.
+    pub(crate) fn clusters<F: Fingerprint>(
+        &self,
+        store: &Store<F>,
+        new: Option<&Store<F>>,
+    ) -> anyhow::Result<Clusters<F>> {
+        let stores: Vec<&Store<F>> = std::iter::once(store).chain(new).collect();
+        let mut clusters = store.clusters(self.distance(store)?)?.with_memory(self.memory(&stores));
+        if let Some(new) = new {
+            clusters = clusters.with_new(new)?;
+        }
         let clusters = clusters.with_temp_dir(&self.temp_dir());
-        Ok(match self.about("clusters", &[store])? {
+        Ok(match self.about("clusters", &stores) {
             Some((directory, about)) => clusters.with_checkpoint(&directory.join(format!("fpdedup-{about:016x}.sets"))),
             None => clusters,
         })
@@ -92,18 +100,12 @@ impl<'a> Job<'a> {
     }
 
     /// A number for files in `--tmp-dir` that are about the same work over the same stores, if there is such a directory.
-    pub(crate) fn about<F: Fingerprint>(
-        &self,
-        what: &str,
-        stores: &[&Store<F>],
-    ) -> anyhow::Result<Option<(PathBuf, u64)>> {
-        let Some(directory) = &self.options.tmp_dir else { return Ok(None) };
+    pub(crate) fn about<F: Fingerprint>(&self, what: &str, stores: &[&Store<F>]) -> Option<(PathBuf, u64)> {
+        let directory = self.options.tmp_dir.clone()?;
         let mut about = DefaultHasher::new();
         (what, self.options.distance, self.common.json).hash(&mut about);
-        for store in stores {
-            (std::fs::canonicalize(store.path())?, store.state()).hash(&mut about);
-        }
-        Ok(Some((directory.clone(), about.finish())))
+        stores.iter().for_each(|store| store.state().hash(&mut about));
+        Some((directory, about.finish()))
     }
 
     /// A closing line on standard error.

@@ -32,7 +32,7 @@ pub(crate) fn run<F: Fingerprint>(
     let store = open::<F>(store)?;
     let kind = store.parameters().ids();
     let keeper = keeper(keep, kind)?;
-    let clusters = job.clusters(&store)?;
+    let clusters = job.clusters(&store, None)?;
     let columns = if kind == IdKind::None { WITHOUT_IDS } else { COLUMNS };
     let path = options.output.as_deref();
     let output = Output::open(path, job.json(), columns, F::WIDTH, &[kind == IdKind::Text])?;

@@ -1,18 +1,18 @@
-//! The other side of a join: a store, or a file that becomes one for a while.
+//! What is not in the store: another store, or a file that becomes one for a while.
 
 use std::path::Path;
 
 use anyhow::{Context, bail};
 use fpstore::{Filters, Fingerprint, Parameters, RecordSorter, Store};
 use fpstore_tools::header::check_hashers;
-use fpstore_tools::input::{IdRule, Ids, Input, InputOptions, Source, feed};
+use fpstore_tools::input::{Found, IdRule, Ids, Input, InputOptions, Source, feed};
 use fpstore_tools::memory;
 use fpstore_tools::progress::Progress;
 use tempfile::TempDir;
 
 use crate::job::{Job, open, width};
 
-/// The other side.
+/// Another store.
 pub(crate) struct Other<F: Fingerprint> {
     pub(crate) store: Store<F>,
     /// Where it is if it was a file; goes with it.
@@ -20,8 +20,14 @@ pub(crate) struct Other<F: Fingerprint> {
 }
 
 impl<F: Fingerprint> Other<F> {
-    /// Opens a store, or loads a file. Fingerprints have to be of the same width, and of the same hasher where both are known.
-    pub(crate) fn open(job: &Job<'_>, one: &Store<F>, other: &Path, input: &InputOptions) -> anyhow::Result<Self> {
+    /// Opens a store, or loads a file with these ids. Fingerprints have to be of the same width, and of the same hasher where both are known.
+    pub(crate) fn open(
+        job: &Job<'_>,
+        one: &Store<F>,
+        other: &Path,
+        input: &InputOptions,
+        ids: Ids,
+    ) -> anyhow::Result<Self> {
         let hasher = one.parameters().hasher();
         if other.is_dir() {
             if input.any() {
@@ -56,10 +62,13 @@ impl<F: Fingerprint> Other<F> {
         }
         let of_input = input.header().and_then(|header| header.hasher.as_deref());
         check_hashers("fingerprints", of_input, hasher).with_context(|| source.name())?;
-        let mut rule = IdRule::new(Ids::Auto);
+        let mut rule = IdRule::new(ids);
         input.tell_ids(&mut rule)?;
         let mut sorter = RecordSorter::<F>::new(&path, &options);
         feed(&mut input.reader::<F>()?, &mut rule, &mut |fingerprint, id| Ok(sorter.push(fingerprint, id)?))?;
+        if ids != Ids::Auto && rule.found() == Some(Found::Numbered) {
+            bail!("{}: its records have no ids, and those of the store do", source.name());
+        }
         let parameters = Parameters::new(one.parameters().max_distance())
             .with_width(F::WIDTH)
             .with_ids(rule.kind().unwrap_or_default());

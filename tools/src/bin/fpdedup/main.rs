@@ -48,8 +48,10 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
         What::Join { which, options, input, store, other } => {
             with_width!(width(store)?, F => pairs::join::<F>(args.common, *which, options, input, store, other))
         }
-        What::Clusters { min_size, report, options, store } => {
-            with_width!(width(store)?, F => clusters::run::<F>(args.common, *min_size, *report, options, store))
+        What::Clusters { previous, new, min_size, report, options, input, store } => {
+            let from = clusters::From { previous: previous.as_deref(), new: new.as_deref(), input };
+            let what = clusters::What { min_size: *min_size, report: *report };
+            with_width!(width(store)?, F => clusters::run::<F>(args.common, &from, what, options, store))
         }
         What::Keep { keep, options, store } => {
             with_width!(width(store)?, F => keep::run::<F>(args.common, keep, options, store))

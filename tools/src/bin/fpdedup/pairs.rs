@@ -6,7 +6,7 @@ use std::path::Path;
 use fpstore::{Fingerprint, IdKind, Pairs, RecordPairs, Store};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
-use fpstore_tools::input::InputOptions;
+use fpstore_tools::input::{Ids, InputOptions};
 use fpstore_tools::output::{Column, Output, Rows};
 
 use crate::args::{Options, Which};
@@ -57,7 +57,7 @@ pub(crate) fn join<F: Fingerprint>(
 ) -> anyhow::Result<Outcome> {
     let job = Job::new(common, options)?;
     let store = open::<F>(store)?;
-    let other = Other::open(&job, &store, other, input)?;
+    let other = Other::open(&job, &store, other, input, Ids::Auto)?;
     let pairs = store.pairs_with(&other.store, job.distance(&store)?)?;
     let pairs = pairs.with_memory(job.memory(&[&store, &other.store]));
     write(&job, which, pairs, [&store, &other.store], other.is_store())
@@ -82,7 +82,7 @@ fn write<F: Fingerprint>(
     let style = output.style();
     let empty = || Rows::new(style);
     let what = if which.distinct { "distinct" } else { "pairs" };
-    let mut writing = match job.about(what, &stores)?.filter(|_| resumable && output.is_text_file() && !which.sort) {
+    let mut writing = match job.about(what, &stores).filter(|_| resumable && output.is_text_file() && !which.sort) {
         Some((directory, about)) => {
             let (writing, phase) = Writing::resume(output, Partial::open(&directory, about)?);
             pairs = pairs.from_phase(phase);

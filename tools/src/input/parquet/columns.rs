@@ -100,6 +100,8 @@ pub(super) enum Ids {
     None,
     Unsigned(UInt64Array),
     Signed(Int64Array),
+    /// Fingerprints that stand for ids.
+    Fixed(FixedSizeBinaryArray),
     Bytes(BinaryViewArray),
     Text(StringViewArray),
 }
@@ -116,6 +118,7 @@ impl Ids {
             DataType::Int32 => Self::Signed(signed::<Int32Type>(column)),
             DataType::Int16 => Self::Signed(signed::<Int16Type>(column)),
             DataType::Int8 => Self::Signed(signed::<Int8Type>(column)),
+            DataType::FixedSizeBinary(_) => Self::Fixed(column.as_fixed_size_binary().clone()),
             DataType::BinaryView => Self::Bytes(column.as_binary_view().clone()),
             DataType::Utf8View => Self::Text(column.as_string_view().clone()),
             other => return Err(format!("ids cannot be {other}")),
@@ -131,6 +134,7 @@ impl Ids {
                 let id = column.value(row);
                 RawId::Number(u64::try_from(id).map_err(|_| format!("the id {id} is negative"))?)
             }
+            Self::Fixed(column) if column.is_valid(row) => RawId::Text(column.value(row)),
             Self::Bytes(column) if column.is_valid(row) => RawId::Text(column.value(row)),
             Self::Text(column) if column.is_valid(row) => RawId::Text(column.value(row).as_bytes()),
             _ => RawId::None,

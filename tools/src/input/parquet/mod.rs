@@ -20,6 +20,7 @@
 mod columns;
 mod file;
 mod guard;
+mod labels;
 
 use std::marker::PhantomData;
 use std::path::Path;
@@ -37,6 +38,7 @@ use parquet::arrow::arrow_reader::{
 use self::columns::{Fingerprints, Ids};
 use self::file::ParquetFile;
 use self::guard::guarded;
+pub(super) use self::labels::Labels;
 use super::{Entry, RawId, Selection, Source};
 use crate::progress::Progress;
 
@@ -67,13 +69,9 @@ impl Parquet {
     }
 
     fn of(file: ParquetFile, selection: &Selection) -> Result<Self, String> {
-        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        let found = guarded(|| ArrowReaderMetadata::load(&file, options))?;
+        let found = metadata(&file)?;
         let schema = found.schema();
-        let missing = |name: &str| {
-            let names: Vec<String> = schema.fields().iter().map(|field| format!("'{}'", field.name())).collect();
-            format!("there is no column \"{name}\"; the columns are {}", names.join(", "))
-        };
+        let missing = |name| missing(schema, name);
         let fingerprint = column(schema, &selection.fingerprint)?.ok_or_else(|| missing(&selection.fingerprint))?;
         let id = column(schema, &selection.id)?;
         if id.is_none() && selection.id_required {
@@ -85,19 +83,8 @@ impl Parquet {
         if let Some(id) = id {
             columns::check_id(data_type(id)).map_err(|error| about(&selection.id, error))?;
         }
-        // Texts as views into pages: as strings of their own, one long text in a dictionary could be copied for every
-        // row of a batch.
-        let fields = schema.fields().iter().enumerate().map(|(number, field)| {
-            let views = match field.data_type() {
-                DataType::Utf8 => DataType::Utf8View,
-                DataType::Binary => DataType::BinaryView,
-                _ => return field.as_ref().clone(),
-            };
-            let wanted = number == fingerprint || Some(number) == id;
-            if wanted { field.as_ref().clone().with_data_type(views) } else { field.as_ref().clone() }
-        });
-        let options = ArrowReaderOptions::new().with_schema(Arc::new(Schema::new(fields.collect::<Vec<_>>())));
-        let metadata = guarded(|| ArrowReaderMetadata::try_new(Arc::clone(found.metadata()), options))?;
+        let wanted = |number| number == fingerprint || Some(number) == id;
+        let metadata = with_views(&found, wanted)?;
         Ok(Self { file, metadata, fingerprint, id, selection: selection.clone(), width })
     }
 
@@ -131,6 +118,33 @@ impl Parquet {
             width: PhantomData,
         })
     }
+}
+
+/// What the file says of itself.
+fn metadata(file: &ParquetFile) -> Result<ArrowReaderMetadata, String> {
+    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    guarded(|| ArrowReaderMetadata::load(file, options))
+}
+
+/// The same with the texts of the columns that are wanted as views into pages: as strings of their own, one long text in a
+/// dictionary could be copied for every row of a batch.
+fn with_views(found: &ArrowReaderMetadata, wanted: impl Fn(usize) -> bool) -> Result<ArrowReaderMetadata, String> {
+    let fields = found.schema().fields().iter().enumerate().map(|(number, field)| {
+        let views = match field.data_type() {
+            DataType::Utf8 => DataType::Utf8View,
+            DataType::Binary => DataType::BinaryView,
+            _ => return field.as_ref().clone(),
+        };
+        if wanted(number) { field.as_ref().clone().with_data_type(views) } else { field.as_ref().clone() }
+    });
+    let options = ArrowReaderOptions::new().with_schema(Arc::new(Schema::new(fields.collect::<Vec<_>>())));
+    guarded(|| ArrowReaderMetadata::try_new(Arc::clone(found.metadata()), options))
+}
+
+/// A column that is wanted is not there.
+fn missing(schema: &Schema, name: &str) -> String {
+    let names: Vec<String> = schema.fields().iter().map(|field| format!("'{}'", field.name())).collect();
+    format!("there is no column \"{name}\"; the columns are {}", names.join(", "))
 }
 
 /// Number of the column with that name.

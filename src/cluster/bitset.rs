@@ -1,0 +1,49 @@
+//! A set of small numbers.
+
+/// Some of the numbers below a bound, a bit each.
+#[derive(Debug)]
+pub(crate) struct Bitset {
+    words: Vec<u64>,
+    count: u64,
+}
+
+impl Bitset {
+    /// An empty set of numbers below `bound`.
+    pub(crate) fn new(bound: usize) -> Self {
+        Self { words: vec![0; bound.div_ceil(64)], count: 0 }
+    }
+
+    /// Adds a number below the bound; whether it is new.
+    #[inline]
+    pub(crate) fn insert(&mut self, number: usize) -> bool {
+        let bit = 1 << (number % 64);
+        let fresh = self.words.get_mut(number / 64).is_some_and(|word| std::mem::replace(word, *word | bit) & bit == 0);
+        self.count += u64::from(fresh);
+        fresh
+    }
+
+    /// Whether a number is in it.
+    #[inline]
+    pub(crate) fn has(&self, number: usize) -> bool {
+        self.words.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
+    }
+
+    /// How many numbers are in it.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn has_what_was_added() {
+        let mut set = Bitset::new(130);
+        assert!([0, 63, 64, 129].into_iter().all(|number| set.insert(number)));
+        assert!(!set.insert(64) && !set.insert(192));
+        let all: Vec<usize> = (0..256).filter(|&number| set.has(number)).collect();
+        assert_eq!((all, set.count()), (vec![0, 63, 64, 129], 4));
+    }
+}

@@ -1,0 +1,120 @@
+//! `fpdedup clusters --previous --new`: old and new labelled together as a run from scratch does, from labels of every format.
+
+use crate::dedup::{records, text};
+use crate::support::{Pair, Place, fpdedup, fpload, lines};
+use std::path::{Path, PathBuf};
+
+fn labels(store: &Path, options: &[&str]) -> String {
+    text(fpdedup().args(["clusters", "-q"]).args(options).arg(store))
+}
+
+/// Old records in a store, new ones, and the labels of both from scratch.
+fn old_and_new(place: &Place) -> (PathBuf, Vec<Pair>, String) {
+    let all = records(500);
+    let (new, old): (Vec<Pair>, Vec<Pair>) = all.iter().partition(|record| record.1 % 4 == 0);
+    let both = place.path("both");
+    fpload().arg("--create").arg(&both).arg("-").write_stdin(lines(&all)).assert().success();
+    (place.store(&old), new, labels(&both, &[]))
+}
+
+#[test]
+fn as_from_scratch_whatever_the_files_are() {
+    let place = Place::new();
+    let (store, new, expected) = old_and_new(&place);
+    let names: &[&str] = if cfg!(feature = "parquet") {
+        &["a.tsv", "a.tsv.gz", "a.ndjson", "a.ndjson.zst", "a.parquet"]
+    } else {
+        &["a.tsv", "a.tsv.gz", "a.ndjson", "a.ndjson.zst"]
+    };
+    let file = place.file("new.tsv", lines(&new));
+    let loaded = place.path("loaded");
+    fpload().arg("--create").arg(&loaded).arg(&file).assert().success();
+    for name in names {
+        let previous = place.path(name);
+        fpdedup().arg("clusters").arg(&store).arg("-o").arg(&previous).assert().success();
+        let previous = previous.to_str().unwrap();
+        for new in [&file, &loaded] {
+            let new = new.to_str().unwrap();
+            assert_eq!(labels(&store, &["--previous", previous, "--new", new]), expected, "{name}");
+        }
+    }
+    // From scratch too, from pipes, and after the new ones were loaded.
+    assert_eq!(labels(&store, &["--new", file.to_str().unwrap()]), expected);
+    let before = labels(&store, &[]);
+    let run = text(
+        fpdedup().args(["clusters", "--previous", "-", "--new"]).args([&file, &store]).write_stdin(before.clone()),
+    );
+    assert_eq!(run, expected);
+    let previous = place.file("previous.tsv", before);
+    let previous = previous.to_str().unwrap();
+    let run = fpdedup()
+        .args(["clusters", "--new", "-", "--previous", previous])
+        .arg(&store)
+        .write_stdin(lines(&new))
+        .assert();
+    assert_eq!(String::from_utf8(run.success().get_output().stdout.clone()).unwrap(), expected);
+    fpload().arg(&store).arg(&file).assert().success();
+    assert_eq!(labels(&store, &["--previous", previous, "--new", file.to_str().unwrap()]), expected);
+    assert_eq!(labels(&store, &["--previous", previous]), expected);
+}
+
+#[test]
+fn after_records_were_removed() {
+    let place = Place::new();
+    let all = records(500);
+    let store = place.store(&all);
+    let previous = place.file("previous.tsv", labels(&store, &[]));
+    let (_, kept): (Vec<Pair>, Vec<Pair>) = all.iter().partition(|record| record.1 % 7 == 0);
+    let rest = place.path("rest");
+    fpload().arg("--create").arg(&rest).arg("-").write_stdin(lines(&kept)).assert().success();
+    let expected = labels(&rest, &[]);
+    assert_eq!(labels(&rest, &["--previous", previous.to_str().unwrap()]), expected);
+}
+
+#[test]
+fn texts_and_stores_without_ids() {
+    let place = Place::new();
+    let line = |record: &Pair, kind: &str| match kind {
+        "text" => format!("{:016x}\thttps://example.org/{}\n", record.0, record.1),
+        _ => format!("{:016x}\n", record.0),
+    };
+    for kind in ["text", "none"] {
+        let all = records(300);
+        let some = |wanted: &dyn Fn(u64) -> bool| -> String {
+            all.iter().filter(|record| wanted(record.1)).map(|record| line(record, kind)).collect()
+        };
+        let load = |name: &str, records: String| {
+            let path = place.path(&format!("{name}-{kind}"));
+            fpload().args(["--create", "--ids", kind]).arg(&path).arg("-").write_stdin(records).assert().success();
+            path
+        };
+        let old = load("old", some(&|id| id % 3 > 0));
+        let expected = labels(&load("all", some(&|_| true)), &[]);
+        let new = place.file(&format!("new-{kind}.tsv"), some(&|id| id % 3 == 0));
+        for name in ["labels.tsv", "labels.ndjson"] {
+            let previous = place.path(&format!("{kind}-{name}"));
+            fpdedup().arg("clusters").arg(&old).arg("-o").arg(&previous).assert().success();
+            let options = ["--previous", previous.to_str().unwrap(), "--new", new.to_str().unwrap()];
+            assert_eq!(labels(&old, &options), expected, "{kind}");
+        }
+    }
+}
+
+#[test]
+fn wrong_use_is_said() {
+    let place = Place::new();
+    let store = place.store(&records(30));
+    let refused = |arguments: &[&str], said: &str| {
+        let output = fpdedup().arg("clusters").args(arguments).arg(&store).assert().code(2).get_output().clone();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.contains(said) && output.stdout.is_empty(), "{arguments:?}: {message}");
+    };
+    let file = |name: &str, text: &str| place.file(name, text).to_str().unwrap().to_owned();
+    refused(&["--previous", "no-such.tsv"], "no-such.tsv");
+    refused(&["--previous", &file("one.tsv", "1\t1\n2\n")], "one.tsv: line 2: expected two columns");
+    refused(&["--previous", &file("text.tsv", "a\tb\n")], "text.tsv: line 1: ");
+    refused(&["--new", "no-such.tsv"], "no-such.tsv");
+    refused(&["--new", &file("bare.tsv", "0000000000000001\n")], "have no ids");
+    refused(&["--new", &file("wide.tsv", "#fpstore width=128\n")], "128 bits");
+    refused(&["--format", "hex"], "--new");
+}
