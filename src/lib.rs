@@ -35,6 +35,9 @@ mod format;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 pub mod inspect;
+#[doc(hidden)]
+#[cfg(debug_assertions)]
+pub mod instances;
 mod join;
 mod manifest;
 mod options;

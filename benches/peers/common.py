@@ -43,7 +43,20 @@ def splitmix64(count, seed=20070508):
 
 
 def fingerprints(source):
-    """The data that a command line names: ["uniform", COUNT] or [FILE]."""
+    """The data that a command line names: ["uniform", COUNT], ["paired", COUNT, PAIRS] or [FILE]."""
     import numpy as np
 
-    return splitmix64(int(source[1])) if source[0] == "uniform" else np.fromfile(source[0], dtype="<u8")
+    if source[0] == "uniform":
+        return splitmix64(int(source[1]))
+    return paired(int(source[1]), int(source[2])) if source[0] == "paired" else np.fromfile(source[0], dtype="<u8")
+
+
+def paired(count, pairs):
+    """Uniform values, of which so many are one to three bits from one of the others."""
+    import numpy as np
+
+    values = splitmix64(count)
+    bits = splitmix64(3 * pairs, seed=3).reshape(3, pairs) & np.uint64(63)
+    flips = np.uint64(1) << bits
+    values[-pairs:] = values[:pairs] ^ (flips[0] | flips[1] | flips[2])
+    return values

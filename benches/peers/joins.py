@@ -134,7 +134,7 @@ def faiss_peer(data, options, first):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", nargs="+", help="uniform COUNT, or FILE.u64")
+    parser.add_argument("data", nargs="+", help="uniform COUNT, paired COUNT PAIRS, or FILE.u64")
     parser.add_argument("-k", "--distance", type=int, default=3)
     parser.add_argument("--memory", action="append", help="SIZE for fpdedup; may be repeated [default: 1GiB]")
     parser.add_argument("--peers", default="")

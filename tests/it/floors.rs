@@ -20,7 +20,7 @@ const FLOORS: &[&[&str]] = &[
     &["env"],
     &["segment", "wal", "manifest", "options"],
     &["search", "memtable", "merge", "compaction", "bulk", "join", "cluster"],
-    &["store", "inspect", "fuzzing", "lib"],
+    &["store", "inspect", "fuzzing", "instances", "lib"],
 ];
 
 /// From this floor on, the modules of one floor may use each other.

@@ -44,7 +44,7 @@ fn all_pairs(values: &[u64], k: u32) -> Result<(f64, f64, f64)> {
 
 fn mih(values: &[u64], k: u32, sample: Option<usize>) -> Result<(f64, f64, f64)> {
     let start = Instant::now();
-    let index = mih_rs::Index::new(values)?;
+    let index = mih_rs::Index::new(values.to_vec())?;
     let build = start.elapsed().as_secs_f64();
     let step = sample.map_or(1, |count| (values.len() / count.max(1)).max(1));
     let asked: Vec<(u32, u64)> = (0u32..).zip(values.iter().copied()).step_by(step).collect();
