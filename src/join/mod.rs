@@ -84,9 +84,9 @@ pub(crate) struct Join<'a, F> {
     /// Which of those on the right take part; none: all.
     only: Option<&'a Bitset>,
     k: u32,
-    /// Bytes: a quarter for fingerprints that are read once and for all, three eighths for the buckets in memory, an eighth for
-    /// what threads need to join buckets, an eighth for a bucket that is too large for that; the rest is for counts and for
-    /// results that wait.
+    /// Bytes: three eighths for the buckets in memory, an eighth for what threads need to join buckets, an eighth for a bucket that
+    /// is too large for that; a quarter for fingerprints that are read once and for all or, where there is no need to, for more
+    /// buckets; the rest is for counts and for results that wait.
     memory: u64,
     progress: Arc<JoinProgress>,
     fingerprints: PhantomData<F>,
@@ -123,16 +123,24 @@ impl<'a, F: Fingerprint> Join<'a, F> {
     ) -> Result<ControlFlow<()>> {
         let pool = pool()?;
         let sides = 1 + u64::from(self.right.is_some());
-        let source = |segments: &[_], only| pool.install(|| Source::new(segments, only, self.memory / 4 / sides));
+        let source = |segments: &[_], only| pool.install(|| Source::new(segments, only, self.kept() / sides));
         let left = source(self.left, None)?;
         let right = self.right.map(|right| source(right, self.only)).transpose()?;
         let memory = Default::default();
         Passes { join: self, pool: &pool, left, right, memory, taker, sink, phase }.run()
     }
 
+    /// Bytes for fingerprints that are read once and for all. Decoding those of one segment again takes no longer than bringing
+    /// them from memory does; to merge or to choose them takes ten times as long.
+    fn kept(&self) -> u64 {
+        let is_plain = self.left.len() <= 1 && self.right.is_none_or(|right| right.len() <= 1) && self.only.is_none();
+        if is_plain { 0 } else { self.memory / 4 }
+    }
+
     /// Fingerprints that are in memory at the same time.
     fn most_in_memory(&self) -> usize {
-        usize::try_from(self.memory / 8 * 3).unwrap_or(usize::MAX) / F::BYTES
+        let bytes = self.memory / 8 * 5 - self.kept();
+        usize::try_from(bytes).unwrap_or(usize::MAX) / F::BYTES
     }
 
     /// Cuts tiles into ranges of which two are in memory at the same time.
