@@ -50,7 +50,7 @@ fn one<F: Fingerprint>(path: &Path, options: &Options) -> Result<()> {
     pairs.clone().distinct()?.next();
     pairs.records()?.next();
     let clusters = store.clusters(3)?.with_new(&store)?;
-    let mut previous = clusters.previous();
+    let mut previous = clusters.previous()?;
     previous.push(&Label::Fingerprint(F::default()), &Label::Fingerprint(F::default()))?;
     clusters.find_from(previous, &Keeper::Smallest)?;
     let clustering = clusters.find(&Keeper::Smallest)?;

@@ -58,12 +58,17 @@ impl<F: Fingerprint> Numbers<F> {
         Ok(Self { segments: numbered, count })
     }
 
+    /// Gives back the memory that makes [`Numbers::of`] faster.
+    pub(crate) fn release(&mut self) {
+        self.segments.iter_mut().for_each(|one| one.all = None);
+    }
+
     /// One more than the greatest number.
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
-    /// For numbers of fingerprints that come in ascending order, or nearly so.
+    /// For numbers of fingerprints that come in ascending order.
     ///
     /// # Errors
     /// `Damaged` if a segment has no table.
@@ -117,13 +122,18 @@ fn missing() -> Error {
     Error::damaged("a fingerprint was there and is not found again")
 }
 
+/// Fingerprints that are looked at one after another, where several begin with the same word.
+const NEAR: usize = 8;
+
 /// The rank of a fingerprint among ascending ones.
 fn rank_in<F: Fingerprint>(all: &[F], directory: &Directory, fingerprint: F) -> Option<u64> {
     let head = fingerprint.word(0);
     let from = directory.lower_bound(all, directory.slot(head), head);
-    // Of wide ones several may begin with the same word.
-    let behind = all.get(from..)?.iter().take_while(|one| one.word(0) == head);
-    behind.zip(from as u64..).find(|&(one, _)| *one == fingerprint).map(|(_, rank)| rank)
+    // Of wide ones several, or very many, may begin with the same word.
+    let behind = all.get(from..)?;
+    let near = behind.iter().take(NEAR).position(|one| *one >= fingerprint);
+    let at = near.unwrap_or_else(|| behind.partition_point(|one| *one < fingerprint));
+    behind.get(at).filter(|one| **one == fingerprint).map(|_| (from + at) as u64)
 }
 
 /// The fingerprints of a segment, ascending.

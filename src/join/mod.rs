@@ -165,9 +165,18 @@ impl<'a, F: Fingerprint> Join<'a, F> {
         self.memory / 8 / F::BYTES as u64
     }
 
-    /// Fingerprints of a bucket: a thread needs a buffer of as many, and up to two counts of four bytes for each.
+    /// Fingerprints of a bucket that is joined by one thread; two such may be joined at a time. Not by the number of threads, on
+    /// which the order of results would then depend.
     fn most_in_bucket(&self) -> usize {
-        let threads = rayon::current_num_threads() as u64;
-        usize::try_from(self.memory / 8 / threads).unwrap_or(usize::MAX) / (F::BYTES + 8)
+        usize::try_from(self.memory / 16).unwrap_or(usize::MAX) / Self::BYTES_IN_BUCKET
     }
+
+    /// How many threads may join buckets of up to so many fingerprints: each has a buffer of as many.
+    fn threads(&self, largest: usize) -> usize {
+        let bytes = largest.max(1).saturating_mul(Self::BYTES_IN_BUCKET);
+        usize::try_from(self.memory / 8).unwrap_or(usize::MAX) / bytes
+    }
+
+    /// Bytes a fingerprint of a bucket, beside itself: in a buffer, and up to two counts of four bytes.
+    const BYTES_IN_BUCKET: usize = F::BYTES + 8;
 }

@@ -42,8 +42,7 @@ impl Output {
     }
 }
 
-/// Does tasks on the pool's threads, each of which has a `worker` of its own, and calls `sink` on this one with all that
-/// they make, until it breaks. The threads of the pool wait for each other and for `sink`: nobody else should need them.
+/// [`ordered_by`] on all threads of the pool.
 pub(crate) fn ordered<J: Send, W>(
     pool: &ThreadPool,
     tasks: Vec<J>,
@@ -51,7 +50,20 @@ pub(crate) fn ordered<J: Send, W>(
     work: impl Fn(&mut W, J, &Output) -> Step + Sync,
     sink: &mut dyn FnMut(Parcel) -> Result<ControlFlow<()>>,
 ) -> Result<ControlFlow<()>> {
-    let threads = pool.current_num_threads().min(tasks.len());
+    ordered_by(pool.current_num_threads(), pool, tasks, worker, work, sink)
+}
+
+/// Does tasks on at most so many of the pool's threads, each of which has a `worker` of its own, and calls `sink` on this one with all that
+/// they make, until it breaks. The threads of the pool wait for each other and for `sink`: nobody else should need them.
+pub(super) fn ordered_by<J: Send, W>(
+    threads: usize,
+    pool: &ThreadPool,
+    tasks: Vec<J>,
+    worker: impl Fn() -> W + Sync,
+    work: impl Fn(&mut W, J, &Output) -> Step + Sync,
+    sink: &mut dyn FnMut(Parcel) -> Result<ControlFlow<()>>,
+) -> Result<ControlFlow<()>> {
+    let threads = threads.clamp(1, pool.current_num_threads()).min(tasks.len());
     let tasks = Mutex::new(tasks.into_iter());
     let (open, opened) = sync_channel(threads * AHEAD);
     pool.in_place_scope(|scope| {

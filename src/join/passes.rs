@@ -10,7 +10,7 @@ use super::group::Joiner;
 use super::hash::Groups;
 use super::mask;
 use super::node::Node;
-use super::ordered::{Output, Parcel, ordered};
+use super::ordered::{Output, Parcel, ordered_by};
 use super::sides::{Side, Sides};
 use super::sink::Sink;
 use super::source::Source;
@@ -207,7 +207,9 @@ impl<'a, 't, F: Fingerprint> Passes<'a, 't, F> {
         };
         let within = self.right.is_none();
         let worker = || (Joiner::new(k, within), Default::default(), taker());
-        ordered(pool, tasks(lefts, rights), worker, work, &mut |result| self.sink.take(result))
+        let both = |bucket| left_counts.of(bucket) + right_counts.of(bucket);
+        let threads = self.join.threads(range.clone().map(both).max().unwrap_or(0));
+        ordered_by(threads, pool, tasks(lefts, rights), worker, work, &mut |result| self.sink.take(result))
     }
 }
 

@@ -17,12 +17,20 @@ impl Share {
     /// All fingerprints.
     pub(crate) const ALL: Self = Self { from: 0, to: None };
 
-    /// Cuts all fingerprints into at most so many shares, of about the same size in these segments.
+    /// Cuts all fingerprints into about so many shares, each of which has about as many of them; fewer where many fingerprints
+    /// begin with the same 64 bits.
     pub(crate) fn cut(segments: &[Arc<Segment>], count: usize) -> Result<Vec<Self>> {
-        let largest = segments.iter().max_by_key(|segment| segment.footer().fingerprints);
-        let Some(largest) = largest else { return Ok(Vec::new()) };
-        let index = largest.first_table()?.index();
-        let mut bounds: Vec<u64> = (1..count).filter_map(|number| index.key(index.len() * number / count)).collect();
+        let fingerprints =
+            |segment: &Arc<Segment>| usize::try_from(segment.footer().fingerprints).unwrap_or(usize::MAX);
+        let each = segments.iter().map(fingerprints).sum::<usize>().div_ceil(count.max(1)).max(1);
+        let mut bounds = Vec::new();
+        for segment in segments {
+            let (index, count) = (segment.first_table()?.index(), fingerprints(segment).div_ceil(each));
+            bounds.extend((1..count).filter_map(|number| index.key(index.len() * number / count)));
+            // Where others may end, or begin.
+            bounds.extend(if segments.len() > 1 { index.key(0) } else { None });
+        }
+        bounds.sort_unstable();
         bounds.dedup();
         let from = std::iter::once(0).chain(bounds.iter().copied());
         let to = bounds.iter().copied().map(Some).chain(std::iter::once(None));

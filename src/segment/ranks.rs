@@ -39,8 +39,9 @@ impl<'a, F: Fingerprint> Ranks<'a, F> {
             self.at += 1;
         } else {
             if fingerprint < self.from || self.keys.last().is_none_or(|&last| last < fingerprint) {
-                self.block = self.table.block_of(fingerprint, &mut self.scratch, &mut self.keys)?;
-                self.from = fingerprint;
+                let least = if fingerprint < self.from { 0 } else { self.block };
+                (self.at, self.from) = (0, fingerprint);
+                self.block = self.table.block_of(fingerprint, least, &mut self.scratch, &mut self.keys)?;
             }
             let Ok(at) = self.keys.binary_search(&fingerprint) else { return Ok(None) };
             self.at = at;

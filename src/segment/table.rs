@@ -264,30 +264,32 @@ impl Table {
     /// As [`Table::block`].
     pub(crate) fn rank_of<F: Fingerprint>(&self, fingerprint: F, scratch: &mut Scratch) -> Result<Option<u64>> {
         let mut keys = Vec::new();
-        let block = self.block_of(fingerprint, scratch, &mut keys)?;
+        let block = self.block_of(fingerprint, 0, scratch, &mut keys)?;
         Ok(keys.binary_search(&fingerprint).ok().map(|position| self.index.rank(block) + position as u64))
     }
 
-    /// The number of the only block of the first table that a fingerprint can be in, and its fingerprints.
+    /// The number of the only block of the first table that a fingerprint can be in, and its fingerprints; it is known to be in
+    /// none before `least`. Behind all: the number of blocks, and no fingerprints.
     ///
     /// # Errors
     /// As [`Table::block`].
     pub(super) fn block_of<F: Fingerprint>(
         &self,
         fingerprint: F,
+        least: usize,
         scratch: &mut Scratch,
         out: &mut Vec<F>,
     ) -> Result<usize> {
-        out.clear();
-        let mut block = self.index.find(fingerprint.word(0));
+        let mut block = self.index.find(fingerprint.word(0)).max(least);
         // Several pages of rows may begin with the same 64 bits.
         while block < self.index.len() {
             self.fingerprints(block, scratch, out)?;
-            if out.last().is_none_or(|&last| last >= fingerprint) {
-                break;
+            if out.last().is_some_and(|&last| last >= fingerprint) {
+                return Ok(block);
             }
             block += 1;
         }
+        out.clear();
         Ok(block)
     }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 const MEMORY: u64 = 1 << 30;
 
 /// Memory, a place for temporary files, and the progress of one piece of work.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Means {
     pub(super) env: Arc<dyn Env>,
     /// Bytes.
@@ -38,6 +38,14 @@ impl Means {
     /// For something that sorts within so many bytes.
     pub(super) fn workspace(&self, memory: u64) -> Workspace {
         Workspace { env: Arc::clone(&self.env), directory: self.temp_dir.clone(), memory }
+    }
+}
+
+/// For another piece of work, whose progress is its own.
+impl Clone for Means {
+    fn clone(&self) -> Self {
+        let (env, temp_dir) = (Arc::clone(&self.env), self.temp_dir.clone());
+        Self { env, memory: self.memory, temp_dir, progress: Progress::default() }
     }
 }
 

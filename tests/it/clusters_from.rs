@@ -21,7 +21,7 @@ fn labels<F: Fingerprint>(clustering: &Clustering<F>) -> Labels<F> {
 }
 
 fn gone_on<F: Fingerprint>(clusters: &Clusters<F>, labels: &[(Label<F>, Label<F>)]) -> Clustering<F> {
-    let mut previous = clusters.previous();
+    let mut previous = clusters.previous().unwrap();
     labels.iter().for_each(|(record, label)| previous.push(record, label).unwrap());
     clusters.find_from(previous, &Keeper::Smallest).unwrap()
 }
@@ -118,6 +118,25 @@ fn only_what_is_new_or_was_touched_is_looked_at_again() {
     let some: Labels<u64> = known.iter().filter(|one| one.0 != Label::Id(Id::Number(402))).cloned().collect();
     let clustering = gone_on(&all.clusters(2).unwrap(), &some);
     assert_eq!((clustering.searched(), labels(&clustering)), (1, known));
+}
+
+#[test]
+fn a_label_counts_only_with_the_record_that_it_is_of() {
+    // The middle one, whose id is the label, is gone, and so is its line.
+    let records = [(1, 0b0), (2, 0b11_1111)].map(|(id, fingerprint)| Record { fingerprint, id: Id::Number(id) });
+    let store = load::<u64>(&Parameters::new(3), &records, 1);
+    let id = |number: u64| Label::Id(Id::Number(number));
+    let clustering = gone_on(&store.clusters(3).unwrap(), &[(id(1), id(0)), (id(2), id(0))]);
+    assert_eq!(labels(&clustering), [(id(1), id(1)), (id(2), id(2))]);
+}
+
+#[test]
+fn fingerprints_that_begin_alike() {
+    let records: Vec<Record<u128>> =
+        (0..3000u64).map(|n| Record { fingerprint: u128::from(n * n * 977), id: Id::Number(n * 7 % 3000) }).collect();
+    for round in 0..4 {
+        come_and_go(&Parameters::new(4).with_width(128), &records, 2, round);
+    }
 }
 
 #[test]

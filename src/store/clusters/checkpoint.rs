@@ -96,9 +96,9 @@ impl Checkpoint {
     }
 
     /// Removes the file, if there is one.
-    pub(super) fn remove(&self) -> Result<()> {
-        match self.env.remove(&self.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("cannot remove", &self.path, error)),
+    pub(super) fn remove(env: &dyn Env, path: &Path) -> Result<()> {
+        match env.remove(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("cannot remove", path, error)),
             _ => Ok(()),
         }
     }

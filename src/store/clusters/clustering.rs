@@ -18,6 +18,9 @@ use std::vec::IntoIter;
 /// Fingerprints of a share, about.
 const SHARE: u64 = 1 << 14;
 
+/// Fingerprints that are handed on together.
+const LOT: usize = 1 << 13;
+
 /// A record and its cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clustered<F = u64> {
@@ -54,7 +57,7 @@ impl<F: Fingerprint> Clustering<F> {
     ) -> Result<Self> {
         let segments = clusters.segments.clone();
         let mut labels = Gathering::new(
-            clusters.kind,
+            clusters.parameters.ids(),
             components.count(),
             keeper,
             clusters.means.workspace(clusters.means.memory / 4),
@@ -76,6 +79,9 @@ impl<F: Fingerprint> Clustering<F> {
                     }
                 }
                 told.extend(component.zip(best).map(|(component, best)| (component, fingerprint, records, best)));
+                if told.len() == LOT {
+                    output.send(std::mem::take(&mut told))?;
+                }
             }
             output.send(told)
         };
@@ -104,7 +110,8 @@ impl<F: Fingerprint> Clustering<F> {
         })
     }
 
-    /// Fingerprints whose near ones were looked for: all, unless these clusters were gone on from others.
+    /// Fingerprints whose near ones were looked for: all, unless these clusters were gone on from others. One that several segments
+    /// have counts several times.
     #[must_use]
     pub fn searched(&self) -> u64 {
         self.searched
@@ -164,6 +171,9 @@ impl<F: Fingerprint> Clustering<F> {
                     None => Told::Alone(self.label(fingerprint, None, &ids, groups.has_more(fingerprint))?.0),
                 });
                 groups.count_rest(fingerprint)?;
+                if told.len() == LOT {
+                    output.send(std::mem::take(&mut told))?;
+                }
             }
             output.send(told)
         };

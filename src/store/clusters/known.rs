@@ -1,7 +1,8 @@
 //! Clusters from before: which records are still in one, and which have to be looked at anew.
 //!
 //! Records and the labels that they had are brought together by their ids, both sorted. What was near is still near; so those of
-//! a cluster stay together, as long as none of them is missing: it may have been what linked the others. Pairs that are not
+//! a cluster stay together, as long as none of them is missing: it may have been what linked the others. (That the record whose id is
+//! the label is there shows that the label is one.) Pairs that are not
 //! known are those with a record that had no label, and those among the records of a cluster from which one is missing: the
 //! fingerprints of all of these are returned, to be compared with all.
 
@@ -13,7 +14,7 @@ use super::{Clusters, Label};
 use crate::bulk::{Sorted, Sorter};
 use crate::cluster::{Bitset, Numbers, UnionFind};
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, Id, Record};
+use crate::fingerprint::{Fingerprint, Id, IdKind, Record};
 use crate::join::{Output, Share, ordered, pool, unpacked};
 use crate::segment::Segment;
 use crate::store::RecordIter;
@@ -30,17 +31,20 @@ pub(super) struct Known<'a, F: Fingerprint> {
     pub(super) clusters: &'a Clusters<F>,
     pub(super) keys: &'a Keys,
     pub(super) sets: &'a UnionFind,
+    /// Bytes; a quarter of it has the labels.
+    pub(super) memory: u64,
 }
 
 /// Unites the numbers of fingerprints whose records had these labels and still are clusters; returns those of all others.
-pub(super) fn unite<F: Fingerprint, K: Key>(known: &Known<'_, F>, lines: Sorted<Line<K>>) -> Result<Bitset> {
-    let Known { clusters, sets, .. } = known;
-    let memory = clusters.means.memory;
+pub(super) fn unite<F: Fingerprint, K: Key>(known: &Known<'_, F>, lines: &Sorted<Line<K>>) -> Result<Bitset> {
+    let Known { clusters, sets, memory, .. } = *known;
     let numbers = Numbers::<F>::new(&clusters.segments, 0)?;
     let (old, new) = clusters.segments.split_at(clusters.old);
-    let old = known.records::<K>(old, &numbers, memory / 4)?;
-    let new = known.records::<K>(new, &numbers, memory / 8)?;
-    let labelled = || Labelled::new(&lines, &old, &new, memory / 16);
+    // Where a fingerprint is the id, one that was there before is not new.
+    let is_new = |number: u64| clusters.parameters.ids() != IdKind::None || number >= count(old);
+    let old = known.records::<K>(old, &numbers, memory / 4, &|_| true)?;
+    let new = known.records::<K>(new, &numbers, memory / 8, &is_new)?;
+    let labelled = || Labelled::new(lines, &old, &new, memory / 16);
     let mut fresh = Bitset::new(numbers.count() as usize);
     // What hangs on another record's label.
     let mut members: Sorter<(K, u64)> = clusters.means.workspace(memory).sorter(memory / 8);
@@ -58,6 +62,7 @@ pub(super) fn unite<F: Fingerprint, K: Key>(known: &Known<'_, F>, lines: Sorted<
         }
         clusters.means.progress.check()?;
     }
+    drop(ids);
     let members = members.finish()?;
     let mut members = Walk::new(&members, memory / 16);
     let mut ids = labelled();
@@ -66,7 +71,8 @@ pub(super) fn unite<F: Fingerprint, K: Key>(known: &Known<'_, F>, lines: Sorted<
         while standing.as_ref().is_some_and(|one| one.id < label) {
             standing = ids.next_labelled(&mut |_| Ok(()))?;
         }
-        let is_touched = members.next_if(|&next| next == (label, MISSING))?.is_some();
+        let standing_here = standing.as_ref().filter(|one| one.id == label && one.label == label);
+        let is_touched = members.next_if(|&next| next == (label, MISSING))?.is_some() || standing_here.is_none();
         let mut first: Option<u64> = None;
         let mut each = |number: u64| {
             if is_touched {
@@ -75,14 +81,18 @@ pub(super) fn unite<F: Fingerprint, K: Key>(known: &Known<'_, F>, lines: Sorted<
                 sets.unite(small(*first.get_or_insert(number)), small(number));
             }
         };
-        let standing = standing.as_ref().filter(|one| one.id == label && one.label == label);
-        standing.into_iter().flat_map(|one| &one.numbers).for_each(|&number| each(number));
+        standing_here.into_iter().flat_map(|one| &one.numbers).for_each(|&number| each(number));
         while let Some((_, member)) = members.next_if(|next| next.0 == label)? {
             each(member - 1);
         }
         clusters.means.progress.check()?;
     }
     Ok(fresh)
+}
+
+/// Fingerprints of some segments.
+fn count(segments: &[Arc<Segment>]) -> u64 {
+    segments.iter().map(|segment| segment.footer().fingerprints).sum()
 }
 
 /// Numbers come from 32 bits.
@@ -95,12 +105,13 @@ fn index(number: u64) -> usize {
 }
 
 impl<F: Fingerprint> Known<'_, F> {
-    /// The keys of all records of some segments, with the numbers of their fingerprints.
+    /// The keys of all records of some segments whose fingerprints have numbers that are wanted, with these.
     fn records<K: Key>(
         &self,
         segments: &[Arc<Segment>],
         numbers: &Numbers<F>,
         memory: u64,
+        wanted: &(dyn Fn(u64) -> bool + Sync),
     ) -> Result<Sorted<(K, u64)>> {
         let means = &self.clusters.means;
         let mut sorter = means.workspace(memory).sorter(memory);
@@ -116,6 +127,9 @@ impl<F: Fingerprint> Known<'_, F> {
                     _ => numbers.of(record.fingerprint)?.into(),
                 };
                 last = Some((record.fingerprint, number));
+                if !wanted(number) {
+                    continue;
+                }
                 let label = match record.id {
                     Id::Count(_) => Label::Fingerprint(record.fingerprint),
                     id => Label::Id(id),

@@ -23,7 +23,8 @@ use super::means::{Means, Progress};
 use super::query::check_distance;
 use crate::cluster::{Components, Numbers, UnionFind};
 use crate::error::{Error, Result};
-use crate::fingerprint::{Fingerprint, IdKind};
+use crate::fingerprint::Fingerprint;
+use crate::format::Parameters;
 use crate::join::{Join, Output, Parcel, Sink, Step, Taker};
 use crate::segment::{Scratch, Segment};
 use std::marker::PhantomData;
@@ -56,7 +57,7 @@ pub struct Clusters<F: Fingerprint = u64> {
     segments: Vec<Arc<Segment>>,
     /// How many of them are the store's; what the others have is new.
     old: usize,
-    kind: IdKind,
+    parameters: Parameters,
     k: u32,
     means: Means,
     sizes: bool,
@@ -74,7 +75,7 @@ impl<F: Fingerprint> Store<F> {
         Ok(Clusters {
             segments: self.segments.clone(),
             old: self.segments.len(),
-            kind: self.parameters().ids(),
+            parameters: self.parameters().clone(),
             k,
             means: Means::new(self),
             sizes: false,
@@ -94,7 +95,7 @@ impl<F: Fingerprint> Clusters<F> {
     }
 
     /// Makes temporary files in this directory; without it, in that of the store's options or else of the system. They have no
-    /// names and vanish with the process. Only text ids need them.
+    /// names and vanish with the process. Text ids and labels from before need them. To be called before [`Clusters::previous`].
     #[must_use]
     pub fn with_temp_dir(mut self, directory: &Path) -> Self {
         self.means = self.means.in_directory(directory);
@@ -122,19 +123,20 @@ impl<F: Fingerprint> Clusters<F> {
     /// # Errors
     /// `Io` if it cannot be removed.
     pub fn remove_checkpoint(&self) -> Result<()> {
-        self.checkpoint.as_deref().map_or(Ok(()), |path| Checkpoint::new(self, 0, path).remove())
+        self.checkpoint.as_deref().map_or(Ok(()), |path| Checkpoint::remove(&*self.means.env, path))
     }
 
     /// The clusters of the records of another store too, such as a crawl that is not in this one yet. They may be in both.
     ///
     /// # Errors
-    /// `InvalidInput` if its ids are of another kind.
+    /// `InvalidInput` if its ids are of another kind, or its fingerprints were made by another hasher.
     pub fn with_new(mut self, other: &Store<F>) -> Result<Self> {
-        if other.parameters().ids() != self.kind {
+        self.parameters.check_hasher(other.parameters())?;
+        if other.parameters().ids() != self.parameters.ids() {
             let message = format!(
                 "the ids of the new records are {}, those of the store {}",
                 other.parameters().ids(),
-                self.kind
+                self.parameters.ids()
             );
             return Err(Error::invalid(message));
         }
@@ -142,10 +144,30 @@ impl<F: Fingerprint> Clusters<F> {
         Ok(self)
     }
 
-    /// For labels that these records have had, to be given to [`Clusters::find_from`].
-    #[must_use]
-    pub fn previous(&self) -> Previous<F> {
-        Previous::new(self.kind, &self.means.workspace(self.means.memory / 4))
+    /// For labels that these records have had, to be given to [`Clusters::find_from`]. They are sorted within a quarter of the memory
+    /// that is spare.
+    ///
+    /// # Errors
+    /// Those of [`Clusters::find`] about memory and numbers.
+    pub fn previous(&self) -> Result<Previous<F>> {
+        Ok(Previous::new(self.parameters.ids(), self.means.workspace(self.spare()? / 4), self.progress()))
+    }
+
+    /// Bytes of memory without which they cannot be made.
+    ///
+    /// # Errors
+    /// `Unsupported` if there are more than four billion fingerprints.
+    pub fn least_memory(&self) -> Result<u64> {
+        Ok(u64::from(Numbers::<F>::count_of(&self.segments)?) * EACH + LEAST_JOIN)
+    }
+
+    /// Bytes of memory beside what cannot be done without.
+    fn spare(&self) -> Result<u64> {
+        let least = self.least_memory()?;
+        self.means.memory.checked_sub(least).map(|spare| spare + LEAST_JOIN).ok_or_else(|| {
+            Error::invalid(format!("clusters take {} MiB of memory at least", (least >> 20) + 1))
+                .with_remedy("allow more")
+        })
     }
 
     /// How far the search for pairs is.
@@ -168,9 +190,10 @@ impl<F: Fingerprint> Clusters<F> {
     /// looked for of new records only ([`Clusters::with_new`], and those without a label) and of all those in clusters from which a
     /// record is missing.
     ///
-    /// The labels have to be those of a clustering at the same distance. A record is known by its id; so one that has been given
-    /// another fingerprint since has to be among the new ones. An id that several records have makes all of them look new, unless
-    /// they had the same label, as many times, and it is another id.
+    /// The labels have to be all those of a clustering at the same distance, as it gave them: each the id of a record of the cluster.
+    /// A record is known by its id; so one that has been given another fingerprint since has to be among the new ones. Where
+    /// several records share an id, all count as new, unless each of them had a label, all the same one, and that label is a
+    /// different id.
     ///
     /// ```
     /// use fpstore::{Keeper, Label, Options, Parameters, Records, Store};
@@ -182,7 +205,7 @@ impl<F: Fingerprint> Clusters<F> {
     /// let (store, _) = load(&path, Records::Numbered(vec![0b0u64, 0b111, u64::MAX]))?;
     /// let (new, _) = load(&new_path, Records::WithIds(vec![(u64::MAX - 1, 7)]))?;
     /// let clusters = store.clusters(3)?.with_new(&new)?;
-    /// let mut previous = clusters.previous();
+    /// let mut previous = clusters.previous()?;
     /// for (id, label) in [(0, 0), (1, 0), (2, 2)] {
     ///     previous.push(&ids(id), &ids(label))?;
     /// }
@@ -199,37 +222,30 @@ impl<F: Fingerprint> Clusters<F> {
     }
 
     fn find_after(&self, previous: Option<Previous<F>>, keeper: &Keeper) -> Result<Clustering<F>> {
-        let count = u64::from(Numbers::<F>::count_of(&self.segments)?);
-        let needed = count * EACH + LEAST_JOIN;
-        let Some(spare) = self.means.memory.checked_sub(needed) else {
-            let message =
-                format!("clusters of {count} fingerprints take {} MiB of memory at least", (needed >> 20) + 1);
-            return Err(Error::invalid(message).with_remedy("allow more, with --memory"));
-        };
+        let half = self.spare()? / 2;
         let count = Numbers::<F>::count_of(&self.segments)?;
         let about = previous.as_ref().map_or(0, Previous::state);
-        let mut sets = UnionFind::new(count);
-        let fresh = previous.map(|previous| previous.unite(self, &sets)).transpose()?;
-        let numbers = Numbers::<F>::new(&self.segments, spare / 2)?;
         let checkpoint = self.checkpoint.as_deref().map(|path| Checkpoint::new(self, about, path));
-        let mut phase = 0;
-        if let Some(before) = checkpoint.as_ref().and_then(|checkpoint| checkpoint.load(count)) {
-            (sets, phase) = before;
-        }
+        let before = checkpoint.as_ref().and_then(|checkpoint| checkpoint.load(count));
+        let (sets, phase) = before.unwrap_or_else(|| (UnionFind::new(count), 0));
+        let fresh = previous.map(|previous| previous.unite(self, &sets, 2 * half)).transpose()?;
+        // Where most are new, comparing all with all takes less than comparing the new ones with all.
+        let fresh = fresh.filter(|fresh| fresh.count() <= u64::from(count) / 2);
+        let mut numbers = Numbers::<F>::new(&self.segments, half)?;
         let uniter = || Uniter { numbers: &numbers, sets: &sets, scratch: Scratch::default() };
         let taker = || -> Box<dyn Taker<F> + '_> { Box::new(uniter()) };
         let progress = Arc::clone(&self.means.progress.0);
         let right = fresh.as_ref().map(|_| &self.segments[..]);
-        let mut join = Join::<F>::new(&self.segments, right, self.k, LEAST_JOIN + spare / 2, progress);
+        let mut join = Join::<F>::new(&self.segments, right, self.k, half, progress);
         if let Some(fresh) = &fresh {
             join = join.only(fresh);
         }
         if fresh.as_ref().is_none_or(|fresh| fresh.count() > 0) {
             let _ = join.run(&taker, &mut Phases { checkpoint, sets: &sets }, phase)?;
         }
-        let components = Components::new(sets);
-        let searched = fresh.map_or(numbers.count().into(), |fresh| fresh.count());
-        Clustering::new(self, numbers, components, searched, keeper)
+        numbers.release();
+        let searched = fresh.map_or(count.into(), |fresh| fresh.count());
+        Clustering::new(self, numbers, Components::new(sets), searched, keeper)
     }
 }
 

@@ -6,6 +6,7 @@ use crate::bulk::{Item, Sorter, Workspace};
 use crate::cluster::{Bitset, UnionFind};
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, IdKind};
+use crate::store::means::Progress;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::marker::PhantomData;
@@ -13,13 +14,14 @@ use xxhash_rust::xxh64::Xxh64;
 
 /// Labels of an earlier clustering: of each record the label of its cluster, in any order. Made by [`Clusters::previous`].
 ///
-/// They are sorted within a quarter of the memory of the clusters, and in a temporary file beyond that.
+/// What does not fit its memory goes to a temporary file.
 pub struct Previous<F: Fingerprint = u64> {
     labels: Labels,
     keys: Keys,
     /// What was pushed so far.
     state: Xxh64,
     count: u64,
+    progress: Progress,
     fingerprints: PhantomData<F>,
 }
 
@@ -28,6 +30,9 @@ impl<F: Fingerprint> fmt::Debug for Previous<F> {
         f.debug_struct("Previous").field("count", &self.count).finish_non_exhaustive()
     }
 }
+
+/// Records between two looks at whether the work is to stop.
+const CHECKED: u64 = 1 << 16;
 
 /// Keys of a record and of its label, and the number of the line: equal ones are all kept.
 pub(super) type Line<K> = (K, (K, u64));
@@ -39,7 +44,7 @@ enum Labels {
 }
 
 impl<F: Fingerprint> Previous<F> {
-    pub(super) fn new(kind: IdKind, workspace: &Workspace) -> Self {
+    pub(super) fn new(kind: IdKind, workspace: Workspace, progress: Progress) -> Self {
         let narrow = match kind {
             IdKind::Number => true,
             IdKind::Text => false,
@@ -51,13 +56,13 @@ impl<F: Fingerprint> Previous<F> {
             Labels::Wide(workspace.sorter(workspace.memory))
         };
         let keys = Keys(Default::default());
-        Self { labels, keys, state: Xxh64::new(0), count: 0, fingerprints: PhantomData }
+        Self { labels, keys, state: Xxh64::new(0), count: 0, progress, fingerprints: PhantomData }
     }
 
     /// Takes a record and the label of its cluster: ids or, where there are none, fingerprints.
     ///
     /// # Errors
-    /// `Io` if it cannot be written to the temporary file.
+    /// `Io` if it cannot be written to the temporary file; `Stopped` if the work was told to stop.
     pub fn push(&mut self, record: &Label<F>, cluster: &Label<F>) -> Result<()> {
         for label in [record, cluster] {
             let mut update = |number: u64| self.state.update(&number.to_le_bytes());
@@ -71,6 +76,9 @@ impl<F: Fingerprint> Previous<F> {
             }
         }
         self.count += 1;
+        if self.count.is_multiple_of(CHECKED) {
+            self.progress.check()?;
+        }
         match &mut self.labels {
             Labels::Narrow(sorter) => sorter.push(line(&self.keys, record, cluster, self.count)),
             Labels::Wide(sorter) => sorter.push(line(&self.keys, record, cluster, self.count)),
@@ -82,11 +90,13 @@ impl<F: Fingerprint> Previous<F> {
         self.state.digest()
     }
 
-    /// Unites the sets of records that are still in one cluster; the numbers of fingerprints that may be near any others.
-    pub(super) fn unite(self, clusters: &Clusters<F>, sets: &UnionFind) -> Result<Bitset> {
+    /// Unites the sets of records that are still in one cluster; the numbers of fingerprints that may be near any others. Takes so
+    /// many bytes of memory, a quarter of it for what was pushed.
+    pub(super) fn unite(self, clusters: &Clusters<F>, sets: &UnionFind, memory: u64) -> Result<Bitset> {
+        let known = Known { clusters, keys: &self.keys, sets, memory };
         match self.labels {
-            Labels::Narrow(sorter) => known::unite(&Known { clusters, keys: &self.keys, sets }, sorter.finish()?),
-            Labels::Wide(sorter) => known::unite(&Known { clusters, keys: &self.keys, sets }, sorter.finish()?),
+            Labels::Narrow(sorter) => known::unite(&known, &sorter.finish()?),
+            Labels::Wide(sorter) => known::unite(&known, &sorter.finish()?),
         }
     }
 }

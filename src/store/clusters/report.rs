@@ -82,7 +82,8 @@ impl<F: Fingerprint> Clustering<F> {
         largest.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         largest.truncate(count);
         let largest = self.looked_at(&largest)?;
-        let records = by_size.iter().map(|(size, clusters)| size * clusters).sum();
+        let records =
+            by_size.iter().map(|(size, clusters)| size.saturating_mul(*clusters)).fold(0, u64::saturating_add);
         Ok(ClusterReport { records, clusters: by_size.values().sum(), sizes: classes(&by_size), largest })
     }
 

@@ -7,6 +7,7 @@ use crate::fingerprint::{Fingerprint, Id};
 use crate::join::{MakeTaker, Output, Parcel, Share, Step, Taker, ordered, pool};
 use crate::segment::Segment;
 use crate::store::RecordIter;
+use crate::store::means::Progress;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -26,8 +27,25 @@ pub(super) struct Expander<'a, F, T, A> {
     right: Option<IdLookup<'a, F>>,
     gathered: T,
     empty: bool,
-    add: &'a A,
+    /// What an expander is made with.
+    how: How<'a, A>,
 }
+
+/// What is done with pairs of records.
+pub(super) struct How<'a, A> {
+    pub(super) add: &'a A,
+    /// Whether those of two fingerprints come by their ids.
+    pub(super) in_order: bool,
+    pub(super) progress: &'a Progress,
+}
+
+impl<A> Clone for How<'_, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A> Copy for How<'_, A> {}
 
 impl<'a, F, T, A> Expander<'a, F, T, A>
 where
@@ -35,9 +53,9 @@ where
     T: Default + Send + 'static,
     A: Fn(&mut T, RecordPairs<'_, F>) -> ControlFlow<()>,
 {
-    pub(super) fn new(left: &'a [Arc<Segment>], right: Option<&'a [Arc<Segment>]>, add: &'a A) -> Self {
+    pub(super) fn new(left: &'a [Arc<Segment>], right: Option<&'a [Arc<Segment>]>, how: How<'a, A>) -> Self {
         let (left, right) = (IdLookup::new(left), right.map(IdLookup::new));
-        Self { left, right, gathered: T::default(), empty: true, add }
+        Self { left, right, gathered: T::default(), empty: true, how }
     }
 
     /// All pairs of records of two fingerprints.
@@ -49,6 +67,7 @@ where
         match (a, b) {
             (Some(a), Some(_)) if within && pair.a == pair.b => self.triangle(pair, &a, output),
             (Some(a), Some(b)) => self.product(pair, &a, &b, output),
+            _ if self.how.in_order => self.pieces_in_order(pair, output),
             _ => self.pieces(pair, output),
         }
     }
@@ -76,6 +95,25 @@ where
         Ok(())
     }
 
+    /// The same by id: for each of the first fingerprint's, those of the second are read again.
+    fn pieces_in_order(&mut self, pair: Pair<F>, output: &Output) -> Step {
+        let left = self.left.segments();
+        let right = self.right.as_ref().map_or(left, IdLookup::segments);
+        let same = self.right.is_none() && pair.a == pair.b;
+        let mut ones = Pieces::new(left, pair.a)?;
+        while let Some(piece) = ones.next_piece()? {
+            for one in &piece {
+                let mut others = Pieces::new(right, pair.b)?;
+                while let Some(other) = others.next_piece()? {
+                    let from = if same { other.partition_point(|id| id <= one) } else { 0 };
+                    let behind = other.get(from..).unwrap_or_default();
+                    self.product(pair, std::slice::from_ref(one), behind, output)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Every two of some ids of one fingerprint.
     fn triangle(&mut self, pair: Pair<F>, ids: &[Id], output: &Output) -> Step {
         if let [Id::Count(count)] = ids {
@@ -92,10 +130,12 @@ where
 
     /// Each of some ids with each of some others.
     fn product(&mut self, pair: Pair<F>, a: &[Id], b: &[Id], output: &Output) -> Step {
-        for a in a.chunks(at_once(a)) {
-            for b in b.chunks(at_once(b)) {
+        let at_once_b = at_once(b);
+        let at_once_a = if self.how.in_order && b.len() > at_once_b { 1 } else { at_once(a) };
+        for a in a.chunks(at_once_a) {
+            for b in b.chunks(at_once_b) {
                 self.empty = false;
-                if (self.add)(&mut self.gathered, RecordPairs { pair, a, b }).is_break() {
+                if (self.how.add)(&mut self.gathered, RecordPairs { pair, a, b }).is_break() {
                     self.flush(output)?;
                 }
             }
@@ -124,6 +164,7 @@ where
             return Ok(());
         }
         self.empty = true;
+        self.how.progress.check()?;
         output.send(std::mem::take(&mut self.gathered))
     }
 }

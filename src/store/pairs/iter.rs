@@ -3,6 +3,7 @@
 use super::{Pair, Pairs, RecordPair, RecordPairs};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Record};
+use crate::store::means::Progress;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
@@ -17,8 +18,9 @@ pub struct PairIter<F: Fingerprint = u64>(Background<Pair<F>>);
 
 impl<F: Fingerprint> PairIter<F> {
     pub(super) fn new(pairs: Pairs<F>) -> Result<Self> {
+        let progress = pairs.progress();
         let find = move |sender: &SyncSender<_>| pairs.visit_distinct(<[_]>::to_vec, |lot| Ok(send(sender, lot)));
-        Background::start(find).map(Self)
+        Background::start(progress, find).map(Self)
     }
 }
 
@@ -36,8 +38,9 @@ pub struct RecordPairIter<F: Fingerprint = u64>(Background<RecordPair<F>>);
 
 impl<F: Fingerprint> RecordPairIter<F> {
     pub(super) fn new(pairs: Pairs<F>) -> Result<Self> {
+        let progress = pairs.progress();
         let find = move |sender: &SyncSender<_>| pairs.visit_records(gather, |lot| Ok(send(sender, lot)));
-        Background::start(find).map(Self)
+        Background::start(progress, find).map(Self)
     }
 }
 
@@ -69,10 +72,15 @@ struct Background<T> {
     /// None at the end.
     lots: Option<Receiver<Result<Vec<T>>>>,
     thread: Option<JoinHandle<()>>,
+    /// Has it end.
+    progress: Progress,
 }
 
 impl<T: Send + 'static> Background<T> {
-    fn start(find: impl FnOnce(&SyncSender<Result<Vec<T>>>) -> Result<()> + Send + 'static) -> Result<Self> {
+    fn start(
+        progress: Progress,
+        find: impl FnOnce(&SyncSender<Result<Vec<T>>>) -> Result<()> + Send + 'static,
+    ) -> Result<Self> {
         let (sender, lots) = sync_channel(4);
         let work = move || {
             if let Err(error) = find(&sender) {
@@ -82,7 +90,7 @@ impl<T: Send + 'static> Background<T> {
         };
         let thread = Builder::new().name("pairs".into()).spawn(work);
         let thread = thread.map_err(Error::no_thread)?;
-        Ok(Self { lot: Vec::new().into_iter(), lots: Some(lots), thread: Some(thread) })
+        Ok(Self { lot: Vec::new().into_iter(), lots: Some(lots), thread: Some(thread), progress })
     }
 }
 
@@ -103,9 +111,10 @@ impl<T> Background<T> {
         }
     }
 
-    /// Waits for the thread, which stops as soon as it notices. A panic there is one here.
+    /// Waits for the thread, which stops soon. A panic there is one here.
     fn end(&mut self) {
         self.lots = None;
+        self.progress.stop();
         if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join)
             && !std::thread::panicking()
         {

@@ -6,8 +6,8 @@ use crate::segment::{IdCursor, IdScratch, Scratch, Segment};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Ids that are remembered, of all fingerprints together.
-const REMEMBERED: usize = 1 << 16;
+/// Bytes of ids that are remembered, of all fingerprints together.
+const REMEMBERED: usize = 2 << 20;
 /// Pages of ids that one fingerprint may have to be read at once.
 const PAGES: u64 = 8;
 /// Ids of a piece.
@@ -20,14 +20,14 @@ pub(super) struct IdLookup<'a, F> {
     scratch: Scratch,
     ids: IdScratch,
     remembered: HashMap<F, Arc<[Id]>>,
-    /// How many ids that is.
-    count: usize,
+    /// How many bytes that is.
+    bytes: usize,
 }
 
 impl<'a, F: Fingerprint> IdLookup<'a, F> {
     pub(super) fn new(segments: &'a [Arc<Segment>]) -> Self {
         let (scratch, ids) = Default::default();
-        Self { segments, scratch, ids, remembered: HashMap::new(), count: 0 }
+        Self { segments, scratch, ids, remembered: HashMap::new(), bytes: 0 }
     }
 
     pub(super) fn segments(&self) -> &'a [Arc<Segment>] {
@@ -56,10 +56,12 @@ impl<'a, F: Fingerprint> IdLookup<'a, F> {
         if found == 0 {
             return Err(Error::damaged("a fingerprint has no ids"));
         }
-        self.count += ids.len();
-        if self.count > REMEMBERED {
+        let text = |id: &Id| id.text().map_or(0, str::len);
+        let bytes = size_of::<F>() + ids.iter().map(|id| size_of::<Id>() + text(id)).sum::<usize>();
+        self.bytes += bytes;
+        if self.bytes > REMEMBERED {
             self.remembered.clear();
-            self.count = ids.len();
+            self.bytes = bytes;
         }
         let ids: Arc<[Id]> = ids.into();
         self.remembered.insert(fingerprint, Arc::clone(&ids));

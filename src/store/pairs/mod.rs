@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::join::{Join, MakeTaker, Output, Parcel, Sink, Step, Taker, unpacked};
 use crate::segment::Segment;
-use expand::Expander;
+use expand::{Expander, How};
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -112,8 +112,9 @@ impl<F: Fingerprint> Store<F> {
     /// All pairs within distance `k` of a record of this store and one of another.
     ///
     /// # Errors
-    /// As [`Store::pairs`].
+    /// `InvalidInput` if `k` exceeds the width, or fingerprints of the two were made by different hashers.
     pub fn pairs_with(&self, other: &Self, k: u32) -> Result<Pairs<F>> {
+        self.parameters().check_hasher(other.parameters())?;
         Pairs::new(self, Some(other), k)
     }
 }
@@ -210,7 +211,8 @@ impl<F: Fingerprint> Pairs<F> {
         add: impl Fn(&mut T, RecordPairs<'_, F>) -> ControlFlow<()> + Sync,
         sink: impl Sink<T>,
     ) -> Result<()> {
-        let expander = || Expander::new(&self.left, self.right.as_deref(), &add);
+        let how = How { add: &add, in_order: self.sorted, progress: &self.means.progress };
+        let expander = || Expander::new(&self.left, self.right.as_deref(), how);
         let taker = || -> Box<dyn Taker<F> + '_> { Box::new(expander()) };
         let mut sink = Unpacked::new(sink);
         if self.sorted {

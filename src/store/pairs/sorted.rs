@@ -46,7 +46,9 @@ impl<F: Fingerprint> Pairs<F> {
         if repeated && self.right.is_none() {
             let _ = self.visit_repeated(&gather, &mut take)?;
         }
-        self.clone().with_memory(half).from_phase(0).run(&gather, &mut take)?;
+        let mut finding = self.clone().with_memory(half).from_phase(0);
+        finding.means.progress = self.means.progress.clone();
+        finding.run(&gather, &mut take)?;
         drop(take);
         let (sorted, pool) = (sorter.finish()?, pool()?);
         for chunk in sorted.chunks(half) {

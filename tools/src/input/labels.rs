@@ -8,16 +8,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::bail;
-use fpstore::{Fingerprint, Id, IdKind, IdRef, Label};
+use fpstore::{Fingerprint, Id, IdKind, Label};
 use serde::Deserialize;
 
+use super::ids::text;
 use super::lines::Lines;
 use super::ndjson::describe;
 use super::parquet::Labels as ParquetLabels;
-use super::reader::next_line;
-use super::text::parse_hex;
+use super::place::excerpt;
+use super::reader::reading;
+use super::text::{decimal, parse_hex};
 use super::window::Window;
-use super::{Format, IdRule, Ids, Place, RawId, Source};
+use super::{Format, Place, Source};
 use crate::progress::Progress;
 
 /// Names of the columns.
@@ -31,7 +33,6 @@ pub struct LabelReader {
     name: Arc<str>,
     stream: Stream,
     kind: IdKind,
-    rule: IdRule,
 }
 
 #[derive(Debug)]
@@ -59,7 +60,7 @@ impl LabelReader {
             Format::Parquet => Stream::Parquet(Box::new(ParquetLabels::open(source, temp_dir, progress)?)),
             _ => bail!("{}: labels are .tsv, .ndjson or .parquet, as fpdedup clusters writes them", source.name()),
         };
-        Ok(Self { name: source.name().into(), stream, kind, rule: IdRule::new(Ids::Is(kind)) })
+        Ok(Self { name: source.name().into(), stream, kind })
     }
 
     /// Calls `take` with each record and its cluster.
@@ -75,12 +76,9 @@ impl LabelReader {
             let row = match &self.stream {
                 Stream::Tsv(lines) => tsv(lines.line()),
                 Stream::Ndjson(lines) => ndjson(lines.line()),
-                Stream::Parquet(rows) => rows.row().map(|row| row.map(Cell::from)),
+                Stream::Parquet(rows) => rows.row(),
             };
-            let (kind, rule) = (self.kind, &mut self.rule);
-            let labels = row.and_then(|[record, cluster]| {
-                Ok([label(kind, rule, record.raw())?, label(kind, rule, cluster.raw())?])
-            });
+            let labels = row.and_then(|[record, cluster]| Ok([record.label(self.kind)?, cluster.label(self.kind)?]));
             let [record, cluster] = labels.map_err(|message: String| self.place().error(message))?;
             take(&record, &cluster)?;
         }
@@ -101,7 +99,15 @@ impl Stream {
     /// Goes on to the next row; `false` at the end.
     fn advance(&mut self) -> Result<bool, String> {
         match self {
-            Self::Tsv(lines) | Self::Ndjson(lines) => next_line(lines),
+            Self::Tsv(lines) | Self::Ndjson(lines) => {
+                // What begins with '#' is no remark here: an id may.
+                while lines.advance().map_err(|error| reading(&error))? {
+                    if !lines.line().is_empty() {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
             Self::Parquet(rows) => rows.advance(),
         }
     }
@@ -110,33 +116,54 @@ impl Stream {
 /// A cell of a row.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a number of 64 bits or a string")]
-enum Cell<'a> {
+pub(super) enum Cell<'a> {
     Number(u64),
     #[serde(borrow)]
     Text(Cow<'a, str>),
+    /// A number or a text.
     #[serde(skip)]
     Bytes(&'a [u8]),
+    /// A fingerprint, most significant byte first.
     #[serde(skip)]
-    None,
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "of Parquet"))]
+    Raw(&'a [u8]),
+    #[serde(skip)]
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "of Parquet"))]
+    Null,
 }
 
-impl<'a> Cell<'a> {
-    fn raw(&self) -> RawId<'_> {
-        match self {
-            Self::Number(number) => RawId::Number(*number),
-            Self::Text(text) => RawId::Text(text.as_bytes()),
-            Self::Bytes(bytes) => RawId::Text(bytes),
-            Self::None => RawId::None,
-        }
-    }
-}
-
-impl<'a> From<RawId<'a>> for Cell<'a> {
-    fn from(id: RawId<'a>) -> Self {
-        match id {
-            RawId::Number(number) => Self::Number(number),
-            RawId::Text(bytes) => Self::Bytes(bytes),
-            RawId::None => Self::None,
+impl Cell<'_> {
+    /// What it says in labels of a store with ids of this kind.
+    fn label<F: Fingerprint>(&self, kind: IdKind) -> Result<Label<F>, String> {
+        let bytes = match self {
+            Self::Number(number) => match kind {
+                IdKind::Number => return Ok(Label::Id(Id::Number(*number))),
+                IdKind::Text => return Ok(Label::Id(Id::from(number.to_string().as_str()))),
+                IdKind::None if F::WORDS == 1 => return Ok(Label::Fingerprint(F::from_words(|_| *number))),
+                IdKind::None => return Err(format!("expected a fingerprint of {} bits, found {number}", F::WIDTH)),
+            },
+            Self::Raw(bytes) if kind == IdKind::None && bytes.len() == F::BYTES => {
+                let (words, _) = bytes.as_chunks::<8>();
+                let word = |number| words.get(number).map_or(0, |word| u64::from_be_bytes(*word));
+                return Ok(Label::Fingerprint(F::from_words(word)));
+            }
+            Self::Raw(bytes) => {
+                return Err(format!(
+                    "found a fingerprint of {} bits, the ids of the store are {kind}",
+                    8 * bytes.len()
+                ));
+            }
+            Self::Null => return Err("a cell is empty (null)".to_owned()),
+            Self::Text(text) => text.as_bytes(),
+            Self::Bytes(bytes) => bytes,
+        };
+        match kind {
+            IdKind::Number => match decimal(bytes) {
+                Some(Some(number)) => Ok(Label::Id(Id::Number(number))),
+                _ => Err(format!("the ids of the store are decimal numbers, this is {}", excerpt(bytes))),
+            },
+            IdKind::Text => text(bytes).map(|text| Label::Id(Id::from(text))),
+            IdKind::None => parse_hex(bytes).map(Label::Fingerprint),
         }
     }
 }
@@ -163,26 +190,6 @@ fn ndjson(line: &[u8]) -> Result<[Cell<'_>; 2], String> {
     Ok([id, cluster])
 }
 
-/// A label of a store with ids of this kind.
-fn label<F: Fingerprint>(kind: IdKind, rule: &mut IdRule, cell: RawId<'_>) -> Result<Label<F>, String> {
-    if kind != IdKind::None {
-        return Ok(match rule.check(cell)? {
-            IdRef::Number(number) => Label::Id(Id::Number(number)),
-            IdRef::Text(text) => Label::Id(Id::from(text)),
-            IdRef::None => return Err("a cell is empty".to_owned()),
-        });
-    }
-    Ok(Label::Fingerprint(match cell {
-        RawId::Text(bytes) if bytes.len() == F::BYTES && F::WORDS > 1 => {
-            let (words, _) = bytes.as_chunks::<8>();
-            F::from_words(|number| words.get(number).map_or(0, |word| u64::from_be_bytes(*word)))
-        }
-        RawId::Text(text) => parse_hex(text)?,
-        RawId::Number(number) if F::WORDS == 1 => F::from_words(|_| number),
-        _ => return Err(format!("expected a fingerprint of {} bits", F::WIDTH)),
-    }))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,12 +212,14 @@ mod tests {
     #[test]
     fn lines_and_objects() {
         let expected = Ok(vec![["Id(Number(7))", "Id(Number(3))"].map(str::to_owned)]);
-        assert_eq!(read("a.tsv", b"# labels\n7\t3\r\n\n", IdKind::Number), expected);
+        assert_eq!(read("a.tsv", b"\n7\t3\r\n\n", IdKind::Number), expected);
         let row = br#"{"schema_version":1,"id":7,"cluster":3}"#;
         assert_eq!(read("a.ndjson", row, IdKind::Number), expected);
         assert_eq!(read("a.ndjson", br#"{"cluster":"3","id":"7"}"#, IdKind::Number), expected);
-        let expected = Ok(vec![["Id(Text(\"a\\n\"))", "Id(Text(\"7\"))"].map(str::to_owned)]);
-        assert_eq!(read("a.ndjson", br#"{"id":"a\n","cluster":7}"#, IdKind::Text), expected);
+        let expected = Ok(vec![["Id(Text(\"ab\"))", "Id(Text(\"7\"))"].map(str::to_owned)]);
+        assert_eq!(read("a.ndjson", br#"{"id":"a\u0062","cluster":7}"#, IdKind::Text), expected);
+        let expected = Ok(vec![["Id(Text(\"#a\"))", "Id(Text(\" \"))"].map(str::to_owned)]);
+        assert_eq!(read("a.tsv", b"#a\t ", IdKind::Text), expected);
         let expected = Ok(vec![["Fingerprint(31)", "Fingerprint(1)"].map(str::to_owned)]);
         assert_eq!(read("a.tsv", b"000000000000001f\t0000000000000001", IdKind::None), expected);
         let row = br#"{"fingerprint":"000000000000001F","cluster":"0000000000000001"}"#;
@@ -222,7 +231,9 @@ mod tests {
         for (name, content, kind, part) in [
             ("a.tsv", "1\t2\n3\n", IdKind::Number, "a.tsv: line 2: expected two columns"),
             ("a.tsv", "1\t2\t3\n", IdKind::Number, "a.tsv: line 1: expected two columns"),
-            ("a.tsv", "1\tx\n", IdKind::Number, "a.tsv: line 1: "),
+            ("a.tsv", "1\tx\n", IdKind::Number, "a.tsv: line 1: the ids of the store are decimal numbers, this is 'x'"),
+            ("a.tsv", "# labels\n", IdKind::Number, "a.tsv: line 1: expected two columns"),
+            ("a.tsv", "1\t\n", IdKind::Text, "a.tsv: line 1: "),
             ("a.tsv", "1\t2\n", IdKind::None, "a.tsv: line 1: expected 16 hexadecimal digits"),
             ("a.ndjson", "{\"id\":1}\n", IdKind::Number, "a.ndjson: line 1: missing field `cluster`"),
             ("a.ndjson", "{\"id\":1.5,\"cluster\":1}\n", IdKind::Number, "expected a number of 64 bits or a string"),

@@ -5,7 +5,8 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::path::Path;
 
-use super::{Entry, RawId, Selection, Source};
+use super::labels::Cell;
+use super::{Entry, Selection, Source};
 use crate::progress::Progress;
 
 /// Never there.
@@ -65,7 +66,7 @@ impl Labels {
         match self.0 {}
     }
 
-    pub(super) fn row(&self) -> Result<[RawId<'_>; 2], String> {
+    pub(super) fn row(&self) -> Result<[Cell<'_>; 2], String> {
         match self.0 {}
     }
 }

@@ -152,7 +152,7 @@ impl<F: Fingerprint> Stream<F> {
 
 /// Goes on to the next line that holds a record.
 #[inline]
-pub(super) fn next_line(lines: &mut Lines) -> Result<bool, String> {
+fn next_line(lines: &mut Lines) -> Result<bool, String> {
     while lines.advance().map_err(|error| reading(&error))? {
         if !is_skipped(lines.line()) {
             return Ok(true);

@@ -32,8 +32,7 @@ impl File {
         let (file, temporary) = if path.exists() && !path.is_file() {
             (fs::OpenOptions::new().write(true).open(path)?, None)
         } else {
-            let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            let (file, temporary) = make(directory, path)?.into_parts();
+            let (file, temporary) = make(directory_of(path), path)?.into_parts();
             (file, Some(temporary))
         };
         let file = BufWriter::with_capacity(BUFFER, file);
@@ -65,6 +64,9 @@ impl File {
             if let Some(temporary) = self.temporary {
                 file.get_ref().sync_all()?;
                 temporary.persist(&self.path).map_err(|error| error.error)?;
+                // Its name survives too.
+                #[cfg(unix)]
+                fs::File::open(directory_of(&self.path))?.sync_all()?;
             }
             Ok(())
         };
@@ -88,6 +90,10 @@ impl Write for File {
             To::Zstd(encoder) => encoder.flush(),
         }
     }
+}
+
+fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// A file beside the one that is to be, with the permissions that new files have.

@@ -2,10 +2,17 @@
 
 use crate::dedup::{records, text};
 use crate::support::{Pair, Place, fpdedup, fpload, lines};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 fn labels(store: &Path, options: &[&str]) -> String {
     text(fpdedup().args(["clusters", "-q"]).args(options).arg(store))
+}
+
+/// What a run from labels says that it has compared.
+fn compared(store: &Path, options: &[&str]) -> String {
+    let output = fpdedup().arg("clusters").args(options).arg(store).assert().success().get_output().clone();
+    String::from_utf8(output.stderr).unwrap().trim_end().rsplit("; ").next().unwrap().to_owned()
 }
 
 /// Old records in a store, new ones, and the labels of both from scratch.
@@ -26,6 +33,7 @@ fn as_from_scratch_whatever_the_files_are() {
     } else {
         &["a.tsv", "a.tsv.gz", "a.ndjson", "a.ndjson.zst"]
     };
+    let count = format!("{} fingerprints compared", new.iter().map(|one| one.0).collect::<BTreeSet<u64>>().len());
     let file = place.file("new.tsv", lines(&new));
     let loaded = place.path("loaded");
     fpload().arg("--create").arg(&loaded).arg(&file).assert().success();
@@ -35,7 +43,9 @@ fn as_from_scratch_whatever_the_files_are() {
         let previous = previous.to_str().unwrap();
         for new in [&file, &loaded] {
             let new = new.to_str().unwrap();
-            assert_eq!(labels(&store, &["--previous", previous, "--new", new]), expected, "{name}");
+            let options = ["--previous", previous, "--new", new];
+            assert_eq!(labels(&store, &options), expected, "{name}");
+            assert_eq!(compared(&store, &options), count, "{name}");
         }
     }
     // From scratch too, from pipes, and after the new ones were loaded.
@@ -74,28 +84,45 @@ fn after_records_were_removed() {
 #[test]
 fn texts_and_stores_without_ids() {
     let place = Place::new();
-    let line = |record: &Pair, kind: &str| match kind {
-        "text" => format!("{:016x}\thttps://example.org/{}\n", record.0, record.1),
-        _ => format!("{:016x}\n", record.0),
+    // Some texts look like remarks.
+    let line = |record: &Pair, kind: &str, width: &str| match kind {
+        "text" => format!("{:016x}\t#{}\n", record.0, record.1),
+        _ => format!("{:0>1$x}\n", record.0, width.parse::<usize>().unwrap() / 4),
     };
-    for kind in ["text", "none"] {
+    let names: &[&str] = if cfg!(feature = "parquet") {
+        &["labels.tsv", "labels.ndjson", "labels.parquet"]
+    } else {
+        &["labels.tsv", "labels.ndjson"]
+    };
+    for (kind, width) in [("text", "64"), ("none", "64"), ("none", "128"), ("none", "256")] {
         let all = records(300);
         let some = |wanted: &dyn Fn(u64) -> bool| -> String {
-            all.iter().filter(|record| wanted(record.1)).map(|record| line(record, kind)).collect()
+            all.iter().filter(|record| wanted(record.1)).map(|record| line(record, kind, width)).collect()
         };
         let load = |name: &str, records: String| {
-            let path = place.path(&format!("{name}-{kind}"));
-            fpload().args(["--create", "--ids", kind]).arg(&path).arg("-").write_stdin(records).assert().success();
+            let path = place.path(&format!("{name}-{kind}-{width}"));
+            fpload()
+                .args(["--create", "--ids", kind, "--width", width])
+                .arg(&path)
+                .arg("-")
+                .write_stdin(records)
+                .assert()
+                .success();
             path
         };
         let old = load("old", some(&|id| id % 3 > 0));
         let expected = labels(&load("all", some(&|_| true)), &[]);
-        let new = place.file(&format!("new-{kind}.tsv"), some(&|id| id % 3 == 0));
-        for name in ["labels.tsv", "labels.ndjson"] {
-            let previous = place.path(&format!("{kind}-{name}"));
+        let new = place.file(&format!("new-{kind}-{width}.tsv"), some(&|id| id % 3 == 0));
+        let count = all.iter().filter(|one| one.1 % 3 == 0).map(|one| one.0).collect::<BTreeSet<u64>>();
+        let known = all.iter().filter(|one| one.1 % 3 > 0).map(|one| one.0).collect::<BTreeSet<u64>>();
+        // Without ids, a fingerprint that is there is not new.
+        let count = if kind == "text" { count.len() } else { count.difference(&known).count() };
+        for name in names {
+            let previous = place.path(&format!("{kind}-{width}-{name}"));
             fpdedup().arg("clusters").arg(&old).arg("-o").arg(&previous).assert().success();
             let options = ["--previous", previous.to_str().unwrap(), "--new", new.to_str().unwrap()];
-            assert_eq!(labels(&old, &options), expected, "{kind}");
+            assert_eq!(labels(&old, &options), expected, "{kind} {width} {name}");
+            assert_eq!(compared(&old, &options), format!("{count} fingerprints compared"), "{kind} {width} {name}");
         }
     }
 }
@@ -117,4 +144,5 @@ fn wrong_use_is_said() {
     refused(&["--new", &file("bare.tsv", "0000000000000001\n")], "have no ids");
     refused(&["--new", &file("wide.tsv", "#fpstore width=128\n")], "128 bits");
     refused(&["--format", "hex"], "--new");
+    refused(&["--previous", "-", "--new", "-"], "both");
 }

@@ -90,8 +90,17 @@ fn runs_go_on() {
             }
         }
         assert!(stopped > 0, "{what}: no run was stopped on its way");
+        // What was kept is gone on from: a byte that is changed there is found in the result.
+        let mut expected = std::fs::read(&expected).unwrap();
+        let kept = names(&temporary).into_iter().find(|name| name.ends_with(".rows")).map(|name| temporary.join(name));
+        if let Some(path) = kept.filter(|_| has_begun() && options == ["--distinct"]) {
+            let mut rows = std::fs::read(&path).unwrap();
+            rows[0] = b'#';
+            expected[0] = b'#';
+            std::fs::write(path, rows).unwrap();
+        }
         assert!(run().wait().unwrap().success());
-        assert!(std::fs::read(&found).unwrap() == std::fs::read(&expected).unwrap(), "{what}");
+        assert!(std::fs::read(&found).unwrap() == expected, "{what}");
         assert_eq!(names(&temporary), [""; 0], "{what}");
         std::fs::remove_dir(&temporary).unwrap();
         std::fs::remove_file(&found).unwrap();

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::support::{Place, Random, contents, fails, fpdump, fpload, json_object, stdout};
+use crate::support::{Place, Random, contents, fails, fpdedup, fpdump, fpload, json_object, stdout};
 use crate::wide::fails_unchanged;
 
 /// More than 64 MiB hold.
@@ -136,4 +136,26 @@ fn a_directory_for_temporary_files_that_is_not_there() {
     fails(&mut load(&none), &["no-such-directory", "No such file"]);
     fails(&mut load(&place.file("file", "")), &["file", "Not a directory"]);
     assert!(!new.exists());
+}
+
+#[test]
+fn all_against_all_keeps_within_its_memory() {
+    let place = Place::new();
+    let (input, store, labels) = (place.file("big.tsv", big()), place.path("store"), place.path("labels.tsv"));
+    fpload().arg("--create").arg(&store).arg(&input).assert().success();
+    let within = |mib: u64, arguments: &[&str]| {
+        let mut run = Command::new(env!("CARGO_BIN_EXE_fpdedup"));
+        run.args(arguments).args(["--quiet", "--threads", "8"]).arg(format!("--memory={mib}MiB")).arg(&store);
+        let most = peak(run.stdout(Stdio::null()));
+        assert!(most <= mib << 20, "{arguments:?}: {most} bytes of memory");
+    };
+    let labels = labels.to_str().unwrap();
+    within(64, &["pairs", "--distinct", "-k", "2"]);
+    // What is said to be the least is enough.
+    let assert = fpdedup().args(["clusters", "--threads", "8", "--memory", "64MiB"]).arg(&store).assert().code(2);
+    let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    let least = said.split(" take ").nth(1).unwrap().split(' ').next().unwrap().parse::<f64>().unwrap() as u64;
+    within(least, &["keep", "-k", "1"]);
+    within(least, &["clusters", "-k", "1", "--output", labels]);
+    within(least, &["clusters", "-k", "1", "--previous", labels]);
 }

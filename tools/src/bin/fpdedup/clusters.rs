@@ -9,6 +9,7 @@ use fpstore::{Clustered, Clusters, Fingerprint, Id, IdKind, Keeper, Label, Previ
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::input::{Ids, InputOptions, LabelReader, Source};
+use fpstore_tools::number::count_of;
 use fpstore_tools::output::{Column, Output, Rows};
 use fpstore_tools::progress::Progress;
 
@@ -25,7 +26,7 @@ const COLUMNS: &[Column] = &[Column::id("id"), Column::id("cluster")];
 const WITHOUT_IDS: &[Column] = &[Column::fingerprint("fingerprint"), Column::fingerprint("cluster")];
 
 /// What there is beside the store.
-pub(crate) struct From<'a> {
+pub(crate) struct Beside<'a> {
     /// Labels from before.
     pub(crate) previous: Option<&'a Path>,
     /// More records.
@@ -42,7 +43,7 @@ pub(crate) struct What {
 
 pub(crate) fn run<F: Fingerprint>(
     common: Common,
-    from: &From<'_>,
+    beside: &Beside<'_>,
     What { min_size, report: wants_report }: What,
     options: &Options,
     store: &Path,
@@ -50,10 +51,13 @@ pub(crate) fn run<F: Fingerprint>(
     let job = Job::new(common, options)?;
     let store = open::<F>(store)?;
     let kind = store.parameters().ids();
-    if from.new.is_none() && from.input.any() {
+    if beside.new.is_none() && beside.input.any() {
         bail!("--format and the column options describe the file of --new, which is not there");
     }
-    let new = from.new.map(|new| Other::open(&job, &store, new, from.input, Ids::Is(kind))).transpose()?;
+    if beside.previous.is_some_and(|previous| previous == Path::new("-")) && beside.new == beside.previous {
+        bail!("--previous and --new cannot both be standard input");
+    }
+    let new = beside.new.map(|new| Other::open(&job, &store, new, beside.input, Ids::Is(kind))).transpose()?;
     let k = job.distance(&store)?;
     let mut clusters = job.clusters(&store, new.as_ref().map(|new| &new.store))?;
     if wants_report || min_size > 1 {
@@ -66,7 +70,7 @@ pub(crate) fn run<F: Fingerprint>(
     // A name that is no good shows before the work is done.
     let output = labels.then(|| Output::open(path, job.json(), columns, F::WIDTH, &texts)).transpose()?;
     let shown = job.watch("clusters", clusters.progress())?;
-    let clustering = match from.previous {
+    let clustering = match beside.previous {
         Some(previous) => clusters.find_from(read(previous, kind, &job, &clusters)?, &Keeper::Smallest)?,
         None => clusters.find(&Keeper::Smallest)?,
     };
@@ -94,7 +98,8 @@ pub(crate) fn run<F: Fingerprint>(
     }
     clusters.remove_checkpoint()?;
     if labels {
-        job.done(count, "record");
+        let searched = beside.previous.map(|_| format!("{} compared", count_of(clustering.searched(), "fingerprint")));
+        job.done_with(count, "record", searched);
     }
     Ok(Outcome::Done)
 }
@@ -106,7 +111,7 @@ fn read<F: Fingerprint>(
     job: &Job<'_>,
     clusters: &Clusters<F>,
 ) -> anyhow::Result<Previous<F>> {
-    let mut previous = clusters.previous();
+    let mut previous = clusters.previous()?;
     let source = Source::new(path.as_os_str());
     let reader = LabelReader::open(&source, kind, Some(&job.temp_dir()), &Progress::hidden())?;
     reader.each(|record, cluster| Ok(previous.push(record, cluster)?))?;

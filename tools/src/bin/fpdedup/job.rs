@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, bail};
 use fpstore::{Clusters, Filters, Fingerprint, Sink, Store};
 use fpstore_tools::common::Common;
-use fpstore_tools::number::count_of;
+use fpstore_tools::number::{bytes, count_of};
 use fpstore_tools::output::{Output, Rows};
 use fpstore_tools::progress::Progress;
 use fpstore_tools::{interrupt, memory};
@@ -81,6 +81,15 @@ impl<'a> Job<'a> {
             clusters = clusters.with_new(new)?;
         }
         let clusters = clusters.with_temp_dir(&self.temp_dir());
+        let (least, has) = (clusters.least_memory()?, self.memory(&stores));
+        if has < least {
+            let needed = bytes((self.options.memory + least - has).next_multiple_of(1 << 20));
+            bail!(
+                "--memory {}: clusters of {} take {needed} at least",
+                bytes(self.options.memory),
+                store.path().display()
+            );
+        }
         Ok(match self.about("clusters", &stores) {
             Some((directory, about)) => clusters.with_checkpoint(&directory.join(format!("fpdedup-{about:016x}.sets"))),
             None => clusters,
@@ -103,16 +112,22 @@ impl<'a> Job<'a> {
     pub(crate) fn about<F: Fingerprint>(&self, what: &str, stores: &[&Store<F>]) -> Option<(PathBuf, u64)> {
         let directory = self.options.tmp_dir.clone()?;
         let mut about = DefaultHasher::new();
-        (what, self.options.distance, self.common.json).hash(&mut about);
+        (env!("CARGO_PKG_VERSION"), what, self.options.distance).hash(&mut about);
         stores.iter().for_each(|store| store.state().hash(&mut about));
         Some((directory, about.finish()))
     }
 
     /// A closing line on standard error.
     pub(crate) fn done(&self, count: u64, thing: &str) {
+        self.done_with(count, thing, None);
+    }
+
+    /// The same, with a remark.
+    pub(crate) fn done_with(&self, count: u64, thing: &str, remark: Option<String>) {
         if !self.common.quiet && !self.common.json {
-            let text = format!("{} in {:.2} s", count_of(count, thing), self.started.elapsed().as_secs_f64());
-            eprint_line(&text);
+            let remark = remark.map(|remark| format!("; {remark}")).unwrap_or_default();
+            let seconds = self.started.elapsed().as_secs_f64();
+            eprint_line(&format!("{} in {seconds:.2} s{remark}", count_of(count, thing)));
         }
     }
 }

@@ -78,7 +78,7 @@ fn ranking(path: &Path, kind: IdKind) -> anyhow::Result<Ranking> {
     for (line, number) in BufReader::new(file).lines().zip(1u64..) {
         let line = line.with_context(|| format!("{name}: line {number}"))?;
         let text = line.trim_start_matches('\u{feff}').trim_end_matches('\r');
-        if text.is_empty() || text.starts_with('#') {
+        if text.is_empty() {
             continue;
         }
         let id = match kind {

@@ -6,8 +6,8 @@ use anyhow::{Context, bail};
 use fpstore::{Filters, Fingerprint, Parameters, RecordSorter, Store};
 use fpstore_tools::header::check_hashers;
 use fpstore_tools::input::{Found, IdRule, Ids, Input, InputOptions, Source, feed};
-use fpstore_tools::memory;
 use fpstore_tools::progress::Progress;
+use fpstore_tools::{interrupt, memory};
 use tempfile::TempDir;
 
 use crate::job::{Job, open, width};
@@ -65,13 +65,17 @@ impl<F: Fingerprint> Other<F> {
         let mut rule = IdRule::new(ids);
         input.tell_ids(&mut rule)?;
         let mut sorter = RecordSorter::<F>::new(&path, &options);
-        feed(&mut input.reader::<F>()?, &mut rule, &mut |fingerprint, id| Ok(sorter.push(fingerprint, id)?))?;
+        feed(&mut input.reader::<F>()?, &mut rule, &mut |fingerprint, id| {
+            interrupt::check()?;
+            Ok(sorter.push(fingerprint, id)?)
+        })?;
         if ids != Ids::Auto && rule.found() == Some(Found::Numbered) {
             bail!("{}: its records have no ids, and those of the store do", source.name());
         }
         let parameters = Parameters::new(one.parameters().max_distance())
             .with_width(F::WIDTH)
             .with_ids(rule.kind().unwrap_or_default());
+        interrupt::check()?;
         let (store, _) = Store::create_loaded(&path, &parameters, &options, sorter.finish()?)?;
         Ok(Self { store, directory: Some(directory) })
     }

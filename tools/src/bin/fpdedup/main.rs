@@ -30,8 +30,10 @@ fn main() -> ExitCode {
     }
     let args = Args::parse();
     let result = run(&args);
-    let stopped =
-        |error: &anyhow::Error| error.downcast_ref::<Error>().is_some_and(|error| error.kind() == ErrorKind::Stopped);
+    let stopped = |error: &anyhow::Error| {
+        error.is::<interrupt::Interrupted>()
+            || error.downcast_ref::<Error>().is_some_and(|error| error.kind() == ErrorKind::Stopped)
+    };
     if result.as_ref().is_err_and(stopped) {
         return ExitCode::from(interrupt::EXIT_CODE);
     }
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> anyhow::Result<Outcome> {
     allocator::give_back();
+    interrupt::listen()?;
     args.common.start()?;
     match &args.what {
         What::Pairs { which, options, store } => {
@@ -49,9 +52,9 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
             with_width!(width(store)?, F => pairs::join::<F>(args.common, *which, options, input, store, other))
         }
         What::Clusters { previous, new, min_size, report, options, input, store } => {
-            let from = clusters::From { previous: previous.as_deref(), new: new.as_deref(), input };
+            let beside = clusters::Beside { previous: previous.as_deref(), new: new.as_deref(), input };
             let what = clusters::What { min_size: *min_size, report: *report };
-            with_width!(width(store)?, F => clusters::run::<F>(args.common, &from, what, options, store))
+            with_width!(width(store)?, F => clusters::run::<F>(args.common, &beside, what, options, store))
         }
         What::Keep { keep, options, store } => {
             with_width!(width(store)?, F => keep::run::<F>(args.common, keep, options, store))

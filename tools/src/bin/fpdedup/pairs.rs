@@ -81,8 +81,8 @@ fn write<F: Fingerprint>(
     let output = Output::open(path, job.json(), columns, F::WIDTH, &texts)?;
     let style = output.style();
     let empty = || Rows::new(style);
-    let what = if which.distinct { "distinct" } else { "pairs" };
-    let mut writing = match job.about(what, &stores).filter(|_| resumable && output.is_text_file() && !which.sort) {
+    let what = format!("{} {style:?}", if which.distinct { "distinct" } else { "pairs" });
+    let mut writing = match job.about(&what, &stores).filter(|_| resumable && output.is_text_file() && !which.sort) {
         Some((directory, about)) => {
             let (writing, phase) = Writing::resume(output, Partial::open(&directory, about)?);
             pairs = pairs.from_phase(phase);

@@ -4,7 +4,7 @@
 //! Two files, named by what the run is about: the rows so far, and a line that says how many bytes and rows of them are
 //! those of whole phases, and which phase comes next. That line is replaced as a whole after each phase.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -53,6 +53,10 @@ impl Partial {
         let state_path = directory.join(format!("fpdedup-{about:016x}.phase"));
         let open = || -> io::Result<(File, State)> {
             let rows = OpenOptions::new().read(true).append(true).create(true).open(&rows_path)?;
+            rows.try_lock().map_err(|error| match error {
+                TryLockError::WouldBlock => io::Error::other("another run does the same work in this directory"),
+                TryLockError::Error(error) => error,
+            })?;
             let state = fs::read_to_string(&state_path).ok().and_then(|text| State::read(&text));
             let length = rows.metadata()?.len();
             let state = state.filter(|state| state.bytes <= length).unwrap_or_default();
@@ -91,7 +95,7 @@ impl Partial {
     /// Hands all rows to the output.
     pub(crate) fn copy(&self, output: &mut Output) -> anyhow::Result<()> {
         let named = || self.rows_path.display().to_string();
-        let mut rows = File::open(&self.rows_path).with_context(named)?;
+        let mut rows = File::open(&self.rows_path).with_context(named)?.take(self.state.bytes);
         let mut piece = vec![0; PIECE];
         loop {
             match rows.read(&mut piece).with_context(named)? {
@@ -124,15 +128,20 @@ mod tests {
         drop(partial);
         let mut partial = open();
         assert_eq!(partial.state(), State { phase: 1, rows: 1, bytes: 4 });
+        // Only one run at a time.
+        let error = format!("{:#}", Partial::open(directory.path(), 7).map(drop).unwrap_err());
+        assert!(error.contains("another run"), "{error}");
         partial.write(b"two\n", 1).unwrap();
         partial.before_phase(2).unwrap();
         assert_eq!(fs::read(&partial.rows_path).unwrap(), b"one\ntwo\n");
         // Rows that are gone, or a line that is not whole: from the beginning.
         partial.rows.set_len(5).unwrap();
+        let state_path = partial.state_path.clone();
+        drop(partial);
         assert_eq!(open().state(), State::default());
-        fs::write(&partial.state_path, "1 1").unwrap();
+        fs::write(state_path, "1 1").unwrap();
         assert_eq!(open().state(), State::default());
-        partial.remove();
+        open().remove();
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
     }
 }

@@ -58,7 +58,7 @@ pub(crate) fn write<F: Fingerprint>(
             ("distance", distance.to_string()),
             ("records", count(found.records)),
             ("clusters", count(found.clusters)),
-            ("near-duplicates", count(found.records - found.clusters)),
+            ("near-duplicates", count(found.records.saturating_sub(found.clusters))),
         ],
     )?;
     writeln!(out)?;

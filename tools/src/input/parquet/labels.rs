@@ -11,7 +11,7 @@ use super::columns::{Ids, check_id};
 use super::file::ParquetFile;
 use super::guard::guarded;
 use super::{BATCH, RawId, Source, column, metadata, missing, with_views};
-use crate::input::labels::{CLUSTER, FINGERPRINT, ID};
+use crate::input::labels::{CLUSTER, Cell, FINGERPRINT, ID};
 use crate::progress::Progress;
 
 /// The rows of a file.
@@ -83,8 +83,16 @@ impl Labels {
     }
 
     /// The row that [`Self::advance`] came to.
-    pub(in crate::input) fn row(&self) -> Result<[RawId<'_>; 2], String> {
+    pub(in crate::input) fn row(&self) -> Result<[Cell<'_>; 2], String> {
+        fn cell(ids: &Ids, row: usize) -> Result<Cell<'_>, String> {
+            Ok(match (ids, ids.get(row)?) {
+                (Ids::Fixed(_), RawId::Text(bytes)) => Cell::Raw(bytes),
+                (_, RawId::Text(bytes)) => Cell::Bytes(bytes),
+                (_, RawId::Number(number)) => Cell::Number(number),
+                (_, RawId::None) => Cell::Null,
+            })
+        }
         let [record, cluster] = &self.cells;
-        Ok([record.get(self.row)?, cluster.get(self.row)?])
+        Ok([cell(record, self.row)?, cell(cluster, self.row)?])
     }
 }
