@@ -196,14 +196,14 @@ impl<F: Fingerprint> Clusters<F> {
     /// different id.
     ///
     /// ```
-    /// use fpstore::{Keeper, Label, Options, Parameters, Records, Store};
+    /// use fpstore::{Keeper, Label, Options, Parameters, Record, Records, Store};
     /// # let directory = tempfile::tempdir()?;
     /// # let path = directory.path().join("store");
     /// # let new_path = directory.path().join("new");
     /// let ids = |number: u64| Label::Id(number.into());
     /// let load = |path, records| Store::create_loaded(path, &Parameters::new(3), &Options::new(), records);
     /// let (store, _) = load(&path, Records::Numbered(vec![0b0u64, 0b111, u64::MAX]))?;
-    /// let (new, _) = load(&new_path, Records::WithIds(vec![(u64::MAX - 1, 7)]))?;
+    /// let (new, _) = load(&new_path, Records::WithIds(vec![Record { fingerprint: u64::MAX - 1, id: 7.into() }]))?;
     /// let clusters = store.clusters(3)?.with_new(&new)?;
     /// let mut previous = clusters.previous()?;
     /// for (id, label) in [(0, 0), (1, 0), (2, 2)] {
