@@ -58,6 +58,12 @@ impl<F: Fingerprint> Numbers<F> {
         Ok(Self { segments: numbered, count })
     }
 
+    /// Bytes of memory that are taken to be faster.
+    pub(crate) fn bytes(&self) -> u64 {
+        let kept = self.segments.iter().filter_map(|one| one.all.as_ref());
+        kept.map(|(all, _)| all.as_slice().len() as u64 * (F::BYTES as u64 + DIRECTORY)).sum()
+    }
+
     /// Gives back the memory that makes [`Numbers::of`] faster.
     pub(crate) fn release(&mut self) {
         self.segments.iter_mut().for_each(|one| one.all = None);

@@ -222,21 +222,21 @@ impl<F: Fingerprint> Clusters<F> {
     }
 
     fn find_after(&self, previous: Option<Previous<F>>, keeper: &Keeper) -> Result<Clustering<F>> {
-        let half = self.spare()? / 2;
+        let spare = self.spare()?;
         let count = Numbers::<F>::count_of(&self.segments)?;
         let about = previous.as_ref().map_or(0, Previous::state);
         let checkpoint = self.checkpoint.as_deref().map(|path| Checkpoint::new(self, about, path));
         let before = checkpoint.as_ref().and_then(|checkpoint| checkpoint.load(count));
         let (sets, phase) = before.unwrap_or_else(|| (UnionFind::new(count), 0));
-        let fresh = previous.map(|previous| previous.unite(self, &sets, 2 * half)).transpose()?;
+        let fresh = previous.map(|previous| previous.unite(self, &sets, spare)).transpose()?;
         // Where most are new, comparing all with all takes less than comparing the new ones with all.
         let fresh = fresh.filter(|fresh| fresh.count() <= u64::from(count) / 2);
-        let mut numbers = Numbers::<F>::new(&self.segments, half)?;
+        let mut numbers = Numbers::<F>::new(&self.segments, spare / 2)?;
         let uniter = || Uniter { numbers: &numbers, sets: &sets, scratch: Scratch::default() };
         let taker = || -> Box<dyn Taker<F> + '_> { Box::new(uniter()) };
         let progress = Arc::clone(&self.means.progress.0);
         let right = fresh.as_ref().map(|_| &self.segments[..]);
-        let mut join = Join::<F>::new(&self.segments, right, self.k, half, progress);
+        let mut join = Join::<F>::new(&self.segments, right, self.k, spare - numbers.bytes(), progress);
         if let Some(fresh) = &fresh {
             join = join.only(fresh);
         }

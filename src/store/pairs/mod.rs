@@ -22,8 +22,8 @@ use std::sync::Arc;
 
 /// Less than this is taken as so much.
 const LEAST_MEMORY: u64 = 1 << 20;
-/// Pairs that are handed on together.
-const LOT: usize = 8192;
+/// Pairs that are handed on together: so few that what is made of them is small too.
+const LOT: usize = 2048;
 
 /// Two fingerprints near each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
