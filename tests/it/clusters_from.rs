@@ -172,6 +172,32 @@ fn checkpoints_are_of_the_labels_too() {
 }
 
 #[test]
+fn checkpoints_tell_what_is_new() {
+    let record = |(id, fingerprint)| Record { fingerprint, id: Id::Number(id) };
+    let records = [(1, 0b0), (2, u64::MAX), (3, 0b1), (4, u64::MAX << 32)].map(record);
+    let id = |number: u64| Label::Id(Id::Number(number));
+    // As long as the third is not new, it is alone because its label says so.
+    let known = [1, 2, 3].map(|number| (id(number), id(number)));
+    let path = std::path::Path::new("work/checkpoint");
+    let fixture = |records, segments| {
+        let fixture = Fixture::new(ReadMode::Mmap);
+        fixture.env.create_dir(std::path::Path::new("work")).unwrap();
+        let store = fixture.load(&Parameters::new(3), records, segments);
+        (fixture.env, store)
+    };
+    let (env, together) = fixture(&records, 2);
+    let clusters = together.clusters(3).unwrap().with_checkpoint(path);
+    assert_eq!(labels(&gone_on(&clusters, &known)), [1, 3, 4, 2].map(|number| (id(number), id(number))));
+    let left = env.bytes(path).unwrap();
+    // The same segments, the second of which is new.
+    let (env, first) = fixture(&records[..2], 1);
+    env.create(path).unwrap().write_all(&left).unwrap();
+    let clusters = first.clusters(3).unwrap().with_new(&fixture(&records[2..], 1).1).unwrap().with_checkpoint(path);
+    let found = labels(&gone_on(&clusters, &known));
+    assert_eq!(found, [(1, 1), (3, 1), (4, 4), (2, 2)].map(|(record, label)| (id(record), id(label))));
+}
+
+#[test]
 fn ids_of_another_kind_are_refused() {
     let store = load::<u64>(&Parameters::new(3), &[], 1);
     let other = load::<u64>(&Parameters::new(3).with_ids(IdKind::Text), &[], 1);

@@ -1,8 +1,8 @@
 //! Clusters on the way: after each phase of the join the sets are written to a file, from which a later run goes on.
 //!
-//! The file is eight bytes of magic number, a 64-bit hash (XXH64) of what the run is about (segments, distance), the number
-//! of the next phase and that of the sets in four bytes each, four bytes a fingerprint, and at last the XXH64 of all that;
-//! little-endian. It appears whole; one of another run, or one that is damaged, does not count.
+//! The file is eight bytes of magic number, a 64-bit hash (XXH64) of what the run is about (segments, which of them are
+//! new, distance, labels from before), the number of the next phase and that of the sets in four bytes each, four bytes a
+//! fingerprint, and at last the XXH64 of all that; little-endian. It appears whole; one of another run, or one that is damaged, does not count.
 
 use super::Clusters;
 use crate::cluster::UnionFind;
@@ -13,7 +13,7 @@ use crate::store::state_of;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use xxhash_rust::xxh64::Xxh64;
+use xxhash_rust::xxh64::{Xxh64, xxh64};
 
 const MAGIC: &[u8; 8] = b"fpsets\x01\n";
 /// Sets that are written or read at once.
@@ -34,7 +34,9 @@ pub(super) struct Checkpoint {
 impl Checkpoint {
     /// `previous` tells apart what the run goes on from.
     pub(super) fn new<F: Fingerprint>(clusters: &Clusters<F>, previous: u64, path: &Path) -> Self {
-        let about = state_of(&clusters.segments, u64::from(clusters.k) ^ previous);
+        // Which of the segments are new tells what is searched, too.
+        let told = [clusters.k.into(), clusters.old as u64, previous];
+        let about = state_of(&clusters.segments, xxh64(told.map(u64::to_le_bytes).as_flattened(), 0));
         Self { env: Arc::clone(&clusters.means.env), path: path.to_owned(), about }
     }
 
