@@ -61,5 +61,6 @@ pub use segment::Damage;
 pub use store::{
     Batch, ClusterReport, Clustered, ClusteredIter, Clustering, Clusters, Keeper, Label, LargeCluster, LoadReport,
     Pair, PairIter, Pairs, Previous, Progress, Ranking, RecordIter, RecordPair, RecordPairIter, RecordPairs,
-    RemoveReport, Searcher, SizeClass, Statistics, Store, TableStatistics, VerifyReport, parameters_of, verify,
+    RemoveReport, Searcher, SizeClass, Statistics, Store, TableStatistics, VerifyReport, check_hashers, parameters_of,
+    verify,
 };

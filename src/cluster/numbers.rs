@@ -3,7 +3,7 @@
 use crate::env::Array;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
-use crate::segment::{Directory, Ranks, Scratch, Segment};
+use crate::segment::{Directory, Ranks, Scratch, Segment, fingerprints_of};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl<F: Fingerprint> Numbers<F> {
     /// # Errors
     /// `Unsupported` if they do not fit 32 bits.
     pub(crate) fn count_of(segments: &[Arc<Segment>]) -> Result<u32> {
-        let count: u64 = segments.iter().map(|segment| segment.footer().fingerprints).sum();
+        let count = fingerprints_of(segments);
         u32::try_from(count).ok().filter(|&count| count < u32::MAX).ok_or_else(|| {
             let message = format!("clusters of {count} fingerprints: {} are the most", u32::MAX - 1);
             Error::new(ErrorKind::Unsupported, message).with_remedy("divide them among several stores")

@@ -127,20 +127,6 @@ impl Parameters {
         self.ids
     }
 
-    /// Whether fingerprints may be compared with those of a store with other parameters.
-    ///
-    /// # Errors
-    /// `InvalidInput` if different hashers are known to have made them: distances between the two mean nothing.
-    pub(crate) fn check_hasher(&self, other: &Self) -> Result<()> {
-        match (self.hasher(), other.hasher()) {
-            (Some(own), Some(others)) if own != others => {
-                let message = format!("fingerprints made by {own} are not to be compared with those made by {others}");
-                Err(Error::invalid(message).with_remedy("hash the documents of one of them again"))
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// What made the fingerprints, where somebody has said it.
     #[must_use]
     pub fn hasher(&self) -> Option<&str> {

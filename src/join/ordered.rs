@@ -53,8 +53,8 @@ pub(crate) fn ordered<J: Send, W>(
     ordered_by(pool.current_num_threads(), pool, tasks, worker, work, sink)
 }
 
-/// Does tasks on at most so many of the pool's threads, each of which has a `worker` of its own, and calls `sink` on this one with all that
-/// they make, until it breaks. The threads of the pool wait for each other and for `sink`: nobody else should need them.
+/// Does tasks on at most so many of the pool's threads, each of which has a `worker` of its own, and calls `sink` on this one
+/// with all that they make, until it breaks. The threads of the pool wait for each other and for `sink`: nobody else should need them.
 pub(super) fn ordered_by<J: Send, W>(
     threads: usize,
     pool: &ThreadPool,

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::segment::Segment;
+use crate::segment::{Segment, fingerprints_of};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -17,15 +17,19 @@ impl Share {
     /// All fingerprints.
     pub(crate) const ALL: Self = Self { from: 0, to: None };
 
+    /// Cuts all fingerprints into shares of about `size`.
+    pub(crate) fn of_size(segments: &[Arc<Segment>], size: u64) -> Result<Vec<Self>> {
+        Self::cut(segments, usize::try_from(fingerprints_of(segments) / size).unwrap_or(0) + 1)
+    }
+
     /// Cuts all fingerprints into about so many shares, each of which has about as many of them; fewer where many fingerprints
     /// begin with the same 64 bits.
-    pub(crate) fn cut(segments: &[Arc<Segment>], count: usize) -> Result<Vec<Self>> {
-        let fingerprints =
-            |segment: &Arc<Segment>| usize::try_from(segment.footer().fingerprints).unwrap_or(usize::MAX);
-        let each = segments.iter().map(fingerprints).sum::<usize>().div_ceil(count.max(1)).max(1);
+    pub(super) fn cut(segments: &[Arc<Segment>], count: usize) -> Result<Vec<Self>> {
+        let each = fingerprints_of(segments).div_ceil(count.max(1) as u64).max(1);
         let mut bounds = Vec::new();
         for segment in segments {
-            let (index, count) = (segment.first_table()?.index(), fingerprints(segment).div_ceil(each));
+            let index = segment.first_table()?.index();
+            let count = usize::try_from(segment.footer().fingerprints.div_ceil(each)).unwrap_or(usize::MAX);
             bounds.extend((1..count).filter_map(|number| index.key(index.len() * number / count)));
             // Where others may end, or begin.
             bounds.extend(if segments.len() > 1 { index.key(0) } else { None });

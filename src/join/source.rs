@@ -5,7 +5,7 @@ use crate::cluster::Bitset;
 use crate::env::Array;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
-use crate::segment::{Scratch, Segment, Table};
+use crate::segment::{Scratch, Segment, Table, fingerprints_of};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,8 +41,7 @@ impl<'a, F: Fingerprint> Source<'a, F> {
     /// bytes. Threads of the current pool take a part or two each.
     pub(super) fn new(segments: &[Arc<Segment>], only: Option<&'a Bitset>, memory: u64) -> Result<Self> {
         let shares = Share::cut(segments, 2 * rayon::current_num_threads())?;
-        let all = segments.iter().map(|segment| segment.footer().fingerprints).sum::<u64>();
-        let at_most = only.map_or(all, Bitset::count);
+        let at_most = only.map_or_else(|| fingerprints_of(segments), Bitset::count);
         let large = at_most.saturating_mul(F::BYTES as u64) > memory;
         let parts = if large || only.is_some() {
             let parts = shares.into_iter().map(Part::Stored).collect();

@@ -92,6 +92,11 @@ impl Segment {
     }
 }
 
+/// Number of fingerprints of all these segments; one that several have counts several times.
+pub(crate) fn fingerprints_of(segments: &[Arc<Segment>]) -> u64 {
+    segments.iter().map(|segment| segment.footer().fingerprints).sum()
+}
+
 /// Opens the file and checks its header.
 pub(super) fn open_file(env: &dyn Env, path: &Path, mode: ReadMode) -> Result<SegmentFile> {
     let file = env.open(path, mode).map_err(|error| Error::io("cannot open", path, error))?;

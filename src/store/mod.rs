@@ -12,6 +12,7 @@ mod create;
 mod directory;
 mod estimate;
 mod filters;
+mod hashers;
 mod load;
 mod means;
 mod pairs;
@@ -26,6 +27,7 @@ pub use clusters::{
     ClusterReport, Clustered, ClusteredIter, Clustering, Clusters, Keeper, Label, LargeCluster, Previous, Ranking,
     SizeClass,
 };
+pub use hashers::check_hashers;
 pub use load::LoadReport;
 pub use means::Progress;
 pub use pairs::{Pair, PairIter, Pairs, RecordPair, RecordPairIter, RecordPairs};

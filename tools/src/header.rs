@@ -1,6 +1,5 @@
 //! The line that says what the fingerprints behind it are; `fpload` honours it.
 
-use anyhow::bail;
 use fpstore::{Id, IdKind, Parameters};
 
 /// The first line of the records of a store with these parameters, of which the first has this id; none where a load would
@@ -20,19 +19,4 @@ pub fn line(parameters: &Parameters, first: Option<&Id>) -> Option<String> {
     let ids = if told { String::new() } else { format!(" ids={ids}") };
     let hasher = hasher.map_or(String::new(), |hasher| format!(" hasher={hasher}"));
     Some(format!("#fpstore width={width}{ids}{hasher}\n"))
-}
-
-/// Refuses to compare some fingerprints with others of another hasher, where both are known. `what` are the former.
-///
-/// # Errors
-///
-/// A sentence that names both.
-pub fn check_hashers(what: &str, hasher: Option<&str>, of_others: Option<&str>) -> anyhow::Result<()> {
-    match (hasher, of_others) {
-        (Some(own), Some(others)) if own != others => bail!(
-            "the {what} were made by {own}, the fingerprints that they are to be compared with by {others}; distances \
-             between the two mean nothing"
-        ),
-        _ => Ok(()),
-    }
 }

@@ -1,5 +1,7 @@
 //! What a [`Sorter`](super::Sorter) sorts.
 
+use crate::fingerprint::Fingerprint;
+
 /// A value of fixed size that can be sorted by its leading bits and written to a run.
 pub(crate) trait Item: Copy + Ord + Default + Send + Sync + 'static {
     /// Bytes of an item in a run.
@@ -15,42 +17,22 @@ pub(crate) trait Item: Copy + Ord + Default + Send + Sync + 'static {
     fn read(bytes: &[u8]) -> Self;
 }
 
-impl Item for u64 {
-    const BYTES: usize = 8;
+impl<F: Fingerprint> Item for F {
+    const BYTES: usize = <F as Fingerprint>::BYTES;
 
     #[inline]
     fn key(&self) -> u64 {
-        *self
+        self.word(0)
     }
 
     #[inline]
     fn write(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.to_le_bytes());
+        self.write_le(out);
     }
 
     #[inline]
     fn read(bytes: &[u8]) -> Self {
-        bytes.try_into().map_or(0, Self::from_le_bytes)
-    }
-}
-
-impl Item for u128 {
-    const BYTES: usize = 16;
-
-    #[inline]
-    fn key(&self) -> u64 {
-        // Its upper half.
-        (self >> 64) as u64
-    }
-
-    #[inline]
-    fn write(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.to_le_bytes());
-    }
-
-    #[inline]
-    fn read(bytes: &[u8]) -> Self {
-        bytes.try_into().map_or(0, Self::from_le_bytes)
+        F::from_le_bytes(bytes).unwrap_or_default()
     }
 }
 

@@ -71,7 +71,8 @@ struct Job<'a, F> {
     sorted: &'a SortedQueries,
 }
 
-/// Every fingerprint of a segment within distance `k` of every query, table by table, each pair once. There have to be fewer than 2^32 queries.
+/// Every fingerprint of a segment within distance `k` of every query, table by table, each pair once. There have to be fewer
+/// than 2^32 queries.
 ///
 /// # Errors
 /// `Damaged` or `Io` from reading blocks.

@@ -227,8 +227,7 @@ impl<F: Fingerprint> Clustering<F> {
 
 /// Cuts all fingerprints into shares, for threads to take one after another.
 pub(super) fn shares(segments: &[Arc<Segment>]) -> Result<Vec<Share>> {
-    let fingerprints: u64 = segments.iter().map(|segment| segment.footer().fingerprints).sum();
-    Share::cut(segments, usize::try_from(fingerprints / SHARE).unwrap_or(0) + 1)
+    Share::of_size(segments, SHARE)
 }
 
 /// Iterates over records and their clusters. Ends after the first error.

@@ -2,9 +2,8 @@
 //!
 //! Records and the labels that they had are brought together by their ids, both sorted. What was near is still near; so those of
 //! a cluster stay together, as long as none of them is missing: it may have been what linked the others. (That the record whose id is
-//! the label is there shows that the label is one.) Pairs that are not
-//! known are those with a record that had no label, and those among the records of a cluster from which one is missing: the
-//! fingerprints of all of these are returned, to be compared with all.
+//! the label is there shows that the label is one.) Pairs that are not known are those with a record that had no label, and those among
+//! the records of a cluster from which one is missing: the fingerprints of all of these are returned, to be compared with all.
 
 use super::clustering::shares;
 use super::labelled::{Labelled, Unlabelled};
@@ -16,7 +15,7 @@ use crate::cluster::{Bitset, Numbers, UnionFind};
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, IdKind, Record};
 use crate::join::{Output, Share, ordered, pool, unpacked};
-use crate::segment::Segment;
+use crate::segment::{Segment, fingerprints_of};
 use crate::store::RecordIter;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -41,7 +40,7 @@ pub(super) fn unite<F: Fingerprint, K: Key>(known: &Known<'_, F>, lines: &Sorted
     let numbers = Numbers::<F>::new(&clusters.segments, 0)?;
     let (old, new) = clusters.segments.split_at(clusters.old);
     // Where a fingerprint is the id, one that was there before is not new.
-    let is_new = |number: u64| clusters.parameters.ids() != IdKind::None || number >= count(old);
+    let is_new = |number: u64| clusters.parameters.ids() != IdKind::None || number >= fingerprints_of(old);
     let old = known.records::<K>(old, &numbers, memory / 4, &|_| true)?;
     let new = known.records::<K>(new, &numbers, memory / 8, &is_new)?;
     let labelled = || Labelled::new(lines, &old, &new, memory / 16);
@@ -88,11 +87,6 @@ pub(super) fn unite<F: Fingerprint, K: Key>(known: &Known<'_, F>, lines: &Sorted
         clusters.means.progress.check()?;
     }
     Ok(fresh)
-}
-
-/// Fingerprints of some segments.
-fn count(segments: &[Arc<Segment>]) -> u64 {
-    segments.iter().map(|segment| segment.footer().fingerprints).sum()
 }
 
 /// Numbers come from 32 bits.

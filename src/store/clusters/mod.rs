@@ -19,6 +19,7 @@ pub use previous::Previous;
 pub use report::{ClusterReport, LargeCluster, SizeClass};
 
 use super::Store;
+use super::hashers::check_hashers;
 use super::means::{Means, Progress};
 use super::query::check_distance;
 use crate::cluster::{Components, Numbers, UnionFind};
@@ -131,7 +132,7 @@ impl<F: Fingerprint> Clusters<F> {
     /// # Errors
     /// `InvalidInput` if its ids are of another kind, or its fingerprints were made by another hasher.
     pub fn with_new(mut self, other: &Store<F>) -> Result<Self> {
-        self.parameters.check_hasher(other.parameters())?;
+        check_hashers("fingerprints", other.parameters().hasher(), self.parameters.hasher())?;
         if other.parameters().ids() != self.parameters.ids() {
             let message = format!(
                 "the ids of the new records are {}, those of the store {}",

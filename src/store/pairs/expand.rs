@@ -67,47 +67,29 @@ where
         match (a, b) {
             (Some(a), Some(_)) if within && pair.a == pair.b => self.triangle(pair, &a, output),
             (Some(a), Some(b)) => self.product(pair, &a, &b, output),
-            _ if self.how.in_order => self.pieces_in_order(pair, output),
             _ => self.pieces(pair, output),
         }
     }
 
-    /// Pairs of fingerprints that have too many records for memory.
+    /// Pairs of fingerprints that have too many records for memory: the ids of the second are read again for each piece of those of the
+    /// first or, if they are to come in order, for each one of them.
     fn pieces(&mut self, pair: Pair<F>, output: &Output) -> Step {
         let left = self.left.segments();
         let right = self.right.as_ref().map_or(left, IdLookup::segments);
         let same = self.right.is_none() && pair.a == pair.b;
-        let mut ones = Pieces::new(left, pair.a)?;
-        let mut number = 0;
-        while let Some(one) = ones.next_piece()? {
-            if same {
-                self.triangle(pair, &one, output)?;
-            }
-            let mut others = Pieces::new(right, pair.b)?;
-            number += 1;
-            for _ in 0..if same { number } else { 0 } {
-                others.next_piece()?;
-            }
-            while let Some(other) = others.next_piece()? {
-                self.product(pair, &one, &other, output)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The same by id: for each of the first fingerprint's, those of the second are read again.
-    fn pieces_in_order(&mut self, pair: Pair<F>, output: &Output) -> Step {
-        let left = self.left.segments();
-        let right = self.right.as_ref().map_or(left, IdLookup::segments);
-        let same = self.right.is_none() && pair.a == pair.b;
-        let mut ones = Pieces::new(left, pair.a)?;
-        while let Some(piece) = ones.next_piece()? {
-            for one in &piece {
+        let mut pieces = Pieces::new(left, pair.a)?;
+        while let Some(piece) = pieces.next_piece()? {
+            for ones in piece.chunks(if self.how.in_order { 1 } else { piece.len() }) {
                 let mut others = Pieces::new(right, pair.b)?;
-                while let Some(other) = others.next_piece()? {
-                    let from = if same { other.partition_point(|id| id <= one) } else { 0 };
-                    let behind = other.get(from..).unwrap_or_default();
-                    self.product(pair, std::slice::from_ref(one), behind, output)?;
+                while let Some(others) = others.next_piece()? {
+                    if !same {
+                        self.product(pair, ones, &others, output)?;
+                        continue;
+                    }
+                    for one in ones {
+                        let behind = others.get(others.partition_point(|id| id <= one)..).unwrap_or_default();
+                        self.product(pair, std::slice::from_ref(one), behind, output)?;
+                    }
                 }
             }
         }
@@ -176,8 +158,7 @@ impl<F: Fingerprint> Pairs<F> {
         taker: MakeTaker<'_, F>,
         sink: &mut dyn FnMut(Parcel) -> Result<ControlFlow<()>>,
     ) -> Result<ControlFlow<()>> {
-        let fingerprints: u64 = self.left.iter().map(|segment| segment.footer().fingerprints).sum();
-        let shares = Share::cut(&self.left, usize::try_from(fingerprints / SHARE).unwrap_or(0) + 1)?;
+        let shares = Share::of_size(&self.left, SHARE)?;
         let work = |taker: &mut Box<dyn Taker<F> + '_>, share: Share, output: &Output| {
             self.means.progress.check()?;
             let mut last = None;

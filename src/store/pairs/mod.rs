@@ -8,6 +8,7 @@ mod sorted;
 pub use iter::{PairIter, RecordPairIter};
 
 use super::Store;
+use super::hashers::check_hashers;
 use super::means::{Means, Progress};
 use super::query::check_distance;
 use crate::error::Result;
@@ -114,7 +115,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `InvalidInput` if `k` exceeds the width, or fingerprints of the two were made by different hashers.
     pub fn pairs_with(&self, other: &Self, k: u32) -> Result<Pairs<F>> {
-        self.parameters().check_hasher(other.parameters())?;
+        check_hashers("fingerprints", other.parameters().hasher(), self.parameters().hasher())?;
         Pairs::new(self, Some(other), k)
     }
 }

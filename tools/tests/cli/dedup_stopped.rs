@@ -6,20 +6,14 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::support::{Place, fpdedup, fpload};
+use crate::support::{Place, Random, fpdedup, fpload};
 
 /// Enough for a run of some tenths of a second.
 const RECORDS: u64 = 300_000;
 
 fn raw() -> Vec<u8> {
-    let mut state = 1u64;
-    let mut next = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut value = state;
-        value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        value ^ (value >> 31)
-    };
+    let mut random = Random::new(1);
+    let mut next = || random.next();
     let mut bytes = Vec::new();
     for _ in 0..RECORDS / 4 {
         let centre = next();

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::bail;
-use fpstore::{Clustered, Clusters, Fingerprint, Id, IdKind, Keeper, Label, Previous};
+use fpstore::{Clustered, Clusters, Fingerprint, Id, IdKind, Keeper, Label, Previous, Sink};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::input::{Ids, InputOptions, LabelReader, Source};
@@ -14,7 +14,7 @@ use fpstore_tools::output::{Column, Output, Rows};
 use fpstore_tools::progress::Progress;
 
 use crate::args::Options;
-use crate::job::{Job, Writing, open};
+use crate::job::{Job, Rowing, Writing, open};
 use crate::loaded::Other;
 use crate::report;
 
@@ -87,8 +87,7 @@ pub(crate) fn run<F: Fingerprint>(
             }
             if rows.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        clustering
-            .visit(add, |rows: Option<Rows>| Ok(rows.map_or(ControlFlow::Continue(()), |rows| writing.write(&rows))))?;
+        clustering.visit(add, |rows| Rowing(&mut writing).take(rows))?;
         count = writing.finish()?;
     }
     if wants_report {

@@ -76,12 +76,12 @@ impl<'a> Job<'a> {
         new: Option<&Store<F>>,
     ) -> anyhow::Result<Clusters<F>> {
         let stores: Vec<&Store<F>> = std::iter::once(store).chain(new).collect();
-        let mut clusters = store.clusters(self.distance(store)?)?.with_memory(self.memory(&stores));
+        let has = self.memory(&stores);
+        let mut clusters = store.clusters(self.distance(store)?)?.with_memory(has).with_temp_dir(&self.temp_dir());
         if let Some(new) = new {
             clusters = clusters.with_new(new)?;
         }
-        let clusters = clusters.with_temp_dir(&self.temp_dir());
-        let (least, has) = (clusters.least_memory()?, self.memory(&stores));
+        let least = clusters.least_memory()?;
         if has < least {
             let needed = bytes((self.options.memory + least - has).next_multiple_of(1 << 20));
             bail!(

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use fpstore::{Filters, Fingerprint, Parameters, RecordSorter, Store};
-use fpstore_tools::header::check_hashers;
+use fpstore::{Filters, Fingerprint, Parameters, RecordSorter, Store, check_hashers};
 use fpstore_tools::input::{Found, IdRule, Ids, Input, InputOptions, Source, feed};
 use fpstore_tools::progress::Progress;
 use fpstore_tools::{interrupt, memory};

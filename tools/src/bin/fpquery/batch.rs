@@ -2,12 +2,12 @@
 //!
 //! Memory is bounded: a piece of the batch stops when its answers have grown to [`PIECE_BYTES`] and leaves the rest of
 //! its queries for the moment when the answers before them have been written. Only the matches of a single query are
-//! ever held whole.
+//! ever held whole, or those of a lot of queries that are merged with the store.
 
 use std::io::{self, Write};
 use std::time::Instant;
 
-use fpstore::{Batch, Fingerprint, Store};
+use fpstore::{Batch, Fingerprint, Match, Store};
 use rayon::prelude::*;
 
 use crate::answer::{Style, records};
@@ -43,6 +43,21 @@ struct Piece<'a, F> {
     left: &'a [Query<F>],
 }
 
+impl<'a, F: Fingerprint> Piece<'a, F> {
+    fn new(queries: &'a [Query<F>]) -> Self {
+        Self { text: Vec::new(), totals: Totals::default(), left: queries }
+    }
+
+    /// The answer to the next query.
+    fn answer(&mut self, style: Style, matches: &[Match<F>]) {
+        let Some((query, left)) = self.left.split_first() else { return };
+        style.push(&mut self.text, query, matches);
+        self.totals.queries += 1;
+        self.totals.matches += records(matches);
+        self.left = left;
+    }
+}
+
 impl<F: Fingerprint> Asker<'_, F> {
     /// Writes the answers and adds up the work.
     pub(crate) fn answer(&self, batch: &[Query<F>], out: &mut impl Write, totals: &mut Totals) -> anyhow::Result<()> {
@@ -75,20 +90,15 @@ impl<F: Fingerprint> Asker<'_, F> {
             let (lot, left) = batch.split_at(batch.len().min(HELD_MATCHES / per_query).max(1));
             let fingerprints: Vec<F> = lot.iter().map(|query| query.fingerprint).collect();
             let answers = self.store.query_batch_counted(&fingerprints, k, Batch::Always, &mut totals.work)?;
-            totals.queries += lot.len() as u64;
-            let pieces = lot.chunks(MERGED_PIECE).zip(answers.chunks(MERGED_PIECE)).collect::<Vec<_>>();
-            for pieces in pieces.chunks(rayon::current_num_threads() * PIECES_PER_THREAD) {
-                let texts = pieces.par_iter().map(|(queries, answers)| {
-                    let mut text = Vec::new();
-                    queries
-                        .iter()
-                        .zip(*answers)
-                        .for_each(|(query, matches)| self.style.push(&mut text, query, matches));
-                    (text, answers.iter().map(|matches| records(matches)).sum::<u64>())
+            let answered = lot.chunks(MERGED_PIECE).zip(answers.chunks(MERGED_PIECE)).collect::<Vec<_>>();
+            for answered in answered.chunks(rayon::current_num_threads() * PIECES_PER_THREAD) {
+                let pieces = answered.par_iter().map(|(queries, answers)| {
+                    let mut piece = Piece::new(queries);
+                    answers.iter().for_each(|matches| piece.answer(self.style, matches));
+                    piece
                 });
-                for (text, matches) in texts.collect::<Vec<_>>() {
-                    out.write_all(&text)?;
-                    totals.matches += matches;
+                for piece in pieces.collect::<Vec<_>>() {
+                    write(piece, out, totals)?;
                 }
             }
             batch = left;
@@ -112,17 +122,14 @@ impl<F: Fingerprint> Asker<'_, F> {
 
     fn piece<'q>(&self, queries: &'q [Query<F>]) -> fpstore::Result<Piece<'q, F>> {
         let mut searcher = self.store.searcher();
-        let mut piece = Piece { text: Vec::new(), totals: Totals::default(), left: queries };
-        while let Some((query, left)) = piece.left.split_first() {
+        let mut piece = Piece::new(queries);
+        while let Some(query) = piece.left.first() {
             let started = self.timed.then(Instant::now);
             let matches = self.question.ask(&mut searcher, query.fingerprint)?;
             if let Some(started) = started {
                 piece.totals.latency.add(started.elapsed());
             }
-            self.style.push(&mut piece.text, query, &matches);
-            piece.totals.queries += 1;
-            piece.totals.matches += records(&matches);
-            piece.left = left;
+            piece.answer(self.style, &matches);
             if piece.text.len() > PIECE_BYTES {
                 break;
             }

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use fpstore::{Filters, Fingerprint, Options, Store};
+use fpstore::{Filters, Fingerprint, Options, Parameters, Store};
 use fpstore_tools::exit::{Outcome, finish};
 use fpstore_tools::{allocator, generate, with_width};
 
@@ -53,26 +53,25 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
         return corpus::run(args, file);
     }
     let Some(store) = &args.store else { bail!("which STORE? see --help for examples") };
-    let width = fpstore::parameters_of(store, &Options::new())?.width();
-    with_width!(width, F => answer::<F>(args, store))
+    let parameters = fpstore::parameters_of(store, &Options::new())?;
+    with_width!(parameters.width(), F => answer::<F>(args, store, &parameters))
 }
 
 /// Answers all queries.
-fn answer<F: Fingerprint>(args: &Args, store: &Path) -> anyhow::Result<Outcome> {
+fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) -> anyhow::Result<Outcome> {
     if let Some(distance) = args.distance.filter(|&distance| distance > F::WIDTH) {
         bail!("--distance {distance}: fingerprints of {} bits differ in no more", F::WIDTH);
     }
     let mut queries = Queries::<F>::new(args, &args.options)?;
-    let question = Question::new(args, fpstore::parameters_of(store, &Options::new())?.max_distance());
+    let question = Question::new(args, parameters.max_distance());
     // Merging needs no filters: they are made when queries probe.
     let merging = merging_distance(args, &question)?.filter(|_| args.batch == BatchMode::Always || queries.all_there());
     let wanted = args.filter.map_or_else(Filters::default, Filters::from);
-    let later = merging.is_some() && args.filter.is_none();
-    let mut probed = !later;
+    let mut later = merging.is_some() && args.filter.is_none();
     let filters = if later { Filters::Off } else { wanted };
     let options = Options::new().with_read_mode(args.read.into()).with_filters(filters);
     let mut store = Store::<F>::open_read_only(store, &options)?;
-    queries.check_hasher(store.parameters().hasher())?;
+    queries.check_hasher(parameters.hasher())?;
     warn_of_wide_radius(args, &question, &store);
 
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
@@ -81,7 +80,7 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path) -> anyhow::Result<Outcome> 
         let (batch, end) = queries.next_batch(if merging.is_some() { MERGED } else { BATCH });
         let merges = |k: &u32| args.batch == BatchMode::Always || store.batch_pays(batch.len(), *k);
         let merged = merging.filter(merges);
-        if merged.is_none() && !std::mem::replace(&mut probed, true) {
+        if merged.is_none() && std::mem::take(&mut later) {
             store.make_filters(wanted);
         }
         let asker = Asker { store: &store, question, style: args.into(), timed: args.stats };

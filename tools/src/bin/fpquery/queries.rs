@@ -4,8 +4,7 @@ use std::collections::VecDeque;
 use std::ffi::OsStr;
 
 use anyhow::{anyhow, bail};
-use fpstore::{Fingerprint, Id};
-use fpstore_tools::header::check_hashers;
+use fpstore::{Fingerprint, Id, check_hashers};
 use fpstore_tools::input::{Entry, Input, InputOptions, Reader, Source, parse_hex};
 use fpstore_tools::progress::Progress;
 
@@ -68,7 +67,7 @@ impl<F: Fingerprint> Queries<F> {
 
     /// Refuses queries of another hasher than the fingerprints', where both are known.
     pub(crate) fn check_hasher(&self, of_fingerprints: Option<&str>) -> anyhow::Result<()> {
-        check_hashers("queries", self.hasher.as_deref(), of_fingerprints)
+        Ok(check_hashers("queries", self.hasher.as_deref(), of_fingerprints)?)
     }
 
     /// The next queries, at most `limit`, without waiting for somebody to send more once there is one. What went wrong is told after
