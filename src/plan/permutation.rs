@@ -121,4 +121,40 @@ mod tests {
     fn neighbours_are_joined_and_the_identity_is_one_group() {
         assert_eq!(Permutation::new(64, &[group(0, 20), group(20, 44)]).groups(), [group(0, 64)]);
     }
+
+    /// The tables of another system, simhash-cpp: those blocks first, counted from the lowest bits, that have to be equal.
+    #[test]
+    fn tables_of_simhash_cpp() {
+        let vectors = include_str!("../../sketch/tests/vectors/simhash_seomoz.ndjson");
+        let mut seen = 0;
+        for line in vectors.lines().filter(|line| line.contains("\"permutation\"")) {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            let number = |key: &str| u32::try_from(line[key].as_u64().unwrap()).unwrap();
+            let hex = |value: &serde_json::Value| u64::from_str_radix(value.as_str().unwrap(), 16).unwrap();
+            let (blocks, equal) = (number("blocks"), number("blocks") - number("different_bits"));
+            // The k-th choice of the equal blocks, in lexicographic order.
+            let mut choices: Vec<Vec<u32>> = (0_u32..1 << blocks)
+                .filter(|set| set.count_ones() == equal)
+                .map(|set| (0..blocks).filter(|block| set >> block & 1 == 1).collect())
+                .collect();
+            choices.sort();
+            let mut order = choices[number("k") as usize].clone();
+            order.extend((0..blocks).filter(|block| !choices[number("k") as usize].contains(block)));
+            let groups = order.iter().map(|block| {
+                let (low, high) = (block * 64 / blocks, (block + 1) * 64 / blocks);
+                group(64 - high, high - low)
+            });
+            let groups: Vec<BitGroup> = groups.collect();
+            let prefix: u32 = groups.iter().take(equal as usize).map(|group| group.length).sum();
+            assert_eq!(low_mask(prefix) << (64 - prefix), hex(&line["search_mask"]));
+            let permutation = Permutation::new(64, &groups);
+            let pairs = line["inputs"].as_array().unwrap().iter().zip(line["permuted"].as_array().unwrap());
+            for (input, permuted) in pairs {
+                assert_eq!(permutation.apply(hex(input)), hex(permuted), "{line}");
+                assert_eq!(permutation.invert(hex(permuted)), hex(input), "{line}");
+            }
+            seen += 1;
+        }
+        assert_eq!(seen, 98);
+    }
 }

@@ -1,0 +1,300 @@
+//! Features: the pieces of a text that a sketch is made of.
+//!
+//! | name | features | of a text that is too short |
+//! |---|---|---|
+//! | `chars:N` | every N characters (code points) in a row | the whole text, even an empty one |
+//! | `words:N` | every N white-space tokens in a row, joined by one space (shingles) | none |
+//! | `tokens` | every white-space token, `words:1` | none |
+//! | `unicode:N` | every N words in a row, as Unicode's Annex 29 finds them, joined by one space | all words as one, if there are any |
+//! | `jieba:N` | the same with words that jieba finds in Chinese text | all words as one, if there are any |
+//!
+//! A feature that occurs again is given again; what that means is the affair of [`crate::Weights`]. Ready-made tokens are
+//! features as they are, whatever is chosen here.
+
+mod space;
+mod words;
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::document::Document;
+use crate::error::{Error, Result};
+use crate::hash;
+pub use space::Space;
+
+/// Longest n-gram.
+const LONGEST: usize = 1000;
+
+/// What the features of a text are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Features {
+    /// So many characters in a row.
+    Chars(usize),
+    /// So many white-space tokens in a row.
+    Words(usize),
+    /// White-space tokens.
+    Tokens,
+    /// So many words of Unicode's Annex 29 in a row.
+    Unicode(usize),
+    /// So many words of jieba's segmentation in a row.
+    Jieba(usize),
+}
+
+/// What cuts texts into features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Splitter {
+    /// What the features are.
+    pub features: Features,
+    /// What white space is.
+    pub space: Space,
+}
+
+impl Splitter {
+    /// Calls `take` with every feature, in the order of the text.
+    pub fn each(&self, document: Document<'_>, mut take: impl FnMut(&str)) {
+        let text = match document {
+            Document::Text(text) => text,
+            Document::Tokens(tokens) => return tokens.iter().for_each(|token| take(token)),
+        };
+        match self.features {
+            Features::Chars(length) => chars(text, length, take),
+            Features::Tokens | Features::Words(1) => self.space.each(text, take),
+            Features::Words(length) => {
+                let mut shingles = Shingles::new(length);
+                self.space.each(text, |word| shingles.push(word, &mut take));
+            }
+            Features::Unicode(length) => {
+                let mut shingles = Shingles::new(length);
+                words::unicode(text, |word| shingles.push(word, &mut take));
+                shingles.rest(take);
+            }
+            Features::Jieba(length) => {
+                let mut shingles = Shingles::new(length);
+                words::jieba(text, |word| shingles.push(word, &mut take));
+                shingles.rest(take);
+            }
+        }
+    }
+
+    /// Calls `take` with the native hash of every feature, in the order of the text: XXH3 of one piece of text, those of
+    /// the words folded into one where it is of several words.
+    pub fn hashes(&self, document: Document<'_>, mut take: impl FnMut(u64)) {
+        match (document, self.features) {
+            (Document::Text(text), Features::Words(length)) => {
+                let mut last = Last::new(length);
+                self.space.each(text, |word| last.push(hash::of_text(word), &mut take));
+            }
+            (Document::Text(text), Features::Unicode(length)) => {
+                let mut last = Last::new(length);
+                words::unicode(text, |word| last.push(hash::of_text(word), &mut take));
+                last.rest(take);
+            }
+            (Document::Text(text), Features::Jieba(length)) => {
+                let mut last = Last::new(length);
+                words::jieba(text, |word| last.push(hash::of_text(word), &mut take));
+                last.rest(take);
+            }
+            _ => self.each(document, |feature| take(hash::of_text(feature))),
+        }
+    }
+}
+
+/// All pieces of so many characters, or the whole text if it is shorter.
+fn chars(text: &str, length: usize, mut take: impl FnMut(&str)) {
+    let ends = text.char_indices().map(|(place, _)| place).chain([text.len()]);
+    let mut any = false;
+    for ((start, _), end) in text.char_indices().zip(ends.skip(length)) {
+        any = true;
+        take(text.get(start..end).unwrap_or_default());
+    }
+    if !any {
+        take(text);
+    }
+}
+
+/// The last words, as one text.
+struct Shingles {
+    length: usize,
+    text: String,
+    /// Where in the text each word begins.
+    starts: std::collections::VecDeque<usize>,
+    any: bool,
+}
+
+impl Shingles {
+    fn new(length: usize) -> Self {
+        Self { length, text: String::new(), starts: std::collections::VecDeque::new(), any: false }
+    }
+
+    fn push(&mut self, word: &str, take: &mut impl FnMut(&str)) {
+        /// Text that is no longer needed is cut off when there is so much.
+        const MUCH: usize = 1 << 14;
+        if self.starts.len() == self.length {
+            self.starts.pop_front();
+        }
+        let first = self.starts.front().copied().unwrap_or(self.text.len());
+        if first > MUCH {
+            self.text.drain(..first);
+            self.starts.iter_mut().for_each(|start| *start -= first);
+        }
+        if !self.text.is_empty() {
+            self.text.push(' ');
+        }
+        self.starts.push_back(self.text.len());
+        self.text.push_str(word);
+        if self.starts.len() == self.length {
+            self.any = true;
+            take(self.joined());
+        }
+    }
+
+    /// What there is, if there were never enough words.
+    fn rest(self, mut take: impl FnMut(&str)) {
+        if !self.any && !self.starts.is_empty() {
+            take(self.joined());
+        }
+    }
+
+    fn joined(&self) -> &str {
+        self.starts.front().and_then(|start| self.text.get(*start..)).unwrap_or_default()
+    }
+}
+
+/// The hashes of the last words, folded: of the last one, of the last two and so on.
+struct Last {
+    folded: Vec<u64>,
+    count: usize,
+}
+
+impl Last {
+    fn new(length: usize) -> Self {
+        Self { folded: vec![0; length], count: 0 }
+    }
+
+    #[inline]
+    fn push(&mut self, word: u64, take: &mut impl FnMut(u64)) {
+        let mut shorter = word;
+        // No fold waits for another one: each is made of what was there before.
+        for (place, folded) in self.folded.iter_mut().enumerate() {
+            let longer = if place == 0 { word } else { hash::with(shorter, word) };
+            shorter = std::mem::replace(folded, longer);
+        }
+        self.count += 1;
+        if self.count >= self.folded.len() {
+            take(self.folded.last().copied().unwrap_or_default());
+        }
+    }
+
+    /// What there is, if there were never enough words.
+    fn rest(self, mut take: impl FnMut(u64)) {
+        if (1..self.folded.len()).contains(&self.count) {
+            take(self.folded.get(self.count - 1).copied().unwrap_or_default());
+        }
+    }
+}
+
+impl fmt::Display for Features {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Chars(length) => write!(f, "chars:{length}"),
+            Self::Words(length) => write!(f, "words:{length}"),
+            Self::Tokens => f.write_str("tokens"),
+            Self::Unicode(length) => write!(f, "unicode:{length}"),
+            Self::Jieba(length) => write!(f, "jieba:{length}"),
+        }
+    }
+}
+
+impl FromStr for Features {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (name, length) = text.split_once(':').unwrap_or((text, "1"));
+        let number = length.parse::<usize>().ok().filter(|length| (1..=LONGEST).contains(length));
+        let length =
+            || number.ok_or_else(|| Error::new(format!("'{text}': the number after the colon is from 1 to {LONGEST}")));
+        Ok(match name {
+            "chars" => Self::Chars(length()?),
+            "words" => Self::Words(length()?),
+            "tokens" if name == text => Self::Tokens,
+            "unicode" => Self::Unicode(length()?),
+            "jieba" if cfg!(feature = "jieba") => Self::Jieba(length()?),
+            "jieba" => return Err(Error::new("this program was built without Chinese segmentation (feature jieba)")),
+            _ => {
+                return Err(Error::new(format!(
+                    "'{text}' are no features; there are chars:N, words:N, tokens, unicode:N and jieba:N"
+                )));
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn features(name: &str, text: &str) -> Vec<String> {
+        let splitter = Splitter { features: name.parse().unwrap(), space: Space::Unicode };
+        let mut found = Vec::new();
+        splitter.each(text.into(), |feature| found.push(feature.to_owned()));
+        found
+    }
+
+    #[test]
+    fn every_kind() {
+        assert_eq!(features("chars:3", "aé😀x"), ["aé😀", "é😀x"]);
+        assert_eq!(features("tokens", " a\u{3000}b,\n c "), ["a", "b,", "c"]);
+        assert_eq!(features("words:2", " a\tb,  c "), ["a b,", "b, c"]);
+        assert_eq!(features("unicode:1", "can't 3.14 stop (now)"), ["can't", "3.14", "stop", "now"]);
+        assert_eq!(features("unicode:2", "The fox, 狐"), ["The fox", "fox 狐"]);
+        #[cfg(feature = "jieba")]
+        assert_eq!(features("jieba:1", "我们正在研究，网页 检测abc"), ["我们", "正在", "研究", "网页", "检测", "abc"]);
+    }
+
+    #[test]
+    fn texts_that_are_too_short() {
+        assert_eq!(features("chars:4", "abc"), ["abc"]);
+        assert_eq!(features("chars:4", ""), [""]);
+        assert_eq!(features("words:5", "a b c d"), [""; 0]);
+        assert_eq!(features("unicode:5", "a b"), ["a b"]);
+        assert_eq!(features("unicode:2", " ,.- "), [""; 0]);
+        assert_eq!(features("tokens", " \n"), [""; 0]);
+    }
+
+    #[test]
+    fn names() {
+        for name in ["chars:4", "words:5", "tokens", "unicode:2", "jieba:1"] {
+            assert_eq!(name.parse::<Features>().map(|features| features.to_string()), Ok(name.to_owned()));
+        }
+        assert_eq!("unicode".parse(), Ok(Features::Unicode(1)));
+        for name in ["", "char", "chars:0", "chars:", "words:x", "tokens:2", "chars:1001", "words:1:2"] {
+            assert!(name.parse::<Features>().is_err(), "{name}");
+        }
+    }
+
+    proptest! {
+        /// Against the words themselves, and hashes against hashes of features.
+        #[test]
+        fn shingles_are_words_in_a_row(words in prop::collection::vec("[a-zé]{1,900}", 0..40), length in 1_usize..6) {
+            let text = words.join("  ");
+            let expected: Vec<String> = words.windows(length).map(|words| words.join(" ")).collect();
+            prop_assert_eq!(&features(&format!("words:{length}"), &text), &expected);
+            let splitter = Splitter { features: Features::Words(length), space: Space::Unicode };
+            let mut hashes = Vec::new();
+            splitter.hashes(text.as_str().into(), |hash| hashes.push(hash));
+            let of = |words: &[String]| words.iter().map(|word| hash::of_text(word)).reduce(hash::with).unwrap();
+            prop_assert_eq!(hashes, words.windows(length).map(of).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn characters_in_a_row(text in "\\PC{0,30}", length in 1_usize..6) {
+            let all: Vec<char> = text.chars().collect();
+            let mut expected: Vec<String> = all.windows(length).map(|piece| piece.iter().collect()).collect();
+            if expected.is_empty() {
+                expected.push(text.clone());
+            }
+            prop_assert_eq!(features(&format!("chars:{length}"), &text), expected);
+        }
+    }
+}

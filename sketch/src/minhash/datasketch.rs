@@ -1,0 +1,108 @@
+//! The permutations of datasketch 2.0.0 (affine32) and of earlier versions (legacy).
+
+use sha1::{Digest, Sha1};
+
+use super::random::RandomState;
+
+const MERSENNE_PRIME: u64 = (1 << 61) - 1;
+
+/// Parameters (a, b) of every place.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Permutations {
+    /// None are needed.
+    #[default]
+    None,
+    /// Modulo 2^32.
+    Affine32(Vec<(u32, u32)>),
+    /// Modulo 2^61 - 1.
+    Legacy(Vec<(u64, u64)>),
+}
+
+impl Permutations {
+    /// All a, which are odd, are drawn before all b.
+    pub(super) fn affine32(places: usize, seed: u32) -> Self {
+        let mut random = RandomState::new(seed);
+        let factors: Vec<u32> = (0..places).map(|_| 2 * random.up_to_32((1 << 31) - 1) + 1).collect();
+        Self::Affine32(factors.into_iter().map(|a| (a, random.up_to_32(u32::MAX))).collect())
+    }
+
+    /// Each a is drawn with its b.
+    pub(super) fn legacy(places: usize, seed: u32) -> Self {
+        let mut random = RandomState::new(seed);
+        let pair = |_| (1 + random.up_to_64(MERSENNE_PRIME - 2), random.up_to_64(MERSENNE_PRIME - 1));
+        Self::Legacy((0..places).map(pair).collect())
+    }
+
+    /// Adds a feature to a signature.
+    #[allow(clippy::cast_possible_truncation, reason = "the lower half is meant")]
+    pub(super) fn add(&self, hash: u32, signature: &mut [u32]) {
+        match self {
+            Self::None => {}
+            Self::Affine32(permutations) => {
+                let hash = mix(hash);
+                for (place, (a, b)) in signature.iter_mut().zip(permutations) {
+                    *place = (*place).min(a.wrapping_mul(hash).wrapping_add(*b));
+                }
+            }
+            Self::Legacy(permutations) => {
+                for (place, (a, b)) in signature.iter_mut().zip(permutations) {
+                    // The product overflows 64 bits before the remainder is taken.
+                    let value = a.wrapping_mul(hash.into()).wrapping_add(*b) % MERSENNE_PRIME;
+                    *place = (*place).min(value as u32);
+                }
+            }
+        }
+    }
+}
+
+/// The finaliser of MurmurHash3 for 32 bits.
+fn mix(mut hash: u32) -> u32 {
+    hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
+    hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
+    hash ^ hash >> 16
+}
+
+/// The first four bytes of the SHA-1, little-endian.
+pub(super) fn sha1_hash32(feature: &str) -> u32 {
+    let digest: [u8; 20] = Sha1::digest(feature.as_bytes()).into();
+    let [a, b, c, d, ..] = digest;
+    u32::from_le_bytes([a, b, c, d])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+
+    #[derive(Deserialize)]
+    struct Line {
+        scheme: String,
+        seed: u32,
+        num_perm: usize,
+        a: Vec<String>,
+        b: Vec<String>,
+    }
+
+    #[test]
+    fn parameters_are_those_of_the_package() {
+        let mut seen = 0;
+        for line in include_str!("../../tests/vectors/datasketch_permutations.ndjson").lines() {
+            let Line { scheme, seed, num_perm, a, b } = serde_json::from_str(line).unwrap();
+            let text = |pairs: Vec<(u64, u64)>| -> Vec<(String, String)> {
+                pairs.into_iter().map(|(a, b)| (a.to_string(), b.to_string())).collect()
+            };
+            let found = match scheme.as_str() {
+                "affine32" => Permutations::affine32(num_perm, seed),
+                _ => Permutations::legacy(num_perm, seed),
+            };
+            let found = match found {
+                Permutations::Affine32(pairs) => pairs.into_iter().map(|(a, b)| (a.into(), b.into())).collect(),
+                Permutations::Legacy(pairs) => pairs,
+                Permutations::None => vec![],
+            };
+            assert_eq!(text(found), a.into_iter().zip(b).collect::<Vec<_>>(), "{scheme}");
+            seen += 1;
+        }
+        assert_eq!(seen, 2);
+    }
+}

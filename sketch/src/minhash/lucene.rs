@@ -1,0 +1,285 @@
+//! The token filter `min_hash` of Lucene and Elasticsearch, as of Lucene 9.5.
+//!
+//! Every token is hashed by MurmurHash3 of its UTF-16LE bytes, and combined with a hash of the number of each of `hash_count`
+//! functions. A function has `bucket_count` buckets, chosen by the upper 32 bits of the second half; a bucket keeps the
+//! `hash_set_size` least values. What a faithful copy has to know:
+//!
+//! * Values are ordered by their second half, then by the first, both unsigned.
+//! * A bucket that is full throws out its largest value *before* a smaller one is added. If that one was there already, the bucket is
+//!   left with one value less.
+//! * Rotation fills empty buckets with the value of the next bucket that is not, those that were filled just before
+//!   included; and does so only where a bucket holds one value.
+//! * A term is eight UTF-16 units: the second half and the first one of the value; of several functions, the number of the function in
+//!   two units and the upper 96 bits.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::murmur3;
+use crate::document::Document;
+use crate::error::{Error, Result};
+use crate::features::{Features, Space, Splitter};
+use crate::normalise::Normalise;
+
+/// A term, as UTF-16 units. They are no text: anything may stand in them.
+pub type LuceneTerm = [u16; 8];
+
+/// Most buckets of all functions together.
+const MOST: u64 = 1 << 20;
+
+/// A value: its second half, then its first one, in which order they are compared.
+type Value = (u64, u64);
+
+/// The token filter.
+#[derive(Clone, Debug)]
+pub struct Lucene {
+    hash_count: u32,
+    bucket_count: u32,
+    hash_set_size: usize,
+    with_rotation: bool,
+    splitter: Splitter,
+    normalise: Normalise,
+}
+
+/// What it made of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LuceneSketch {
+    hash_set_size: usize,
+    bucket_count: u32,
+    numbered: bool,
+    /// Of the first function, then of the next.
+    buckets: Vec<BTreeSet<Value>>,
+}
+
+impl Default for Lucene {
+    fn default() -> Self {
+        Self {
+            hash_count: 1,
+            bucket_count: 512,
+            hash_set_size: 1,
+            with_rotation: true,
+            splitter: Splitter { features: Features::Words(5), space: Space::Lucene },
+            normalise: Normalise::default(),
+        }
+    }
+}
+
+impl Lucene {
+    /// The filter of these parameters. Its input are shingles of five tokens of `WhitespaceTokenizer`.
+    ///
+    /// # Errors
+    ///
+    /// When one is zero, or they ask for more than a million buckets.
+    pub fn new(hash_count: u32, bucket_count: u32, hash_set_size: u32, with_rotation: bool) -> Result<Self> {
+        if hash_count == 0 || bucket_count == 0 || hash_set_size == 0 {
+            return Err(Error::new("hash count, bucket count and hash set size must be greater than zero"));
+        }
+        if u64::from(hash_count) * u64::from(bucket_count) > MOST {
+            return Err(Error::new(format!("hash count times bucket count is at most {MOST}")));
+        }
+        let hash_set_size = usize::try_from(hash_set_size).unwrap_or(usize::MAX);
+        Ok(Self { hash_count, bucket_count, hash_set_size, with_rotation, ..Self::default() })
+    }
+
+    /// Of these features, cut from white-space tokens where they are of such.
+    #[must_use]
+    pub fn with_features(mut self, features: Features) -> Self {
+        self.splitter.features = features;
+        self
+    }
+
+    /// Of texts that were prepared like this.
+    #[must_use]
+    pub fn with_normalise(mut self, normalise: Normalise) -> Self {
+        self.normalise = normalise;
+        self
+    }
+
+    /// One word that says what made a sketch.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        let Self { hash_count, bucket_count, hash_set_size, with_rotation, splitter, normalise } = self;
+        format!(
+            "minhash/lucene/9.5.0,hash-count={hash_count},bucket-count={bucket_count},hash-set-size={hash_set_size},\
+             with-rotation={with_rotation},features={},normalise={normalise}",
+            splitter.features
+        )
+    }
+
+    /// The sketch of a document.
+    #[must_use]
+    pub fn sketch(&self, document: Document<'_>) -> LuceneSketch {
+        let bucket_size = (1_u64 << 32).div_ceil(self.bucket_count.into());
+        let mut buckets = vec![BTreeSet::new(); self.hash_count as usize * self.bucket_count as usize];
+        let numbers: Vec<(u64, u64)> = (0..self.hash_count).map(|i| murmur3::hash(&i.to_be_bytes())).collect();
+        let mut bytes = Vec::new();
+        let take = |token: &str| {
+            bytes.clear();
+            bytes.extend(token.encode_utf16().flat_map(u16::to_le_bytes));
+            let hash = murmur3::hash(&bytes);
+            for (number, function) in numbers.iter().zip(buckets.chunks_mut(self.bucket_count as usize)) {
+                let first = hash.0.wrapping_mul(37).wrapping_add(number.0);
+                let second = hash.1.wrapping_mul(37).wrapping_add(number.1);
+                let bucket = usize::try_from((second >> 32) / bucket_size).ok();
+                if let Some(bucket) = bucket.and_then(|bucket| function.get_mut(bucket)) {
+                    keep(bucket, (second, first), self.hash_set_size);
+                }
+            }
+        };
+        self.normalise.with(document, |document| self.splitter.each(document, take));
+        if self.with_rotation && self.hash_set_size == 1 {
+            buckets.chunks_mut(self.bucket_count as usize).for_each(rotate);
+        }
+        let (hash_set_size, bucket_count) = (self.hash_set_size, self.bucket_count);
+        LuceneSketch { hash_set_size, bucket_count, numbered: self.hash_count > 1, buckets }
+    }
+}
+
+/// Adds a value to a bucket.
+fn keep(bucket: &mut BTreeSet<Value>, value: Value, most: usize) {
+    if bucket.len() >= most {
+        if bucket.last().is_some_and(|last| value >= *last) {
+            return;
+        }
+        bucket.pop_last();
+    }
+    bucket.insert(value);
+}
+
+/// Fills empty buckets of a function with what stands in the next that is not.
+fn rotate(buckets: &mut [BTreeSet<Value>]) {
+    // From the last to the first, the next one is always known. Behind the last comes the first again, which is filled by then.
+    let first = buckets.iter().find_map(|bucket| bucket.first().copied());
+    let mut next = first;
+    for bucket in buckets.iter_mut().rev() {
+        match bucket.first() {
+            Some(value) => next = Some(*value),
+            None => bucket.extend(next),
+        }
+    }
+}
+
+impl LuceneSketch {
+    /// The terms, in the order in which the filter gives them.
+    pub fn terms(&self) -> impl Iterator<Item = LuceneTerm> + '_ {
+        let functions = self.buckets.chunks(self.bucket_count as usize);
+        let numbered = (0_u32..).zip(functions);
+        numbered.flat_map(|(number, buckets)| buckets.iter().flatten().map(move |value| (number, *value))).map(
+            |(number, (second, first))| {
+                let value = u128::from(second) << 64 | u128::from(first);
+                units(if self.numbered { u128::from(number) << 96 | value >> 32 } else { value })
+            },
+        )
+    }
+
+    /// An estimate of the Jaccard similarity of the sets of tokens, from sketches of the same parameters: in each bucket the share of
+    /// the least values of both together that both have, over all buckets.
+    ///
+    /// With one value a bucket that is the share of equal buckets (k hash functions); with one bucket it is the estimate of
+    /// bottom-k sketches. None where both are empty.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "numbers of buckets")]
+    pub fn jaccard(&self, other: &Self) -> Option<f64> {
+        let (mut common, mut all) = (0_usize, 0_usize);
+        for (a, b) in self.buckets.iter().zip(&other.buckets) {
+            let least = a.union(b).take(self.hash_set_size);
+            for value in least {
+                all += 1;
+                common += usize::from(a.contains(value) && b.contains(value));
+            }
+        }
+        (all > 0).then(|| common as f64 / all as f64)
+    }
+}
+
+fn units(value: u128) -> LuceneTerm {
+    let mut units = [0; 8];
+    for (unit, bytes) in units.iter_mut().zip(value.to_be_bytes().as_chunks::<2>().0) {
+        *unit = u16::from_be_bytes(*bytes);
+    }
+    units
+}
+
+impl fmt::Display for Lucene {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.identity())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde::Deserialize;
+
+    #[derive(Deserialize)]
+    struct Line {
+        i: u32,
+        inthash_val1: String,
+        inthash_val2: String,
+        combined_val1: String,
+        combined_val2: String,
+    }
+
+    #[test]
+    fn hashes_of_numbers_and_their_combination() {
+        let token: Vec<u8> = "woof woof woof woof woof".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let (first, second) = murmur3::hash(&token);
+        let mut seen = 0;
+        for line in include_str!("../../tests/vectors/lucene_inthash.ndjson").lines() {
+            let line: Line = serde_json::from_str(line).unwrap();
+            let (a, b) = murmur3::hash(&line.i.to_be_bytes());
+            let hex = |value: u64| format!("{value:016x}");
+            assert_eq!((hex(a), hex(b)), (line.inthash_val1, line.inthash_val2));
+            let combined =
+                [(first, a), (second, b)].map(|(hash, number)| hex(hash.wrapping_mul(37).wrapping_add(number)));
+            assert_eq!(combined, [line.combined_val1, line.combined_val2]);
+            seen += 1;
+        }
+        assert_eq!(seen, 8);
+    }
+
+    /// As the filter's source has it, bucket by bucket.
+    fn rotate_plainly(buckets: &mut [BTreeSet<Value>]) {
+        let count = buckets.len();
+        for place in 0..count {
+            if buckets[place].is_empty() {
+                let next = (1..count).map(|offset| (place + offset) % count).find(|next| !buckets[*next].is_empty());
+                if let Some(next) = next {
+                    let value = *buckets[next].first().unwrap();
+                    buckets[place].insert(value);
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn rotation_is_that_of_the_filter(filled in prop::collection::vec(prop::option::of(any::<u64>()), 1..20)) {
+            let mut buckets: Vec<BTreeSet<Value>> =
+                filled.iter().map(|value| value.iter().map(|value| (*value, 0)).collect()).collect();
+            let mut expected = buckets.clone();
+            rotate(&mut buckets);
+            rotate_plainly(&mut expected);
+            prop_assert_eq!(buckets, expected);
+        }
+    }
+
+    #[test]
+    fn a_full_bucket_shrinks_by_a_value_that_it_has() {
+        let mut bucket = BTreeSet::from([(1, 0), (2, 0)]);
+        keep(&mut bucket, (1, 0), 2);
+        assert_eq!(bucket, BTreeSet::from([(1, 0)]));
+        keep(&mut bucket, (3, 0), 2);
+        keep(&mut bucket, (3, 0), 2);
+        assert_eq!(bucket, BTreeSet::from([(1, 0), (3, 0)]));
+    }
+
+    #[test]
+    fn what_is_refused() {
+        assert!(Lucene::new(0, 1, 1, true).is_err());
+        assert!(Lucene::new(1, 0, 1, true).is_err());
+        assert!(Lucene::new(1, 1, 0, true).is_err());
+        assert!(Lucene::new(1 << 20, 1 << 20, 1, true).unwrap_err().to_string().contains("at most"));
+    }
+}

@@ -1,0 +1,194 @@
+//! MinHash: a signature whose equal places tell how much two sets of features have in common.
+//!
+//! | preset | a place holds | hash of a feature |
+//! |---|---|---|
+//! | `native` | the first to come to a bin, of features thrown into bins in rounds (`native.rs`) | XXH3 |
+//! | `datasketch` | the least of `a h + b` modulo 2^32, h mixed by MurmurHash3's finaliser (scheme affine32) | the first 4 bytes of SHA-1, little-endian |
+//! | `datasketch-legacy` | the least of `(a h + b) mod (2^61 - 1)`, its lower 32 bits | the same |
+//!
+//! All of them have 32 bits a place; the signature of no features has every bit set. [`Lucene`] gives terms instead.
+
+mod bbit;
+mod datasketch;
+pub mod estimate;
+mod lucene;
+mod murmur3;
+mod native;
+mod random;
+
+use std::fmt;
+use std::str::FromStr;
+
+pub use bbit::packed;
+pub use lucene::{Lucene, LuceneSketch, LuceneTerm};
+
+use crate::document::Document;
+use crate::error::{Error, Result};
+use crate::features::{Features, Space, Splitter};
+use crate::normalise::{Normalise, Step};
+use datasketch::Permutations;
+
+/// What a place of the signature of no features holds.
+pub const EMPTY: u32 = u32::MAX;
+
+/// Most places of a signature.
+const MOST: usize = 1 << 16;
+
+/// A definition of MinHash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MinHashPreset {
+    /// Ours.
+    #[default]
+    Native,
+    /// That of the Python package `datasketch` since 2.0.0 (affine32).
+    Datasketch,
+    /// That of `datasketch` before (legacy).
+    DatasketchLegacy,
+}
+
+impl MinHashPreset {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Native, Self::Datasketch, Self::DatasketchLegacy];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Datasketch => "datasketch",
+            Self::DatasketchLegacy => "datasketch-legacy",
+        }
+    }
+
+    /// What it is, in a line.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Native => "fast similarity sketching (Dahlgaard, Knudsen, Thorup, 2017) over XXH3",
+            Self::Datasketch => "as datasketch has it since 2.0.0 (affine32)",
+            Self::DatasketchLegacy => "as datasketch had it before 2.0.0",
+        }
+    }
+
+    fn version(self) -> &'static str {
+        match self {
+            Self::Native => "1",
+            Self::Datasketch => "2.0.0",
+            Self::DatasketchLegacy => "1.6.5",
+        }
+    }
+}
+
+impl fmt::Display for MinHashPreset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for MinHashPreset {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|preset| preset.name() == text);
+        found.ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            Error::new(format!("'{text}' is no preset of MinHash; there are {names}"))
+        })
+    }
+}
+
+/// How signatures are made.
+#[derive(Clone, Debug)]
+pub struct MinHash {
+    preset: MinHashPreset,
+    places: usize,
+    seed: u32,
+    splitter: Splitter,
+    normalise: Normalise,
+    permutations: Permutations,
+}
+
+impl MinHash {
+    /// Signatures of so many places (`num_perm`), those of another seed being different. Of `words:5`; the native ones of
+    /// `unicode:5` of the lower-case text.
+    ///
+    /// # Errors
+    ///
+    /// When there are no places, or more than 65,536.
+    pub fn new(preset: MinHashPreset, places: usize, seed: u32) -> Result<Self> {
+        if !(1..=MOST).contains(&places) {
+            return Err(Error::new(format!("a signature has 1 to {MOST} places (--num-perm), not {places}")));
+        }
+        let permutations = match preset {
+            MinHashPreset::Native => Permutations::default(),
+            MinHashPreset::Datasketch => Permutations::affine32(places, seed),
+            MinHashPreset::DatasketchLegacy => Permutations::legacy(places, seed),
+        };
+        let native = preset == MinHashPreset::Native;
+        let features = if native { Features::Unicode(5) } else { Features::Words(5) };
+        let normalise = if native { Normalise::new(&[Step::Lower]) } else { Normalise::default() };
+        let splitter = Splitter { features, space: Space::Unicode };
+        Ok(Self { preset, places, seed, splitter, normalise, permutations })
+    }
+
+    /// Of these features.
+    #[must_use]
+    pub fn with_features(mut self, features: Features) -> Self {
+        self.splitter.features = features;
+        self
+    }
+
+    /// Of texts that were prepared like this.
+    #[must_use]
+    pub fn with_normalise(mut self, normalise: Normalise) -> Self {
+        self.normalise = normalise;
+        self
+    }
+
+    /// Places of a signature.
+    #[must_use]
+    pub fn places(&self) -> usize {
+        self.places
+    }
+
+    /// One word that says what made a signature: two are comparable only if theirs is the same.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        let Self { preset, places, seed, splitter, normalise, .. } = self;
+        format!(
+            "minhash/{preset}/{},num-perm={places},seed={seed},features={},normalise={normalise}",
+            preset.version(),
+            splitter.features
+        )
+    }
+
+    /// The signature of a document.
+    #[must_use]
+    pub fn signature(&self, document: Document<'_>) -> Vec<u32> {
+        self.normalise.with(document, |document| self.of_normalised(document))
+    }
+
+    fn of_normalised(&self, document: Document<'_>) -> Vec<u32> {
+        match self.preset {
+            MinHashPreset::Native => {
+                let expected = match document {
+                    Document::Text(text) => text.len() / 6,
+                    Document::Tokens(tokens) => tokens.len(),
+                };
+                let mut hashes = Vec::with_capacity(expected);
+                self.splitter.hashes(document, |hash| hashes.push(hash));
+                native::signature(&hashes, self.places, self.seed)
+            }
+            MinHashPreset::Datasketch | MinHashPreset::DatasketchLegacy => {
+                let mut signature = vec![EMPTY; self.places];
+                self.splitter.each(document, |feature| {
+                    self.permutations.add(datasketch::sha1_hash32(feature), &mut signature);
+                });
+                signature
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+//! Keys of the longest sentences: a cheap way to find copies, exact where they are unchanged.
+//!
+//! Long sentences are hardly ever written twice, and navigation, dates and the like are short. So pages with a long sentence in
+//! common are likely copies of each other or of a third, whatever stands around it; search engines in China are said to have
+//! worked like this.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::document::Document;
+use crate::hash;
+
+/// Keys of the longest sentences, as many as wanted or as there are, from the longest to the shortest.
+///
+/// Sentences are those of Unicode's Annex 29; a blank line ends one, too. Of each, the words between white space are joined by
+/// one space; its length is that of this text in characters, and of two that are equally long the earlier one comes first. The same
+/// sentence counts once. Ready-made tokens are sentences.
+#[must_use]
+pub fn sentences(document: Document<'_>, wanted: usize) -> Vec<u64> {
+    let mut found: Vec<(usize, String)> = Vec::new();
+    let mut add = |sentence: &str| {
+        let words: Vec<&str> = sentence.split_whitespace().collect();
+        let text = words.join(" ");
+        let length = text.chars().count();
+        // A place among the few that are kept: behind all that are as long.
+        let place = found.partition_point(|(other, _)| *other >= length);
+        if length > 0 && place < wanted && !found.iter().any(|(_, other)| *other == text) {
+            found.insert(place, (length, text));
+            found.truncate(wanted);
+        }
+    };
+    match document {
+        Document::Text(text) => paragraphs(text).for_each(|paragraph| paragraph.unicode_sentences().for_each(&mut add)),
+        Document::Tokens(tokens) => tokens.iter().for_each(|token| add(token)),
+    }
+    found.iter().map(|(_, text)| hash::of_text(text)).collect()
+}
+
+/// What stands between blank lines, each line end in it a space: Annex 29 would end a sentence there.
+fn paragraphs(text: &str) -> impl Iterator<Item = String> + '_ {
+    let mut lines = text.lines();
+    std::iter::from_fn(move || {
+        let mut paragraph = String::new();
+        for line in lines.by_ref() {
+            if line.trim().is_empty() {
+                if !paragraph.is_empty() {
+                    break;
+                }
+            } else {
+                paragraph.push_str(line);
+                paragraph.push(' ');
+            }
+        }
+        (!paragraph.is_empty()).then_some(paragraph)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(text: &str, wanted: usize) -> Vec<u64> {
+        sentences(text.into(), wanted)
+    }
+
+    fn of(sentences: &[&str]) -> Vec<u64> {
+        sentences.iter().map(|sentence| hash::of_text(sentence)).collect()
+    }
+
+    #[test]
+    fn the_longest_first() {
+        let text = "Short one. This one is much longer, it is!\nAnd this\nis of middle length. 这是一句很长的中文句子吗？ Short one.";
+        assert_eq!(
+            keys(text, 3),
+            of(&["This one is much longer, it is!", "And this is of middle length.", "这是一句很长的中文句子吗？"])
+        );
+        assert_eq!(keys(text, 9).len(), 4);
+    }
+
+    #[test]
+    fn ties_and_repeats_and_nothing() {
+        assert_eq!(keys("Bb. Aa. Bb.", 2), of(&["Bb.", "Aa."]));
+        assert_eq!(keys("A heading\n\nA sentence.", 5), of(&["A sentence.", "A heading"]));
+        assert_eq!(keys("", 3), [0; 0]);
+        assert_eq!(keys(" \n\n ", 3), [0; 0]);
+        assert_eq!(keys("One.", 0), [0; 0]);
+        let tokens = ["x".to_owned(), "yy".to_owned()];
+        assert_eq!(sentences(tokens.as_slice().into(), 1), of(&["yy"]));
+    }
+}

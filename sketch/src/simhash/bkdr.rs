@@ -1,0 +1,109 @@
+//! Words of `word/tag`, weighted by their frequency and hashed by BKDR, in the arithmetic of Java.
+//!
+//! What a Java program does that nobody would write down like this, and what every value depends on:
+//!
+//! * The text is split at single spaces; empty pieces at the end are dropped, those before it count as pieces.
+//! * A piece without a slash is no word, but counts in the number of pieces. One that contains "wn" or "wd" anywhere is taken
+//!   for punctuation and does not count; so "town/n" is no word. Its word is looked up all the same.
+//! * Each occurrence of a word adds its frequency again.
+//! * The remainder modulo 2^f is taken of a double: hashes of long words lose their low bits.
+//! * It is then cast to 32 bits, and its binary digits are remainders of a signed division: those of a negative number are 0
+//!   and -1, none of which is 1.
+
+use std::collections::HashMap;
+
+use crate::document::Document;
+
+const SEED: i64 = 31;
+
+/// The fingerprint of so many bits. Tokens are pieces.
+pub(super) fn fingerprint(document: Document<'_>, width: u32) -> u128 {
+    let pieces: Vec<&str> = match document {
+        Document::Text(text) => pieces(text),
+        Document::Tokens(tokens) => tokens.iter().map(String::as_str).collect(),
+    };
+    let frequencies = frequencies(&pieces);
+    // By digit, the most significant first.
+    let mut sums = vec![0.0; width as usize];
+    for word in pieces.iter().filter_map(|piece| word(piece)) {
+        let Some(weight) = frequencies.get(word) else { continue };
+        let number = remainder(bkdr(word), width);
+        for (sum, place) in sums.iter_mut().zip((0..width).rev()) {
+            let one = number >= 0 && place < 32 && number >> place & 1 == 1;
+            *sum += if one { *weight } else { -weight };
+        }
+    }
+    sums.iter().fold(0, |bits, sum| bits << 1 | u128::from(*sum > 0.0))
+}
+
+/// What Java's `split(" ")` gives.
+fn pieces(text: &str) -> Vec<&str> {
+    let mut pieces: Vec<&str> = text.split(' ').collect();
+    // A text without any space is one piece, even if it is empty.
+    if pieces.len() > 1 {
+        let kept = pieces.iter().rposition(|piece| !piece.is_empty()).map_or(0, |last| last + 1);
+        pieces.truncate(kept);
+    }
+    pieces
+}
+
+/// The word of a piece.
+fn word(piece: &str) -> Option<&str> {
+    piece.split_once('/').map(|(word, _)| word)
+}
+
+/// How often each word occurs, as a share of all pieces that are not taken for punctuation.
+#[allow(clippy::cast_precision_loss, reason = "no text has 2^53 words")]
+fn frequencies<'a>(pieces: &[&'a str]) -> HashMap<&'a str, f64> {
+    let mut counts: HashMap<&str, f64> = HashMap::new();
+    let mut punctuation = 0;
+    for piece in pieces {
+        let Some(word) = word(piece) else { continue };
+        if piece.contains("wn") || piece.contains("wd") {
+            punctuation += 1;
+        } else {
+            *counts.entry(word).or_default() += 1.0;
+        }
+    }
+    let all = (pieces.len() - punctuation) as f64;
+    counts.values_mut().for_each(|count| *count /= all);
+    counts
+}
+
+/// The hash of a word: over UTF-16 units, with overflow, and its absolute value (of the least number: itself).
+fn bkdr(word: &str) -> i64 {
+    let hash = word.encode_utf16().fold(0_i64, |hash, unit| hash.wrapping_mul(SEED).wrapping_add(unit.into()));
+    hash.wrapping_abs()
+}
+
+/// The remainder modulo 2^f of the hash as a double, cast to 64 bits and then to 32.
+#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "as Java rounds and casts")]
+fn remainder(hash: i64, width: u32) -> i32 {
+    (hash as f64 % 2_f64.powi(width.cast_signed())) as i64 as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_as_java_splits() {
+        for (text, expected) in
+            [("", &[""][..]), (" ", &[]), ("   ", &[]), (" a", &["", "a"]), ("a  b  ", &["a", "", "b"])]
+        {
+            assert_eq!(pieces(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn quirks() {
+        assert_eq!(bkdr("ab"), 97 * 31 + 98);
+        assert_eq!(remainder(i64::MIN, 64), 0);
+        assert!(remainder((1 << 31) + 5, 32) < 0);
+        // Punctuation by its tag or by accident; but known by another piece, it counts as a word.
+        assert!(frequencies(&["town/n", "a/wd"]).is_empty());
+        let both = fingerprint("a/n a/wd".into(), 8);
+        assert_eq!(both, fingerprint("a/n".into(), 8));
+        assert_eq!(fingerprint("".into(), 64), 0);
+    }
+}

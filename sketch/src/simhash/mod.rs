@@ -1,0 +1,228 @@
+//! Simhash: one fingerprint of all features of a document.
+//!
+//! Every feature has a hash of as many bits as the fingerprint. Each of its bits is a vote, for or against that bit of the
+//! fingerprint, with the weight of the feature; the majority decides. Two documents then differ in a share of bits that is the
+//! angle between their vectors of features, divided by pi (Charikar, "Similarity estimation techniques from rounding
+//! algorithms", STOC 2002).
+//!
+//! | preset | bits | hash of a feature | a tie | features unless told |
+//! |---|---|---|---|---|
+//! | `native` | 64, 128 | XXH3 | 0 | `unicode:2` of the lower-case text, each once |
+//! | `1e0ng` | 8 to 128, by 8 | the last bytes of MD5, big-endian | 0 | `chars:4` of what `\w` matches in the lower-case text |
+//! | `seomoz` | 64 | the first 8 bytes of MD5, big-endian | 0 | `words:4` |
+//! | `bkdr` | 1 to 64 | BKDR with seed 31, as Java computes it | 0 | the words of `word/tag` between spaces |
+//! | `string-hash` | 1 to 128 | Python 2's hash of a string, over code points | 1 | `tokens` |
+//! | `string-hash-java` | 1 to 128 | the same over UTF-16 units | 1 | `tokens` of `StringTokenizer` |
+//!
+//! Without any feature there is no vote: every bit is a tie.
+
+mod bkdr;
+mod e0ng;
+mod preset;
+mod string_hash;
+mod tally;
+mod votes;
+
+pub use preset::SimhashPreset;
+
+use crate::document::Document;
+use crate::error::{Error, Result};
+use crate::features::{Features, Splitter};
+use crate::hash;
+use crate::normalise::Normalise;
+use crate::weights::{HashSet, Weights};
+use tally::Tally;
+use votes::Votes;
+
+/// How fingerprints are made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Simhash {
+    preset: SimhashPreset,
+    width: u32,
+    splitter: Splitter,
+    weights: Weights,
+    normalise: Normalise,
+}
+
+impl Simhash {
+    /// As the preset has it, with 64 bits.
+    #[must_use]
+    pub fn new(preset: SimhashPreset) -> Self {
+        Self {
+            preset,
+            width: preset.default_width(),
+            splitter: Splitter { features: preset.default_features(), space: preset.space() },
+            weights: preset.default_weights(),
+            normalise: preset.default_normalise(),
+        }
+    }
+
+    /// With so many bits.
+    ///
+    /// # Errors
+    ///
+    /// When the preset has none of this width.
+    pub fn with_width(mut self, width: u32) -> Result<Self> {
+        self.preset.check_width(width)?;
+        self.width = width;
+        Ok(self)
+    }
+
+    /// Of these features.
+    ///
+    /// # Errors
+    ///
+    /// When the preset's features are fixed.
+    pub fn with_features(mut self, features: Features) -> Result<Self> {
+        self.not_bkdr("features")?;
+        self.splitter.features = features;
+        Ok(self)
+    }
+
+    /// With these weights.
+    ///
+    /// # Errors
+    ///
+    /// When the preset's weights are fixed.
+    pub fn with_weights(mut self, weights: Weights) -> Result<Self> {
+        self.not_bkdr("weights")?;
+        self.weights = weights;
+        Ok(self)
+    }
+
+    /// Of texts that were prepared like this.
+    #[must_use]
+    pub fn with_normalise(mut self, normalise: Normalise) -> Self {
+        self.normalise = normalise;
+        self
+    }
+
+    /// Bits of a fingerprint.
+    #[must_use]
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// The preset.
+    #[must_use]
+    pub fn preset(&self) -> SimhashPreset {
+        self.preset
+    }
+
+    /// What cuts texts into features.
+    #[must_use]
+    pub fn splitter(&self) -> &Splitter {
+        &self.splitter
+    }
+
+    /// What a feature counts.
+    #[must_use]
+    pub fn weights(&self) -> &Weights {
+        &self.weights
+    }
+
+    /// One word that says what made a fingerprint: two are comparable only if theirs is the same.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        let Self { preset, width, splitter, weights, normalise } = self;
+        let mut identity = format!("simhash/{}/{},width={width}", preset.name(), preset.version());
+        if *preset != SimhashPreset::Bkdr {
+            identity += &format!(",features={},weights={}", splitter.features, weights.identity());
+        }
+        format!("{identity},normalise={normalise}")
+    }
+
+    /// The fingerprint of a document: the lowest bits of the number, as many as the width.
+    #[must_use]
+    pub fn fingerprint(&self, document: Document<'_>) -> u128 {
+        self.normalise.with(document, |document| self.of_normalised(document))
+    }
+
+    fn of_normalised(&self, document: Document<'_>) -> u128 {
+        match self.preset {
+            SimhashPreset::Native => self.native(document),
+            SimhashPreset::Bkdr => bkdr::fingerprint(document, self.width),
+            SimhashPreset::E0ng => {
+                let kept = e0ng::letters(document, self.splitter.features);
+                self.of_features(kept.as_deref().map_or(document, Document::Text), |text| e0ng::hash(text, self.width))
+            }
+            SimhashPreset::Seomoz => self.of_features(document, e0ng::first_half),
+            SimhashPreset::StringHash => self.of_features(document, |text| string_hash::python(text, self.width)),
+            SimhashPreset::StringHashJava => self.of_features(document, |text| string_hash::java(text, self.width)),
+        }
+    }
+
+    /// By hashes of features alone, unless their weights need to be looked up.
+    fn native(&self, document: Document<'_>) -> u128 {
+        let wide = |hash: u64| {
+            if self.width == 64 { hash.into() } else { u128::from(hash::second(hash)) << 64 | u128::from(hash) }
+        };
+        if let Weights::Table(_) = self.weights {
+            return self.of_features(document, |text| wide(hash::of_text(text)));
+        }
+        let mut seen = self.seen(document);
+        let mut tallies = [Tally::default(), Tally::default()];
+        let [low, high] = &mut tallies;
+        self.splitter.hashes(document, |hash| {
+            if seen.as_mut().is_none_or(|seen| seen.insert(hash)) {
+                low.add(hash);
+                if self.width > 64 {
+                    high.add(hash::second(hash));
+                }
+            }
+        });
+        let [low, high] = tallies.map(|tally| u128::from(tally.majority(false)));
+        if self.width > 64 { high << 64 | low } else { low }
+    }
+
+    /// By any hash of the text of a feature.
+    fn of_features(&self, document: Document<'_>, hash: impl Fn(&str) -> u128) -> u128 {
+        let tie = self.preset.tie();
+        match &self.weights {
+            Weights::Table(table) => {
+                let mut votes = Votes::new(self.width);
+                self.splitter.each(document, |text| votes.add(hash(text), table.get(text)));
+                votes.majority(tie)
+            }
+            Weights::Count | Weights::Distinct => {
+                let mut seen = self.seen(document);
+                let (mut low, mut high) = (Tally::default(), Tally::default());
+                self.splitter.each(document, |text| {
+                    if seen.as_mut().is_none_or(|seen| seen.insert(hash::of_text(text))) {
+                        let hash = hash(text);
+                        low.add(half(hash));
+                        high.add(half(hash >> 64));
+                    }
+                });
+                let all = u128::from(high.majority(tie)) << 64 | u128::from(low.majority(tie));
+                all & (u128::MAX >> (128 - self.width))
+            }
+        }
+    }
+
+    /// The features that were there already, where each counts once.
+    fn seen(&self, document: Document<'_>) -> Option<HashSet> {
+        let expected = match document {
+            // Words have some six bytes, of which one in three is another.
+            Document::Text(text) if !matches!(self.splitter.features, Features::Chars(_)) => text.len() / 12,
+            Document::Text(text) => text.len() / 2,
+            Document::Tokens(tokens) => tokens.len(),
+        };
+        (self.weights == Weights::Distinct).then(|| HashSet::with_capacity_and_hasher(expected, <_>::default()))
+    }
+
+    fn not_bkdr(&self, what: &str) -> Result<()> {
+        if self.preset == SimhashPreset::Bkdr {
+            return Err(Error::new(format!("the {what} of bkdr are fixed: words of word/tag, by their frequency")));
+        }
+        Ok(())
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "the low half is meant")]
+fn half(hash: u128) -> u64 {
+    hash as u64
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! What each preset has of its own.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+use crate::features::{Features, Space};
+use crate::normalise::{Normalise, Step};
+use crate::weights::Weights;
+
+/// A definition of simhash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SimhashPreset {
+    /// Ours.
+    #[default]
+    Native,
+    /// That of the Python package `simhash`, by 1e0ng.
+    E0ng,
+    /// That of `simhash-cpp` and `simhash-py`, by seomoz.
+    Seomoz,
+    /// Word frequencies and BKDR hash, in Java.
+    Bkdr,
+    /// The Python class of a widely copied article.
+    StringHash,
+    /// The Java class of the same article.
+    StringHashJava,
+}
+
+impl SimhashPreset {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Native, Self::E0ng, Self::Seomoz, Self::Bkdr, Self::StringHash, Self::StringHashJava];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::E0ng => "1e0ng",
+            Self::Seomoz => "seomoz",
+            Self::Bkdr => "bkdr",
+            Self::StringHash => "string-hash",
+            Self::StringHashJava => "string-hash-java",
+        }
+    }
+
+    /// What it is, in a line.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Native => {
+                "two words in a row, each pair once; XXH3; fast, and the best of these at the same precision"
+            }
+            Self::E0ng => "as the Python package simhash has it: four characters in a row, MD5",
+            Self::Seomoz => "as simhash-cpp and simhash-py have it: four tokens in a row, MD5",
+            Self::Bkdr => "words of word/tag by their frequency, BKDR hash as Java computes it",
+            Self::StringHash => "tokens, Python 2's hash of a string; a tie is a one",
+            Self::StringHashJava => "the same over UTF-16 units, tokens of StringTokenizer",
+        }
+    }
+
+    /// Changes whenever its fingerprints do.
+    pub(super) fn version(self) -> &'static str {
+        match self {
+            Self::Native | Self::Bkdr | Self::StringHash | Self::StringHashJava => "1",
+            Self::E0ng => "2.1.2",
+            Self::Seomoz => "0.4.0",
+        }
+    }
+
+    /// What a bit is whose votes are even.
+    pub(super) fn tie(self) -> bool {
+        matches!(self, Self::StringHash | Self::StringHashJava)
+    }
+
+    pub(super) fn default_width(self) -> u32 {
+        64
+    }
+
+    pub(super) fn default_features(self) -> Features {
+        match self {
+            Self::Native => Features::Unicode(2),
+            Self::E0ng => Features::Chars(4),
+            Self::Seomoz => Features::Words(4),
+            Self::Bkdr | Self::StringHash | Self::StringHashJava => Features::Tokens,
+        }
+    }
+
+    pub(super) fn default_weights(self) -> Weights {
+        if self == Self::Native { Weights::Distinct } else { Weights::Count }
+    }
+
+    pub(super) fn default_normalise(self) -> Normalise {
+        if self == Self::Native { Normalise::new(&[Step::Lower]) } else { Normalise::default() }
+    }
+
+    pub(super) fn space(self) -> Space {
+        if self == Self::StringHashJava { Space::StringTokenizer } else { Space::Unicode }
+    }
+
+    pub(super) fn check_width(self, width: u32) -> Result<()> {
+        let (possible, said) = match self {
+            Self::Native => (width == 64 || width == 128, "64 and 128"),
+            Self::E0ng => ((8..=128).contains(&width) && width.is_multiple_of(8), "8, 16, 24 and so on up to 128"),
+            Self::Seomoz => (width == 64, "64"),
+            Self::Bkdr => ((1..=64).contains(&width), "1 to 64"),
+            Self::StringHash | Self::StringHashJava => ((1..=128).contains(&width), "1 to 128"),
+        };
+        if possible {
+            return Ok(());
+        }
+        Err(Error::new(format!("{self} makes no fingerprints of {width} bits; possible are {said}")))
+    }
+}
+
+impl fmt::Display for SimhashPreset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for SimhashPreset {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|preset| preset.name() == text);
+        found.ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            Error::new(format!("'{text}' is no preset of simhash; there are {names}"))
+        })
+    }
+}

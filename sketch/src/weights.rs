@@ -1,0 +1,215 @@
+//! What a feature counts.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::document::Document;
+use crate::error::{Error, Result};
+use crate::features::Splitter;
+use crate::normalise::Normalise;
+
+/// What a feature counts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Weights {
+    /// One for each time that it occurs.
+    #[default]
+    Count,
+    /// One, however often it occurs.
+    Distinct,
+    /// Its weight in a table, for each time that it occurs.
+    Table(Arc<Table>),
+}
+
+impl Weights {
+    /// Its part of the identity of a sketch.
+    pub(crate) fn identity(&self) -> String {
+        match self {
+            Self::Count => "count".to_owned(),
+            Self::Distinct => "distinct".to_owned(),
+            Self::Table(table) => format!("table:{:016x}", table.hash()),
+        }
+    }
+}
+
+/// Weights of features, and one for all that are not in the table.
+///
+/// As a text: a line `feature<TAB>weight` for each. A line `#default<TAB>weight` at the start says what all others count, else
+/// they count one. A weight of zero makes a stop word.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    weights: HashMap<Box<str>, f64>,
+    default: f64,
+}
+
+const DEFAULT: &str = "#default";
+
+impl Table {
+    /// A table in which everything counts the same.
+    #[must_use]
+    pub fn new(default: f64) -> Self {
+        Self { weights: HashMap::new(), default }
+    }
+
+    /// What a feature counts.
+    #[must_use]
+    pub fn get(&self, feature: &str) -> f64 {
+        self.weights.get(feature).copied().unwrap_or(self.default)
+    }
+
+    /// Sets what a feature counts.
+    pub fn set(&mut self, feature: &str, weight: f64) {
+        self.weights.insert(feature.into(), weight);
+    }
+
+    /// Reads one line of the text; `first` says whether it is the first. Empty lines are passed over.
+    ///
+    /// # Errors
+    ///
+    /// When it is no line of a table, or names a feature that was there already.
+    pub fn line(&mut self, line: &str, first: bool) -> Result<()> {
+        if line.is_empty() {
+            return Ok(());
+        }
+        // The feature may hold spaces, and it may be anything but a line's end; so the weight is what stands last.
+        let (feature, weight) =
+            line.rsplit_once('\t').ok_or_else(|| Error::new("expected a feature, a TAB and its weight"))?;
+        let weight = weight.trim().parse::<f64>().ok().filter(|weight| weight.is_finite());
+        let weight = weight.ok_or_else(|| Error::new("the weight after the TAB is not a number"))?;
+        if first && feature == DEFAULT {
+            self.default = weight;
+        } else if self.weights.insert(feature.into(), weight).is_some() {
+            return Err(Error::new(format!("the feature '{feature}' occurs twice")));
+        }
+        Ok(())
+    }
+
+    /// The text, in the order of the features.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut lines: Vec<(&Box<str>, &f64)> = self.weights.iter().collect();
+        lines.sort_unstable_by_key(|(feature, _)| *feature);
+        let mut text = format!("{DEFAULT}\t{}\n", self.default);
+        for (feature, weight) in lines {
+            let _ = writeln!(text, "{feature}\t{weight}");
+        }
+        text
+    }
+
+    /// What tells it from other tables: the XXH3 of its text.
+    fn hash(&self) -> u64 {
+        xxh3_64(self.text().as_bytes())
+    }
+}
+
+/// In how many documents features occur: weights for those that come.
+///
+/// Rare features tell more: `ln((1 + n) / (1 + df)) + 1` for a feature in df of n documents, which is the smoothed inverse
+/// document frequency of scikit-learn.
+#[derive(Debug, Default)]
+pub struct DocumentFrequencies {
+    counts: HashMap<Box<str>, (u64, u64)>,
+    documents: u64,
+    bytes: usize,
+}
+
+impl DocumentFrequencies {
+    /// Counts a document.
+    pub fn add(&mut self, document: Document<'_>, splitter: &Splitter, normalise: &Normalise) {
+        self.documents += 1;
+        let Self { counts, documents, bytes } = self;
+        let count = |feature: &str| {
+            if let Some((count, last)) = counts.get_mut(feature) {
+                *count += u64::from(last != documents);
+                *last = *documents;
+            } else {
+                *bytes += feature.len();
+                counts.insert(feature.into(), (1, *documents));
+            }
+        };
+        normalise.with(document, |document| splitter.each(document, count));
+    }
+
+    /// About the bytes of memory that it takes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.bytes + self.counts.capacity() * 40 + self.counts.len() * 16
+    }
+
+    /// The table of weights. Features of fewer than so many documents are left to the default, which is the weight of one that
+    /// never occurred; so are those with a line's end in them, which the text of a table cannot hold.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "no corpus has 2^53 documents")]
+    pub fn table(&self, at_least: u64) -> Table {
+        let weight = |count: u64| ((1 + self.documents) as f64 / (1 + count) as f64).ln() + 1.0;
+        let kept =
+            self.counts.iter().filter(|(feature, (count, _))| *count >= at_least && !feature.contains(['\n', '\r']));
+        Table {
+            weights: kept.map(|(feature, (count, _))| (feature.clone(), weight(*count))).collect(),
+            default: weight(0),
+        }
+    }
+}
+
+/// A hash of a hash: itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Itself(u64);
+
+impl Hasher for Itself {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = xxh3_64(bytes);
+    }
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+/// Hashes of features, each once.
+pub(crate) type HashSet = std::collections::HashSet<u64, BuildHasherDefault<Itself>>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::{Features, Space};
+
+    #[test]
+    fn tables_as_text() {
+        let mut table = Table::new(1.0);
+        table.line("#default\t0.5", true).unwrap();
+        for line in ["the\t0", "new york\t5", "", "a\tb\t2.5"] {
+            table.line(line, false).unwrap();
+        }
+        assert_eq!(["the", "new york", "a\tb", "other"].map(|feature| table.get(feature)), [0.0, 5.0, 2.5, 0.5]);
+        let text = table.text();
+        assert_eq!(text, "#default\t0.5\na\tb\t2.5\nnew york\t5\nthe\t0\n");
+        let mut again = Table::new(1.0);
+        for (number, line) in text.lines().enumerate() {
+            again.line(line, number == 0).unwrap();
+        }
+        assert_eq!(again, table);
+        for (line, part) in [("x", "expected a feature"), ("x\tinf", "not a number"), ("the\t1", "'the' occurs twice")]
+        {
+            assert!(table.line(line, false).unwrap_err().to_string().contains(part));
+        }
+    }
+
+    #[test]
+    fn rare_features_weigh_more() {
+        let splitter = Splitter { features: Features::Tokens, space: Space::Unicode };
+        let mut frequencies = DocumentFrequencies::default();
+        for text in ["a b a", "a c", "a"] {
+            frequencies.add(text.into(), &splitter, &Normalise::default());
+        }
+        let table = frequencies.table(1);
+        assert!((table.get("a") - 1.0).abs() < 1e-12);
+        assert!((table.get("b") - (1.0 + 2_f64.ln())).abs() < 1e-12);
+        assert!((table.get("never") - (1.0 + 4_f64.ln())).abs() < 1e-12);
+        assert!((frequencies.table(2).get("b") - (1.0 + 4_f64.ln())).abs() < 1e-12);
+    }
+}
