@@ -6,6 +6,7 @@
 
 pub mod allocator;
 pub mod common;
+pub mod documents;
 pub mod exit;
 pub mod generate;
 pub mod header;
@@ -17,6 +18,8 @@ pub mod output;
 pub mod prediction;
 pub mod progress;
 pub mod report;
+pub mod rows;
 pub mod size;
+pub mod sketching;
 pub mod statistics;
 pub mod width;

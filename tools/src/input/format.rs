@@ -55,7 +55,7 @@ impl Format {
     ///
     /// When the ending stands for nothing that this version reads.
     pub fn of(path: &Path) -> anyhow::Result<Self> {
-        Ok(match ending(&uncompressed(path)).as_str() {
+        Ok(match ending_of(path).as_str() {
             "" | "txt" | "tsv" | "hex" => Self::Hex,
             "u64" | "u128" | "u256" | "bin" => Self::Le,
             "ndjson" | "jsonl" => Self::Ndjson,
@@ -74,12 +74,28 @@ impl Format {
 #[must_use]
 pub fn width_of_name(source: &Source) -> Option<u32> {
     let Source::File(path) = source else { return None };
-    match ending(&uncompressed(path)).as_str() {
+    match ending_of(path).as_str() {
         "u64" => Some(64),
         "u128" => Some(128),
         "u256" => Some(256),
         _ => None,
     }
+}
+
+/// The ending of the name in lower case, below `.gz` or `.zst`; or nothing.
+pub(crate) fn ending_of(path: &Path) -> String {
+    ending(&uncompressed(path))
+}
+
+/// Refuses an input in Parquet if the program cannot read that.
+pub(crate) fn check_parquet(source: &Source) -> anyhow::Result<()> {
+    if !cfg!(feature = "parquet") {
+        bail!(
+            "{}: this program was built without Parquet; build it with: cargo install fpstore-tools --features parquet",
+            source.name()
+        );
+    }
+    Ok(())
 }
 
 /// The name without `.gz` or `.zst`.

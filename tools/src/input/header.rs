@@ -56,7 +56,9 @@ impl Header {
 fn width(value: &[u8]) -> Result<u32, String> {
     match std::str::from_utf8(value).ok().and_then(|value| value.parse::<u32>().ok()) {
         Some(width) if WIDTHS.contains(&width) => Ok(width),
-        Some(width) => Err(format!("the header says {width}-bit fingerprints; there are {WIDTHS:?}")),
+        Some(width) => Err(format!(
+            "the header says {width}-bit fingerprints; a store has {WIDTHS:?}, so make them with such a width"
+        )),
         None => Err(format!("the header's width {} is not a number", excerpt(value))),
     }
 }

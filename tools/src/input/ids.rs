@@ -187,7 +187,7 @@ impl IdRule {
 
 /// An id that is a text.
 #[inline]
-pub(super) fn text(bytes: &[u8]) -> Result<&str, String> {
+pub(crate) fn text(bytes: &[u8]) -> Result<&str, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| format!("the id {} is not UTF-8", excerpt(bytes)))?;
     check_text(text).map_err(|error| if text.is_empty() { error.to_string() } else { about(bytes, &error) })?;
     Ok(text)

@@ -13,18 +13,21 @@ use serde::Deserialize;
 
 use super::ids::text;
 use super::lines::Lines;
-use super::ndjson::describe;
+use super::object::describe;
 use super::parquet::Labels as ParquetLabels;
 use super::place::excerpt;
 use super::reader::reading;
 use super::text::{decimal, parse_hex};
 use super::window::Window;
-use super::{Format, Place, Source};
+use super::{Format, LINE_LIMIT, Place, Source};
 use crate::progress::Progress;
 
 /// Names of the columns.
+#[cfg(feature = "parquet")]
 pub(super) const ID: &str = "id";
+#[cfg(feature = "parquet")]
 pub(super) const FINGERPRINT: &str = "fingerprint";
+#[cfg(feature = "parquet")]
 pub(super) const CLUSTER: &str = "cluster";
 
 /// Labels, one after another.
@@ -53,7 +56,7 @@ impl LabelReader {
             Source::Standard => Format::Hex,
             Source::File(path) => Format::of(path)?,
         };
-        let lines = || source.open(progress).map(|bytes| Lines::new(Window::new(bytes)));
+        let lines = || source.open(progress).map(|bytes| Lines::new(Window::new(bytes), LINE_LIMIT));
         let stream = match format {
             Format::Hex => Stream::Tsv(lines()?),
             Format::Ndjson => Stream::Ndjson(lines()?),

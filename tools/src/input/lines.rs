@@ -1,4 +1,4 @@
-//! Lines of a stream, one at a time, none longer than [`LINE_LIMIT`].
+//! Lines of a stream, one at a time, none longer than a limit.
 //!
 //! A line is given without its line feed, a carriage return before it, and a byte-order mark at the start of the
 //! stream. The last line needs no line feed.
@@ -6,25 +6,27 @@
 use std::io;
 use std::ops::Range;
 
-use super::LINE_LIMIT;
+use super::reader::reading;
 use super::window::Window;
 
 /// The lines of a stream.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(crate) struct Lines {
     window: Window,
+    limit: usize,
     number: u64,
     line: Range<usize>,
 }
 
 impl Lines {
-    pub(super) fn new(window: Window) -> Self {
-        Self { window, number: 0, line: 0..0 }
+    /// Lines of at most `limit` bytes.
+    pub(crate) fn new(window: Window, limit: usize) -> Self {
+        Self { window, limit, number: 0, line: 0..0 }
     }
 
     /// Number of the line that [`Self::advance`] came to last, or failed on; the first is 1.
     #[inline]
-    pub(super) fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
@@ -51,13 +53,13 @@ impl Lines {
                 }
                 break (searched, searched);
             }
-            if searched > LINE_LIMIT {
+            if searched > self.limit {
                 break (searched, searched);
             }
             self.window.fill()?;
         };
-        if length > LINE_LIMIT {
-            return Err(io::Error::other(format!("the line is longer than {} MiB", LINE_LIMIT >> 20)));
+        if length > self.limit {
+            return Err(io::Error::other(format!("the line is longer than {} MiB", self.limit >> 20)));
         }
         let start = self.window.take(used).start;
         let line = self.window.taken(start..start + length);
@@ -67,16 +69,27 @@ impl Lines {
         Ok(true)
     }
 
+    /// Goes on to the next line that holds a record; `false` at the end of the stream.
+    #[inline]
+    pub(crate) fn next_record(&mut self) -> Result<bool, String> {
+        while self.advance().map_err(|error| reading(&error))? {
+            if !is_skipped(self.line()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// The line that [`Self::advance`] came to.
     #[inline]
-    pub(super) fn line(&self) -> &[u8] {
+    pub(crate) fn line(&self) -> &[u8] {
         self.window.taken(self.line.clone())
     }
 }
 
 /// Whether a line holds no record: blank, or a remark.
 #[inline]
-pub(super) fn is_skipped(line: &[u8]) -> bool {
+fn is_skipped(line: &[u8]) -> bool {
     match line.first() {
         None | Some(b'#') => true,
         Some(b' ' | b'\t') => line.iter().all(|byte| matches!(byte, b' ' | b'\t')),
@@ -86,11 +99,12 @@ pub(super) fn is_skipped(line: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::LINE_LIMIT;
     use super::*;
     use std::io::Read;
 
     fn lines(stream: impl Read + Send + 'static) -> Lines {
-        Lines::new(Window::new(Box::new(stream)))
+        Lines::new(Window::new(Box::new(stream)), LINE_LIMIT)
     }
 
     fn all(bytes: &[u8]) -> Vec<Vec<u8>> {

@@ -11,30 +11,32 @@
 //! * Carriage returns before the line feed and a byte-order mark at the start are no part of the text.
 //!
 //! The path from bytes to records: `source` opens and decompresses, `window` buffers, `header` looks ahead, `lines`
-//! splits, `text`, `dec`, `le`, `ndjson`, `csv` and `parquet` decode one record each, `reader` ties them together, `ids`
-//! judges ids, `feed` hands the records of an input to a load. `labels` reads another kind of input, labels of clusters.
+//! splits, `text`, `dec`, `le`, `ndjson` (by `object`), `csv` and `parquet` decode one record each, `reader` ties them
+//! together, `ids` judges ids, `feed` hands the records of an input to a load. `labels` reads another kind of input, labels
+//! of clusters; `crate::documents` a third.
 
-mod csv;
+pub(crate) mod csv;
 mod dec;
 mod feed;
-mod format;
+pub(crate) mod format;
 mod header;
-mod ids;
+pub(crate) mod ids;
 mod labels;
 mod le;
-mod lines;
+pub(crate) mod lines;
 mod ndjson;
+pub(crate) mod object;
 mod opened;
 mod options;
 #[cfg_attr(not(feature = "parquet"), path = "parquet_missing.rs")]
-mod parquet;
+pub(crate) mod parquet;
 mod place;
-mod reader;
+pub(crate) mod reader;
 mod source;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod text;
-mod window;
+pub(crate) mod window;
 
 pub use feed::feed;
 pub use format::{Compression, Format, width_of_name};

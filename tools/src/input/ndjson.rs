@@ -1,4 +1,4 @@
-//! One record in a JSON object: two of its keys, the rest passed over without keeping it.
+//! One record in a JSON object: its fingerprint and its id.
 //!
 //! The fingerprint is a string of hexadecimal digits, or a number of at most 64 bits: its decimal value. The id is a
 //! number or a string; `null` is as good as none.
@@ -8,8 +8,9 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use fpstore::Fingerprint;
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, Visitor};
 
+use super::object::{self, Id};
 use super::options::Selection;
 use super::text::parse_hex;
 use super::{Entry, RawId};
@@ -20,9 +21,7 @@ pub(super) fn line<'a, F: Fingerprint>(
     selection: &Selection,
     unescaped: &'a mut String,
 ) -> Result<Entry<'a, F>, String> {
-    let mut json = serde_json::Deserializer::from_slice(line);
-    let record = Object(selection, PhantomData).deserialize(&mut json);
-    let (fingerprint, id) = record.and_then(|record| json.end().map(|()| record)).map_err(|error| describe(&error))?;
+    let (fingerprint, id) = object::record(line, selection, Hex(PhantomData))?;
     let id = match id {
         None => RawId::None,
         Some(Id::Number(number)) => RawId::Number(number),
@@ -35,97 +34,8 @@ pub(super) fn line<'a, F: Fingerprint>(
     Ok(Entry { fingerprint, id })
 }
 
-/// A line is the whole text: its own line number (always 1) would only confuse.
-pub(super) fn describe(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    match text.split_once(" at line 1 column ") {
-        Some((message, "0")) => message.to_owned(),
-        Some((message, column)) => format!("{message} (column {column})"),
-        None => text,
-    }
-}
-
-/// The whole object.
-struct Object<'s, F>(&'s Selection, PhantomData<F>);
-
-impl<'de, F: Fingerprint> DeserializeSeed<'de> for Object<'_, F> {
-    type Value = (F, Option<Id<'de>>);
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de, F: Fingerprint> Visitor<'de> for Object<'_, F> {
-    type Value = (F, Option<Id<'de>>);
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let Selection { fingerprint: fingerprint_name, id: id_name, id_required } = self.0;
-        let mut fingerprint = None;
-        let mut id = None;
-        while let Some(key) = map.next_key_seed(Key(self.0))? {
-            let (twice, name) = match key {
-                Column::Fingerprint => {
-                    (fingerprint.replace(map.next_value_seed(Hex(PhantomData))?).is_some(), fingerprint_name)
-                }
-                Column::Id => (id.replace(map.next_value_seed(IdValue)?).is_some(), id_name),
-                Column::Other => {
-                    map.next_value::<IgnoredAny>()?;
-                    continue;
-                }
-            };
-            if twice {
-                return Err(A::Error::custom(format!("the key \"{name}\" occurs twice")));
-            }
-        }
-        let missing = |name: &str| A::Error::custom(format!("there is no \"{name}\""));
-        let id = id.flatten();
-        if *id_required && id.is_none() {
-            return Err(missing(id_name));
-        }
-        Ok((fingerprint.flatten().ok_or_else(|| missing(fingerprint_name))?, id))
-    }
-}
-
-/// What a key names.
-enum Column {
-    Fingerprint,
-    Id,
-    Other,
-}
-
-/// A key of the object.
-struct Key<'a>(&'a Selection);
-
-impl<'de> DeserializeSeed<'de> for Key<'_> {
-    type Value = Column;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Column, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Key<'_> {
-    type Value = Column;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_str<E: Error>(self, key: &str) -> Result<Column, E> {
-        Ok(if key == self.0.fingerprint {
-            Column::Fingerprint
-        } else if key == self.0.id {
-            Column::Id
-        } else {
-            Column::Other
-        })
-    }
-}
-
 /// A fingerprint as a number or as a string, or `null`.
+#[derive(Clone, Copy)]
 struct Hex<F>(PhantomData<F>);
 
 impl<'de, F: Fingerprint> DeserializeSeed<'de> for Hex<F> {
@@ -155,53 +65,13 @@ impl<F: Fingerprint> Visitor<'_> for Hex<F> {
     }
 }
 
-/// An id.
-enum Id<'de> {
-    Number(u64),
-    Text(Cow<'de, str>),
-}
-
-/// An id as a number or as a string, or `null`.
-struct IdValue;
-
-impl<'de> DeserializeSeed<'de> for IdValue {
-    type Value = Option<Id<'de>>;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for IdValue {
-    type Value = Option<Id<'de>>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an unsigned 64-bit number or a string")
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
-        Ok(Some(Id::Number(number)))
-    }
-
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Some(Id::Text(Cow::Borrowed(text))))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Some(Id::Text(Cow::Owned(text.to_owned()))))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use fpstore::U256;
 
     fn selection(id_required: bool) -> Selection {
-        Selection { fingerprint: "fingerprint".into(), id: "id".into(), id_required }
+        Selection { value: "fingerprint".into(), id: "id".into(), id_required, hint: "" }
     }
 
     fn read<F: Fingerprint>(text: &str, id_required: bool) -> Result<(F, String), String> {

@@ -122,8 +122,7 @@ impl Input {
         if let Body::Parquet(parquet) = &self.body {
             let name = &self.name;
             let checked = header::check_width(parquet.width(), F::WIDTH);
-            checked
-                .map_err(|message| anyhow::anyhow!("{name}: column \"{}\": {message}", self.selection.fingerprint))?;
+            checked.map_err(|message| anyhow::anyhow!("{name}: column \"{}\": {message}", self.selection.value))?;
         }
         Reader::new(self)
     }

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::bail;
-
+use super::format::check_parquet;
 use super::{Format, Source};
 
 /// Options of every program that reads fingerprints.
@@ -45,12 +44,8 @@ impl InputOptions {
             (None, Source::Standard) => Format::Hex,
             (None, Source::File(path)) => Format::of(path)?,
         };
-        if format == Format::Parquet && !cfg!(feature = "parquet") {
-            bail!(
-                "{}: this program was built without Parquet; build it with: cargo install fpstore-tools --features \
-                 parquet",
-                source.name()
-            );
+        if format == Format::Parquet {
+            check_parquet(source)?;
         }
         Ok(format)
     }
@@ -59,9 +54,10 @@ impl InputOptions {
     #[must_use]
     pub fn selection(&self) -> Selection {
         Selection {
-            fingerprint: self.fingerprint_column.clone().unwrap_or_else(|| "fingerprint".to_owned()),
+            value: self.fingerprint_column.clone().unwrap_or_else(|| "fingerprint".to_owned()),
             id: self.id_column.clone().unwrap_or_else(|| "id".to_owned()),
             id_required: self.id_column.is_some(),
+            hint: "",
         }
     }
 }
@@ -69,10 +65,43 @@ impl InputOptions {
 /// The columns of structured input that a record is read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// Name of the fingerprint's column.
-    pub fingerprint: String,
+    /// Name of the column of what a record is about: its fingerprint, or what a document says.
+    pub value: String,
     /// Name of the id's column.
     pub id: String,
     /// Whether a record without that id is an error: it is when the user named the column.
     pub id_required: bool,
+    /// What a message says behind that there is no such column as `value`.
+    pub hint: &'static str,
+}
+
+impl Selection {
+    /// A record has not what it is about.
+    pub(crate) fn no_value(&self) -> String {
+        format!("there is no \"{}\"{}", self.value, self.hint)
+    }
+
+    /// Refuses a record without an id where one is required.
+    pub(crate) fn check_id(&self, is_none: bool) -> Result<(), String> {
+        if is_none && self.id_required { Err(format!("there is no \"{}\"", self.id)) } else { Ok(()) }
+    }
+
+    /// Numbers of the two columns, found by their names; `columns` lists those that there are.
+    pub(crate) fn find(
+        &self,
+        number: impl Fn(&str) -> Result<Option<usize>, String>,
+        columns: impl Fn() -> String,
+    ) -> Result<(usize, Option<usize>), String> {
+        let (value, id) = (number(&self.value)?, number(&self.id)?);
+        let value = value.ok_or_else(|| no_column(&self.value, &columns()) + self.hint)?;
+        if id.is_none() && self.id_required {
+            return Err(no_column(&self.id, &columns()));
+        }
+        Ok((value, id))
+    }
+}
+
+/// A column that is wanted is not among those that there are.
+pub(super) fn no_column(name: &str, columns: &str) -> String {
+    format!("there is no column \"{name}\"; the columns are {columns}")
 }

@@ -7,10 +7,10 @@ use fpstore::Fingerprint;
 
 use super::csv::Table;
 use super::le::Integers;
-use super::lines::{Lines, is_skipped};
+use super::lines::Lines;
 use super::opened::Body;
 use super::parquet::Rows;
-use super::{Entry, Input, InputOptions, Place, RawId, Selection, Source, ndjson, text};
+use super::{Entry, Input, InputOptions, LINE_LIMIT, Place, RawId, Selection, Source, ndjson, text};
 use crate::progress::Progress;
 
 /// The records of one input, in order.
@@ -44,10 +44,10 @@ impl<F: Fingerprint> Reader<F> {
     pub(super) fn new(input: Input) -> anyhow::Result<Self> {
         let Input { name, selection, header, body, .. } = input;
         let stream = match body {
-            Body::Hex(window) => Stream::Hex(Lines::new(window)),
-            Body::Dec(window) => Stream::Dec(Lines::new(window)),
-            Body::Ndjson(window) => Stream::Ndjson(Lines::new(window), selection, String::new()),
-            Body::Csv(window) => Stream::Csv(Box::new(Table::new(window, selection, header.is_some()))),
+            Body::Hex(window) => Stream::Hex(Lines::new(window, LINE_LIMIT)),
+            Body::Dec(window) => Stream::Dec(Lines::new(window, LINE_LIMIT)),
+            Body::Ndjson(window) => Stream::Ndjson(Lines::new(window, LINE_LIMIT), selection, String::new()),
+            Body::Csv(window) => Stream::Csv(Box::new(Table::new(window, selection, header.is_some(), LINE_LIMIT))),
             Body::Le(window) => Stream::Le(Integers::new(window)),
             Body::Parquet(parquet) => {
                 Stream::Parquet(Box::new(parquet.rows().map_err(|message| anyhow::anyhow!("{name}: {message}"))?))
@@ -124,7 +124,7 @@ impl<F: Fingerprint> Stream<F> {
     #[inline]
     fn advance(&mut self) -> Result<bool, String> {
         match self {
-            Self::Hex(lines) | Self::Dec(lines) | Self::Ndjson(lines, ..) => next_line(lines),
+            Self::Hex(lines) | Self::Dec(lines) | Self::Ndjson(lines, ..) => lines.next_record(),
             Self::Csv(table) => table.next_record(),
             Self::Parquet(rows) => rows.advance(),
             Self::Le(integers) => Ok(integers.ready()),
@@ -150,19 +150,8 @@ impl<F: Fingerprint> Stream<F> {
     }
 }
 
-/// Goes on to the next line that holds a record.
-#[inline]
-fn next_line(lines: &mut Lines) -> Result<bool, String> {
-    while lines.advance().map_err(|error| reading(&error))? {
-        if !is_skipped(lines.line()) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
 /// What a failed read means for the user.
-pub(super) fn reading(error: &io::Error) -> String {
+pub(crate) fn reading(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => format!("the compressed data ends too early; was the file cut? ({error})"),
         _ => error.to_string(),

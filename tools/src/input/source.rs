@@ -66,7 +66,7 @@ impl Source {
     }
 
     /// Opens it. What is read from the file counts as progress.
-    pub(super) fn open(&self, progress: &Progress) -> anyhow::Result<Box<dyn Read + Send>> {
+    pub(crate) fn open(&self, progress: &Progress) -> anyhow::Result<Box<dyn Read + Send>> {
         match self {
             Self::Standard => Ok(Box::new(progress.count(io::stdin()))),
             Self::File(path) => {

@@ -8,7 +8,7 @@ use super::{Input, InputOptions, RawId, Reader, Source};
 use crate::progress::Progress;
 
 /// The content as the ending of the name has it: `.gz` and `.zst` compress it.
-fn packed(name: &str, content: &[u8]) -> Vec<u8> {
+pub(crate) fn packed(name: &str, content: &[u8]) -> Vec<u8> {
     if name.ends_with(".gz") {
         let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         gz.write_all(content).unwrap();

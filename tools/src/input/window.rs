@@ -1,6 +1,7 @@
 //! A buffer that slides over a stream: what is read and not yet used, in one slice.
 //!
-//! It grows only when a caller asks for more than it holds, so the caller decides how much memory an input may take.
+//! It grows only when a caller asks for more than it holds, so the caller decides how much memory an input may take. What a
+//! very long line has made it take goes back.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -8,8 +9,11 @@ use std::ops::Range;
 
 const INITIAL: usize = 256 << 10;
 
+/// Length from which on a buffer is not kept for the next long line.
+const LONG: usize = 16 * INITIAL;
+
 /// The unused part of a stream.
-pub(super) struct Window {
+pub(crate) struct Window {
     stream: Box<dyn Read + Send>,
     buffer: Vec<u8>,
     start: usize,
@@ -18,7 +22,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub(super) fn new(stream: Box<dyn Read + Send>) -> Self {
+    pub(crate) fn new(stream: Box<dyn Read + Send>) -> Self {
         Self { stream, buffer: vec![0; INITIAL], start: 0, end: 0, ended: false }
     }
 
@@ -62,6 +66,10 @@ impl Window {
             self.end -= self.start;
             self.start = 0;
         }
+        if self.buffer.len() >= LONG && self.end < INITIAL {
+            self.buffer.truncate(INITIAL);
+            self.buffer.shrink_to_fit();
+        }
         if self.end == self.buffer.len() {
             self.buffer.resize(self.buffer.len() * 2, 0);
         }
@@ -100,5 +108,17 @@ mod tests {
         assert_eq!(window.data(), &bytes[10..]);
         window.consume(usize::MAX >> 1);
         assert!(window.data().is_empty());
+    }
+
+    #[test]
+    fn memory_of_a_long_line_goes_back() {
+        let mut window = Window::new(Box::new(io::repeat(b'x')));
+        while window.data().len() < LONG {
+            window.fill().unwrap();
+        }
+        window.consume(window.data().len() - 10);
+        window.fill().unwrap();
+        assert_eq!((window.buffer.len(), window.buffer.capacity() < LONG), (INITIAL, true));
+        assert_eq!(window.data(), [b'x'; INITIAL]);
     }
 }

@@ -108,6 +108,31 @@ fn a_fingerprint_with_very_many_records() {
     assert!(stdout(fpdump().arg("scan").arg(&store)) == ids(2_000_000, 3_000_000));
 }
 
+/// Documents in great number, and some that are long; with fingerprints and signatures made of them.
+#[test]
+fn documents_are_read_only_so_far_ahead() {
+    let place = Place::new();
+    let mut random = Random::new(2);
+    let mut text = String::new();
+    for id in 0..9_000 {
+        let words = if id % 1000 == 0 { 100_000 } else { 1000 };
+        write!(text, "{{\"id\":{id},\"text\":\"").unwrap();
+        (0..words).for_each(|_| write!(text, "{:x} ", random.below(1 << 24)).unwrap());
+        text.push_str("\"}\n");
+    }
+    let (input, store) = (place.file("documents.ndjson", text), place.path("store"));
+    let tight = ["--quiet", "--threads", "8", "--memory", "64MiB"];
+    for arguments in [&["simhash"][..], &["minhash", "--bits", "1"], &["bands"]] {
+        let mut run = Command::new(env!("CARGO_BIN_EXE_fphash"));
+        let most = peak(run.args(arguments).args(tight).arg(&input).stdout(Stdio::null()));
+        assert!(most <= 64 << 20, "{arguments:?}: {most} bytes of memory");
+    }
+    let mut run = Command::new(env!("CARGO_BIN_EXE_fpload"));
+    let most = peak(run.args(["--create", "--text"]).args(tight).args([&store, &input]));
+    assert!(most <= 64 << 20, "{most} bytes of memory");
+    sound(&store);
+}
+
 #[test]
 fn sizes_that_are_too_small() {
     let place = Place::new();

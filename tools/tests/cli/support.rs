@@ -7,6 +7,10 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use tempfile::TempDir;
 
+pub(crate) fn fphash() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_fphash"))
+}
+
 pub(crate) fn fpload() -> Command {
     Command::new(env!("CARGO_BIN_EXE_fpload"))
 }

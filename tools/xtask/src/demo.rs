@@ -1,7 +1,7 @@
-//! `cargo xtask demo`: the store at work on real documents, from an input file to near-duplicates.
+//! `cargo xtask demo`: the store at work on real documents, from their texts to near-duplicates.
 //!
-//! The sample holds the simhash of 3,000 versions of pages of one book, with the page's path. The demonstration loads
-//! it with `fpload`, asks `fpquery` for the neighbours of every record, shows which *different* paths carry nearly the same
+//! The sample holds 3,000 versions of pages of one book. The demonstration has `fphash` make a fingerprint of each, loads
+//! these with `fpload`, asks `fpquery` for the neighbours of every record, shows which *different* paths carry nearly the same
 //! text, and has `fpdedup` make clusters of all of them. Both answers are compared with brute force.
 
 mod clusters;
@@ -19,20 +19,27 @@ use anyhow::{Context, Result, bail};
 use crate::workspace::{Programs, Workspace, announce};
 use pairs::Document;
 
-const SAMPLE: &str = "tests/data/rust-book.ndjson";
-const DISTANCE: u32 = 3;
+/// The texts, with the number of each in the column `n`.
+const TEXTS: &str = "tests/data/rust-book-documents.ndjson.gz";
+/// The paths of the same documents.
+const PATHS: &str = "tests/data/rust-book.ndjson";
+/// At this distance hardly a pair of these fingerprints is found by accident (BENCHMARKS.md, "How well fingerprints match").
+const DISTANCE: u32 = 6;
 
 pub(crate) fn run() -> Result<()> {
     let workspace = Workspace::find()?;
-    let documents = read_sample(&workspace.root.join(SAMPLE))?;
+    let paths = read_paths(&workspace.root.join(PATHS))?;
     say("Building the programs in release mode (the first time takes a minute or two) ...")?;
     let programs = workspace.build("fpstore-tools")?;
 
     let directory = workspace.target.join("demo");
     let (store, list) = (directory.join("store"), directory.join("near-duplicates.tsv"));
-    let stage = Stage { store, list, clusters: directory.join("clusters.tsv"), workspace, programs };
+    let (clusters, fingerprints) = (directory.join("clusters.tsv"), directory.join("fingerprints.hex"));
+    let stage = Stage { store, list, clusters, fingerprints, workspace, programs };
     stage.clear(&directory)?;
 
+    let (hashed, hash) = stage.hash()?;
+    let documents = pairs::documents(&hashed, paths)?;
     let load = stage.load()?;
     let (answers, query) = stage.query()?;
     let answer = pairs::parse(&answers, &documents)?;
@@ -48,7 +55,7 @@ pub(crate) fn run() -> Result<()> {
     say(&format!("\nThe full list is in {}", stage.short(&stage.list).display()))?;
     stage.statistics()?;
     say(report::ABOUT_THE_BOUND)?;
-    say(&report::times(documents.len(), load, query))?;
+    say(&report::times(documents.len(), hash, load, query))?;
 
     let labels = clusters::parse(&stage.dedup()?, documents.len())?;
     if labels != clusters::brute_force(&expected, documents.len()) {
@@ -68,6 +75,7 @@ struct Stage {
     store: PathBuf,
     list: PathBuf,
     clusters: PathBuf,
+    fingerprints: PathBuf,
 }
 
 impl Stage {
@@ -79,9 +87,23 @@ impl Stage {
         fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))
     }
 
+    /// A line of fingerprint and number for each document, as they are in the file of fingerprints.
+    fn hash(&self) -> Result<(String, Duration)> {
+        let mut command = self.program("fphash")?;
+        command.args(["simhash", "--id-column", "n", TEXTS]);
+        announce(&self.workspace, &command)?;
+        let start = Instant::now();
+        let lines = printed(&mut command, "fphash")?;
+        let took = start.elapsed();
+        fs::write(&self.fingerprints, &lines)
+            .with_context(|| format!("cannot write {}", self.fingerprints.display()))?;
+        Ok((lines, took))
+    }
+
     fn load(&self) -> Result<Duration> {
         let mut command = self.program("fpload")?;
-        command.arg("--create").arg(self.short(&self.store)).arg(SAMPLE);
+        command.args(["--create", "--max-distance", &DISTANCE.to_string()]);
+        command.arg(self.short(&self.store)).arg(self.short(&self.fingerprints));
         announce(&self.workspace, &command)?;
         let start = Instant::now();
         let status = command.status().context("cannot run fpload")?;
@@ -94,7 +116,8 @@ impl Stage {
     fn query(&self) -> Result<(String, Duration)> {
         let mut command = self.program("fpquery")?;
         command
-            .args(["--distance", &DISTANCE.to_string(), "--with-query-id", "--input", SAMPLE])
+            .args(["--distance", &DISTANCE.to_string(), "--with-query-id", "--input"])
+            .arg(self.short(&self.fingerprints))
             .arg(self.short(&self.store));
         announce(&self.workspace, &command)?;
         let start = Instant::now();
@@ -130,6 +153,7 @@ impl Stage {
         let mut text = String::from("\nTo try next:\n");
         text +=
             &line("fpquery", format!("--nearest 5 {store} {any:016x}"), "the five records nearest to one fingerprint")?;
+        text += &line("fphash", "presets".to_owned(), "the definitions of simhash and MinHash that there are")?;
         text += &line("fpdedup", format!("clusters --report {store}"), "how large clusters are, and which are chains")?;
         text += &line("fpdump", format!("layout {store}"), "what the files are made of, byte range by byte range")?;
         text += &line("fpdump", format!("verify {store}"), "every checksum and every rule of the format")?;
@@ -157,9 +181,9 @@ fn printed(command: &mut Command, name: &str) -> Result<String> {
     String::from_utf8(output.stdout).with_context(|| format!("{name}'s output is not UTF-8"))
 }
 
-fn read_sample(path: &Path) -> Result<Vec<Document>> {
+fn read_paths(path: &Path) -> Result<Vec<String>> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read the sample {}", path.display()))?;
-    pairs::documents(&text).with_context(|| format!("{} is not the sample as it was delivered", path.display()))
+    pairs::paths(&text).with_context(|| format!("{} is not the sample as it was delivered", path.display()))
 }
 
 fn say(text: &str) -> Result<()> {

@@ -7,9 +7,10 @@ use clap::{Parser, ValueEnum};
 use fpstore::Codec;
 use fpstore_tools::common::Common;
 use fpstore_tools::input::InputOptions;
-use fpstore_tools::{size, width};
+use fpstore_tools::{memory, size, width};
 
 use crate::choice::PlanChoice;
+use crate::text_options::TextOptions;
 
 const EXAMPLES: &str = "\
 Input, one record a line: hexadecimal digits, or these, a TAB and the document's id. Endings: .txt .tsv .hex = hex;
@@ -22,7 +23,8 @@ Exit code: 0 = loaded, 2 = an error, and the store is as it was.
 Examples:
   fpload --create store fingerprints.tsv       make a store and load a file
   fpload store more.tsv.gz even-more.u64       add to it
-  hasher docs/ | fpload --create store -       from a pipe, lines of hex
+  fpload --create --text store docs.ndjson.gz  documents: fphash makes fingerprints of them on the way
+  fphash simhash docs/ | fpload --create store -     the same in two steps
   fpload --create --max-distance 7 --plan auto:latency store fingerprints.tsv
   fpload --create store docs.ndjson --fingerprint-column simhash --id-column n
   fpload --create --width 256 --max-distance 31 images hashes.u256
@@ -110,6 +112,9 @@ pub(crate) struct Args {
     pub(crate) ids: Option<Ids>,
 
     #[command(flatten)]
+    pub(crate) texts: TextOptions,
+
+    #[command(flatten)]
     pub(crate) options: InputOptions,
 
     #[command(flatten)]
@@ -117,6 +122,14 @@ pub(crate) struct Args {
 }
 
 const CREATION: &str = "At creation";
+
+impl Args {
+    /// Memory for documents that are being read and worked on: a quarter of what there is.
+    pub(crate) fn document_memory(&self) -> u64 {
+        const MOST: u64 = 256 << 20;
+        (memory::of_load(self.memory) / 4).min(MOST)
+    }
+}
 
 /// Kind of ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if args.create {
         // Found out now rather than after an hour of reading; creation itself finds out again.
         Store::<u64>::check_vacant(path, &options(args))?;
-        let inputs = Inputs::open(args)?;
+        let inputs = Inputs::open(args, None)?;
         let width = args.width.or(inputs.width()).unwrap_or(WIDTH);
         creation::check_options(args, width)?;
         return with_width!(width, F => create::<F>(args, path, inputs));
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let parameters = fpstore::parameters_of(path, &options(args))?;
     creation::check_options(args, parameters.width())?;
     creation::check_existing(args, &parameters)?;
-    let inputs = Inputs::open(args)?;
+    let inputs = Inputs::open(args, Some(parameters.width()))?;
     with_width!(parameters.width(), F => change::<F>(args, path, inputs))
 }
 
@@ -115,8 +115,9 @@ fn writing(args: &Args) -> Progress {
 
 /// Nobody asks here, so nothing is prepared for it.
 pub(crate) fn options(args: &Args) -> Options {
+    let documents = if args.texts.text { args.document_memory() } else { 0 };
     Options::new()
         .with_filters(Filters::Off)
-        .with_load_memory(memory::of_load(args.memory))
+        .with_load_memory(memory::of_load(args.memory) - documents)
         .with_temp_dir(args.tmp_dir.as_deref())
 }

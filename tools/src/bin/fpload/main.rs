@@ -11,6 +11,7 @@ mod hasher;
 mod load;
 mod plan_list;
 mod summary;
+mod text_options;
 
 use std::process::ExitCode;
 

@@ -106,7 +106,7 @@ fn measure(args: &Args) -> anyhow::Result<Measured> {
     };
     let mut args = args.clone();
     args.inputs.insert(0, first.clone().into_os_string());
-    let inputs = Inputs::open(&args)?;
+    let inputs = Inputs::open(&args, None)?;
     let width = args.width.or(inputs.width()).unwrap_or(64);
     with_width!(width, F => {
         let records = inputs.gather::<F>(&args, Path::new("store"), None, &load::options(&args))?.records;

@@ -27,7 +27,7 @@ pub(super) fn width(data_type: &DataType) -> Result<Option<u32>, String> {
 }
 
 /// Refuses types that ids cannot be of.
-pub(super) fn check_id(data_type: &DataType) -> Result<(), String> {
+pub(crate) fn check_id(data_type: &DataType) -> Result<(), String> {
     match data_type {
         DataType::Null | DataType::Utf8 | DataType::Binary => Ok(()),
         integer if integer.is_integer() => Ok(()),
@@ -36,10 +36,8 @@ pub(super) fn check_id(data_type: &DataType) -> Result<(), String> {
 }
 
 /// The fingerprints of a batch.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) enum Fingerprints {
-    #[default]
-    None,
     Unsigned(UInt64Array),
     Signed(Int64Array),
     Fixed(FixedSizeBinaryArray),
@@ -94,9 +92,8 @@ fn bytes<F: Fingerprint>(bytes: &[u8]) -> Result<F, String> {
 }
 
 /// The ids of a batch.
-#[derive(Debug, Default)]
-pub(super) enum Ids {
-    #[default]
+#[derive(Debug)]
+pub(crate) enum Ids {
     None,
     Unsigned(UInt64Array),
     Signed(Int64Array),
@@ -107,7 +104,7 @@ pub(super) enum Ids {
 }
 
 impl Ids {
-    pub(super) fn of(column: &Arc<dyn Array>) -> Result<Self, String> {
+    pub(crate) fn of(column: &Arc<dyn Array>) -> Result<Self, String> {
         Ok(match column.data_type() {
             DataType::Null => Self::None,
             DataType::UInt64 => Self::Unsigned(column.as_primitive::<UInt64Type>().clone()),
@@ -127,7 +124,7 @@ impl Ids {
 
     /// The id of a row of the batch.
     #[inline]
-    pub(super) fn get(&self, row: usize) -> Result<RawId<'_>, String> {
+    pub(crate) fn get(&self, row: usize) -> Result<RawId<'_>, String> {
         Ok(match self {
             Self::Unsigned(column) if column.is_valid(row) => RawId::Number(column.value(row)),
             Self::Signed(column) if column.is_valid(row) => {

@@ -4,29 +4,15 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use arrow_schema::DataType;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 
 use super::columns::{Ids, check_id};
-use super::file::ParquetFile;
-use super::guard::guarded;
-use super::{BATCH, RawId, Source, column, metadata, missing, with_views};
+use super::{BATCH, Batches, RawId, Source, Table};
 use crate::input::labels::{CLUSTER, Cell, FINGERPRINT, ID};
 use crate::progress::Progress;
 
 /// The rows of a file.
 #[derive(Debug)]
-pub(in crate::input) struct Labels {
-    batches: ParquetRecordBatchReader,
-    /// Where the record is in a batch, and where the cluster.
-    places: [usize; 2],
-    cells: [Ids; 2],
-    length: usize,
-    /// The row in the batch.
-    row: usize,
-    /// Number of the row; the first is 1.
-    number: u64,
-}
+pub(in crate::input) struct Labels(Batches<[Ids; 2]>);
 
 impl Labels {
     pub(in crate::input) fn open(
@@ -34,52 +20,39 @@ impl Labels {
         temp_dir: Option<&Path>,
         progress: &Progress,
     ) -> anyhow::Result<Self> {
-        let file = ParquetFile::open(source, temp_dir, progress)?;
-        Self::of(file).map_err(|message| anyhow!("{}: {message}", source.name()))
+        let table = Table::open(source, temp_dir, progress)?;
+        Self::of(table).map_err(|message| anyhow!("{}: {message}", source.name()))
     }
 
-    fn of(file: ParquetFile) -> Result<Self, String> {
-        let found = metadata(&file)?;
-        let schema = found.schema();
-        let record = match column(schema, ID)? {
+    fn of(table: Table) -> Result<Self, String> {
+        let record = match table.column(ID)? {
             Some(id) => Some(id),
-            None => column(schema, FINGERPRINT)?,
+            None => table.column(FINGERPRINT)?,
         };
-        let record = record.ok_or_else(|| missing(schema, ID))?;
-        let cluster = column(schema, CLUSTER)?.ok_or_else(|| missing(schema, CLUSTER))?;
+        let missing = |name| table.missing(name);
+        let record = record.ok_or_else(|| missing(ID))?;
+        let cluster = table.column(CLUSTER)?.ok_or_else(|| missing(CLUSTER))?;
         for number in [record, cluster] {
-            match schema.fields().get(number).map(|field| (field.name(), field.data_type())) {
-                Some((_, DataType::FixedSizeBinary(_))) | None => {}
-                Some((name, other)) => check_id(other).map_err(|error| format!("column \"{name}\": {error}"))?,
-            }
+            table.checked(number, |data_type| match data_type {
+                DataType::FixedSizeBinary(_) => Ok(()),
+                other => check_id(other),
+            })?;
         }
-        let metadata = with_views(&found, |number| number == record || number == cluster)?;
-        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
-        let mask = ProjectionMask::roots(builder.parquet_schema(), [record, cluster]);
-        let batches = guarded(|| builder.with_projection(mask).with_batch_size(BATCH).build())?;
-        let places = [usize::from(cluster < record), usize::from(record < cluster)];
-        Ok(Self { batches, places, cells: Default::default(), length: 0, row: 0, number: 0 })
+        let batches = table.batches(&[record, cluster], BATCH, |columns| match columns {
+            [record, cluster] => Ok([Ids::of(record)?, Ids::of(cluster)?]),
+            _ => Err("the file has lost a column".to_owned()),
+        })?;
+        Ok(Self(batches))
     }
 
     /// Number of the row that [`Self::advance`] came to last, or failed on; the first is 1.
     pub(in crate::input) fn number(&self) -> u64 {
-        self.number
+        self.0.number()
     }
 
     /// Goes on to the next row; `false` at the end of the file.
     pub(in crate::input) fn advance(&mut self) -> Result<bool, String> {
-        self.number += 1;
-        self.row += 1;
-        while self.row >= self.length {
-            let batch = guarded(|| self.batches.next().transpose());
-            let batch = batch.map_err(|error| format!("this row or one soon after it cannot be read: {error}"))?;
-            let Some(batch) = batch else { return Ok(false) };
-            for (cells, &place) in self.cells.iter_mut().zip(&self.places) {
-                *cells = Ids::of(batch.columns().get(place).ok_or("the file has lost a column")?)?;
-            }
-            (self.length, self.row) = (batch.num_rows(), 0);
-        }
-        Ok(true)
+        self.0.advance()
     }
 
     /// The row that [`Self::advance`] came to.
@@ -92,7 +65,7 @@ impl Labels {
                 (_, RawId::None) => Cell::Null,
             })
         }
-        let [record, cluster] = &self.cells;
-        Ok([cell(record, self.row)?, cell(cluster, self.row)?])
+        let ([record, cluster], row) = self.0.row()?;
+        Ok([cell(record, row)?, cell(cluster, row)?])
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-/// One line of the sample. Its id is its place in the file.
+/// One document of the sample. Its id is its place in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Document {
     pub(super) fingerprint: u64,
@@ -20,23 +20,34 @@ pub(super) struct Pair {
     pub(super) b: usize,
 }
 
-/// Reads the sample: NDJSON with `fingerprint`, `id` and `path`.
-pub(super) fn documents(ndjson: &str) -> Result<Vec<Document>> {
-    let read = |(number, line): (usize, &str)| {
-        let document = document(number, line);
-        document.with_context(|| format!("line {}", number + 1))
-    };
+/// Reads the paths of the sample: NDJSON with `id` and `path`.
+pub(super) fn paths(ndjson: &str) -> Result<Vec<String>> {
+    let read = |(number, line): (usize, &str)| path(number, line).with_context(|| format!("line {}", number + 1));
     ndjson.lines().enumerate().map(read).collect()
 }
 
-fn document(number: usize, line: &str) -> Result<Document> {
+fn path(number: usize, line: &str) -> Result<String> {
     let value: Value = serde_json::from_str(line)?;
     if value.get("id").and_then(Value::as_u64) != Some(number as u64) {
         bail!("the id is not the line's number counted from 0");
     }
-    let text = |key: &str| value.get(key).and_then(Value::as_str).with_context(|| format!("there is no {key}"));
-    let fingerprint = u64::from_str_radix(text("fingerprint")?, 16).context("the fingerprint is not hexadecimal")?;
-    Ok(Document { fingerprint, path: text("path")?.to_owned() })
+    let path = value.get("path").and_then(Value::as_str).context("there is no path")?;
+    Ok(path.to_owned())
+}
+
+/// The documents, of what `fphash simhash` printed of them in their order, behind its header.
+pub(super) fn documents(hashed: &str, paths: Vec<String>) -> Result<Vec<Document>> {
+    let lines: Vec<&str> = hashed.lines().filter(|line| !line.starts_with('#')).collect();
+    if lines.len() != paths.len() {
+        bail!("fphash printed {} fingerprints of {} documents", lines.len(), paths.len());
+    }
+    let read = |((number, path), line): ((usize, String), &str)| {
+        let fingerprint = line.split_once('\t').filter(|(_, id)| *id == number.to_string());
+        let fingerprint = fingerprint.and_then(|(hex, _)| u64::from_str_radix(hex, 16).ok());
+        let fingerprint = fingerprint.with_context(|| format!("fphash printed `{line}` of document {number}"))?;
+        Ok(Document { fingerprint, path })
+    };
+    paths.into_iter().enumerate().zip(lines).map(read).collect()
 }
 
 /// The unordered pairs in `fpquery --with-query-id`'s output, where every document has asked once.
@@ -99,8 +110,19 @@ mod tests {
     #[test]
     fn reads_the_sample() {
         let text = "{\"fingerprint\": \"00000000000000ff\", \"id\": 0, \"path\": \"r:a.md\", \"blob\": \"00\"}\n";
-        assert_eq!(documents(text).unwrap(), [Document { fingerprint: 255, path: "r:a.md".into() }]);
-        assert!(documents(&text.replace("\"id\": 0", "\"id\": 1")).is_err());
+        assert_eq!(paths(text).unwrap(), ["r:a.md"]);
+        assert!(paths(&text.replace("\"id\": 0", "\"id\": 1")).is_err());
+    }
+
+    #[test]
+    fn documents_are_what_was_printed() {
+        let paths = || vec!["r:a.md".to_owned(), "r:b.md".to_owned()];
+        let found = documents("#fpstore width=64\n00000000000000ff\t0\n0000000000000001\t1\n", paths()).unwrap();
+        assert_eq!(found[0], Document { fingerprint: 255, path: "r:a.md".into() });
+        assert_eq!(found.len(), 2);
+        for wrong in ["", "ff\t0\n", "ff\t0\n1\t2\n", "ff\t0\nx\t1\n", "ff\n1\n"] {
+            assert!(documents(wrong, paths()).is_err(), "{wrong:?}");
+        }
     }
 
     #[test]

@@ -68,14 +68,15 @@ pub(super) fn totals(pairs: &[Pair], documents: usize) -> String {
     text
 }
 
-/// How long the two programs ran, from start to exit.
-pub(super) fn times(documents: usize, load: Duration, query: Duration) -> String {
+/// How long the programs ran, from start to exit.
+pub(super) fn times(documents: usize, hash: Duration, load: Duration, query: Duration) -> String {
     let each = query.as_secs_f64() * 1e6 / documents.max(1) as f64;
     format!(
-        "\nloaded  {} records in {:.3} s\nqueried {} records in {:.3} s, {each:.1} us each with reading and printing",
+        "\nhashed  {0} documents in {1:.3} s\nloaded  {0} records in {2:.3} s\nqueried {0} records in {3:.3} s, {each:.1} us \
+         each with reading and printing",
         thousands(documents),
+        hash.as_secs_f64(),
         load.as_secs_f64(),
-        thousands(documents),
         query.as_secs_f64(),
     )
 }

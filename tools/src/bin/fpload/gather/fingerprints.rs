@@ -1,42 +1,33 @@
-//! Reads all inputs to their end, in the order of the command line.
+//! Inputs that hold fingerprints.
 
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use fpstore::{Fingerprint, Options, Parameters, RecordSorter, SortedRecords};
+use fpstore::{Fingerprint, Options, Parameters, RecordSorter};
 use fpstore_tools::input::{Format, IdRule, Ids, Input, InputOptions, Source, feed};
 use fpstore_tools::progress::Progress;
 
 use crate::args::Args;
 use crate::creation;
+use crate::gather::Gathered;
 use crate::hasher::Hasher;
 
-/// The inputs of a load, none of them read; the first one is open, so that its width is known.
-pub(crate) struct Inputs {
+/// Files of fingerprints, none of them read; the first one is open, so that its width is known.
+pub(crate) struct Fingerprints {
     sources: Vec<Source>,
     options: InputOptions,
     first: Option<Input>,
     progress: Progress,
 }
 
-/// What was read.
-pub(crate) struct Gathered<F: Fingerprint> {
-    pub(crate) records: SortedRecords<F>,
-    pub(crate) rule: IdRule,
-    pub(crate) hasher: Hasher,
-}
-
-impl Inputs {
+impl Fingerprints {
     /// What can be seen to be wrong without reading (names, formats) is found first.
-    pub(crate) fn open(args: &Args) -> anyhow::Result<Self> {
+    pub(super) fn open(args: &Args) -> anyhow::Result<Self> {
         let sources: Vec<Source> = args.inputs.iter().map(|name| Source::new(name)).collect();
         if sources.iter().filter(|source| **source == Source::Standard).count() > 1 {
             bail!("standard input can be read only once");
         }
-        // As the load itself does it: the system's place for temporary files may be memory.
-        let around = |store: &Path| store.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new(".")).to_owned();
-        let temp_dir = args.tmp_dir.clone().or_else(|| args.store.as_deref().map(around));
-        let options = InputOptions { temp_dir, ..args.options.clone() };
+        let options = InputOptions { temp_dir: super::temp_dir(args), ..args.options.clone() };
         let mut total = Some(0);
         for source in &sources {
             options.format_of(source)?;
@@ -49,7 +40,7 @@ impl Inputs {
     }
 
     /// The width that the first input says its fingerprints have.
-    pub(crate) fn width(&self) -> Option<u32> {
+    pub(super) fn width(&self) -> Option<u32> {
         self.first.as_ref().and_then(Input::width)
     }
 
@@ -70,7 +61,7 @@ impl Inputs {
     }
 
     /// The records of all inputs, for the store at `path`, which has these parameters if it is there already.
-    pub(crate) fn gather<F: Fingerprint>(
+    pub(super) fn gather<F: Fingerprint>(
         self,
         args: &Args,
         path: &Path,

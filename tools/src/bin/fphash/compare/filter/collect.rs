@@ -1,0 +1,100 @@
+//! Reads all documents and keeps the texts of those that are needed.
+
+use std::path::Path;
+
+use anyhow::bail;
+use fpsketch::Normalise;
+use fpstore_tools::common::Common;
+use fpstore_tools::documents::{Content, Document, DocumentId, Inputs};
+
+use super::budget::Budget;
+use super::ids::Ids;
+use super::texts::{Texts, Writer};
+use crate::lines;
+
+/// What is read, and how.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Collect<'a> {
+    pub(super) inputs: &'a Inputs,
+    pub(super) normalise: &'a Normalise,
+    pub(super) directory: Option<&'a Path>,
+}
+
+/// A document that may be needed.
+enum Made {
+    /// It is the one of this number in the ids.
+    Needed { index: usize, number: bool, text: String },
+    /// It has an id and is not needed.
+    Other,
+    /// It has no id.
+    WithoutId(String),
+}
+
+impl Collect<'_> {
+    /// The texts of the documents with these ids, normalised. Documents without ids are numbered from 0, as a store numbers them.
+    pub(super) fn texts(self, ids: &Ids, budget: Budget, common: Common) -> anyhow::Result<Texts> {
+        let make = |document: Document| {
+            let Document { id, content } = document;
+            let Content::Text(text) = content else {
+                bail!("texts are compared, not tokens; name the column of the text")
+            };
+            let number = matches!(id, DocumentId::Number(_));
+            Ok(match (ids.of(&id), id) {
+                (Some(index), _) => Made::Needed { index, number, text: self.normalise.apply(&text).into_owned() },
+                (None, DocumentId::None) => Made::WithoutId(text),
+                (None, _) => Made::Other,
+            })
+        };
+        let mut writer = Writer::new(ids.len(), self.directory)?;
+        let mut numbering = Numbering::default();
+        let take = |made: Vec<Made>| {
+            for made in made {
+                match made {
+                    Made::Needed { index, number, text } => {
+                        numbering.with_id()?;
+                        if !writer.add(index, number, &text)? {
+                            let name = ids.name(index).unwrap_or_default();
+                            bail!("two documents have the id '{name}'; the matches do not say which is meant");
+                        }
+                    }
+                    Made::Other => numbering.with_id()?,
+                    Made::WithoutId(text) => {
+                        if let Some(index) = ids.of(&DocumentId::Number(numbering.without_id()?)) {
+                            writer.add(index, true, &self.normalise.apply(&text))?;
+                        }
+                    }
+                }
+            }
+            Ok(())
+        };
+        lines::each(self.inputs, budget.documents(ids), common, make, take)?;
+        writer.finish()
+    }
+}
+
+/// Holds documents to having ids, all of them or none.
+#[derive(Clone, Copy, Debug, Default)]
+struct Numbering {
+    next: u64,
+    with_ids: bool,
+}
+
+impl Numbering {
+    fn with_id(&mut self) -> anyhow::Result<()> {
+        self.with_ids = true;
+        self.check()
+    }
+
+    fn without_id(&mut self) -> anyhow::Result<u64> {
+        self.next += 1;
+        self.check()?;
+        Ok(self.next - 1)
+    }
+
+    fn check(self) -> anyhow::Result<()> {
+        if self.with_ids && self.next > 0 {
+            bail!("some documents have ids and others have none; --id-column names the column of the ids");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,105 @@
+//! Compares the texts behind the lines: as many lines at a time as memory allows, on all threads, written in their order.
+
+use std::io::Write;
+
+use anyhow::anyhow;
+use fpsketch::compare::Measure;
+use fpstore_tools::common::SCHEMA_VERSION;
+use fpstore_tools::number::push_json_text;
+use fpstore_tools::rows::Rows;
+use rayon::prelude::*;
+
+use super::columns::Columns;
+use super::ids::Ids;
+use super::texts::{Place, Texts};
+
+/// Bytes that a line takes beside itself and its texts.
+const LINE: u64 = 256;
+
+/// What decides.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Judge<'a> {
+    pub(super) measure: Measure,
+    pub(super) threshold: f64,
+    pub(super) columns: Columns,
+    pub(super) ids: &'a Ids,
+    pub(super) texts: &'a Texts,
+    pub(super) json: bool,
+}
+
+/// A line and its two texts.
+struct Match {
+    /// What is written of it, up to the value.
+    line: Vec<u8>,
+    texts: [String; 2],
+}
+
+impl Judge<'_> {
+    /// Writes the rows whose texts are similar, and says how many rows there were and how many of them are similar. At most
+    /// so many bytes of rows and texts are looked at together, or a single row that has more.
+    pub(super) fn rows(self, rows: &Rows, lot: u64, out: &mut impl Write) -> anyhow::Result<(u64, u64)> {
+        let mut reader = rows.read()?;
+        let (mut lines, mut similar) = (0, 0);
+        let (mut waiting, mut bytes) = (Vec::new(), 0);
+        while let Some(row) = reader.next_row()? {
+            let found = match self.look_up(row) {
+                Ok(found) => found,
+                Err(error) => return Err(reader.here().error(error)),
+            };
+            lines += 1;
+            bytes += found.line.len() as u64 + found.texts.iter().map(|text| text.len() as u64).sum::<u64>() + LINE;
+            waiting.push(found);
+            if bytes >= lot {
+                similar += self.write(&waiting, out)?;
+                (waiting, bytes) = (Vec::new(), 0);
+            }
+        }
+        similar += self.write(&waiting, out)?;
+        Ok((lines, similar))
+    }
+
+    fn look_up(self, row: &[u8]) -> anyhow::Result<Match> {
+        let names = self.columns.of(row).map_err(anyhow::Error::msg)?;
+        let place = |name: &str| {
+            let place = self.ids.index(name).and_then(|index| self.texts.place(index));
+            place.ok_or_else(|| anyhow!("the id '{name}' was not there before; the matches have changed"))
+        };
+        let [a, b] = names;
+        let places = [place(a)?, place(b)?];
+        let texts = [self.texts.read(places[0])?, self.texts.read(places[1])?];
+        let line = if self.json { object(names, places) } else { row.to_vec() };
+        Ok(Match { line, texts })
+    }
+
+    /// Writes those that are similar, and says how many.
+    fn write(self, matches: &[Match], out: &mut impl Write) -> anyhow::Result<u64> {
+        let value = |found: &Match| {
+            let [a, b] = &found.texts;
+            self.measure.of(a, b)
+        };
+        let values: Vec<f64> = matches.par_iter().with_max_len(1).map(value).collect();
+        let mut similar = 0;
+        for (Match { line, .. }, value) in matches.iter().zip(values) {
+            if self.measure.similar(value, self.threshold) {
+                similar += 1;
+                out.write_all(line)?;
+                if self.json { writeln!(out, ",\"value\":{value:?}}}")? } else { writeln!(out, "\t{value}")? }
+            }
+        }
+        Ok(similar)
+    }
+}
+
+/// The beginning of a JSON object.
+fn object(names: [&str; 2], places: [Place; 2]) -> Vec<u8> {
+    let mut line = format!("{{\"schema_version\":{SCHEMA_VERSION}").into_bytes();
+    for ((name, place), field) in names.iter().zip(places).zip(["id_a", "id_b"]) {
+        line.extend_from_slice(format!(",\"{field}\":").as_bytes());
+        if place.number {
+            line.extend_from_slice(name.as_bytes());
+        } else {
+            push_json_text(&mut line, name);
+        }
+    }
+    line
+}

@@ -1,0 +1,104 @@
+//! `fphash compare --matches`: of the matches of a store, those whose texts are similar.
+//!
+//! Fingerprints of short texts are near by chance, too; the texts themselves decide. Matches are read twice: once for the ids of
+//! the documents that are needed, whose texts then go to a temporary file, and once more to compare. In memory there are the ids,
+//! where each text stands, and the texts of one lot of lines. What is written does not depend on the number of threads, and
+//! nothing is written before it is known that every document is there.
+
+mod budget;
+mod collect;
+mod columns;
+mod ids;
+mod judge;
+mod texts;
+
+use std::ffi::OsStr;
+use std::io::{self, BufWriter, Write};
+
+use anyhow::{Context, bail};
+use fpstore_tools::common::Common;
+use fpstore_tools::documents::{DocumentOptions, Inputs};
+use fpstore_tools::exit::Outcome;
+use fpstore_tools::number::count_of;
+use fpstore_tools::rows::Rows;
+
+use super::threshold;
+use crate::args::CompareArgs;
+use budget::Budget;
+use columns::Columns;
+use ids::Ids;
+use judge::Judge;
+
+pub(super) fn run(args: &CompareArgs, matches: &OsStr, common: Common) -> anyhow::Result<Outcome> {
+    let Some(measure) = args.by else { bail!("--matches needs --by MEASURE") };
+    let threshold = threshold::of_measure(args.threshold, measure)?;
+    let columns = Columns::new(&args.id_columns)?;
+    if matches == "-" && args.documents.iter().any(|input| input == "-") {
+        bail!("standard input can be read only once; --matches and --documents both name it");
+    }
+    let directory = args.tmp_dir.as_deref();
+    if let Some(directory) = directory {
+        // A typing error shows at once, and not after an hour of reading.
+        std::fs::read_dir(directory).with_context(|| format!("--tmp-dir {}", directory.display()))?;
+    }
+    let options = DocumentOptions { temp_dir: args.tmp_dir.clone(), ..args.document_options.clone() };
+    let inputs = Inputs::new(&args.documents, &options)?;
+    let budget = Budget::new(args.memory);
+    let rows = Rows::open(matches, directory)?;
+    let ids = wanted(&rows, columns, budget)?;
+
+    let normalise = args.features.normalise.clone().unwrap_or_default();
+    let collect = collect::Collect { inputs: &inputs, normalise: &normalise, directory };
+    let texts = collect.texts(&ids, budget, common)?;
+    if texts.missing() {
+        complain(&rows, columns, &ids, &texts)?;
+    }
+
+    let judge = Judge { measure, threshold, columns, ids: &ids, texts: &texts, json: common.json };
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let (lines, similar) = judge.rows(&rows, budget.lot(&ids, measure), &mut out)?;
+    out.flush()?;
+    if common.shows_progress() {
+        let _ = writeln!(io::stderr().lock(), "{}, of which {similar} similar", count_of(lines, "match"));
+    }
+    Ok(if similar > 0 { Outcome::Done } else { Outcome::NothingFound })
+}
+
+/// The ids of all documents that are named in the matches.
+fn wanted(rows: &Rows, columns: Columns, budget: Budget) -> anyhow::Result<Ids> {
+    let mut ids = Ids::default();
+    let mut reader = rows.read()?;
+    while let Some(row) = reader.next_row()? {
+        let pair = match columns.of(row) {
+            Ok(pair) => pair,
+            Err(message) => return Err(reader.here().error(message)),
+        };
+        let [a, b] = pair.map(|id| ids.want(id, budget.ids()));
+        if !(a && b) {
+            return Err(reader.here().error(
+                "up to here, the ids alone need more than half of --memory; give more, or filter the matches in parts \
+                 (split -l)",
+            ));
+        }
+    }
+    Ok(ids)
+}
+
+/// Names the first line with an id that no document has.
+fn complain(rows: &Rows, columns: Columns, ids: &Ids, texts: &texts::Texts) -> anyhow::Result<()> {
+    let mut reader = rows.read()?;
+    while let Some(row) = reader.next_row()? {
+        let pair = columns.of(row).map_err(anyhow::Error::msg)?;
+        let missing = |id: &&str| ids.index(id).and_then(|index| texts.place(index)).is_none();
+        let message = pair.into_iter().find(missing).map(|id| {
+            format!(
+                "no document has the id '{id}'; name all inputs with --documents, and the columns of the ids with \
+                 --id-columns"
+            )
+        });
+        if let Some(message) = message {
+            return Err(reader.here().error(message));
+        }
+    }
+    Ok(())
+}

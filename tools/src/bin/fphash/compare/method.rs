@@ -1,0 +1,229 @@
+//! What two documents are compared by: fingerprints of simhash, signatures of MinHash, or sketches of Lucene's filter.
+
+use anyhow::{Context, bail};
+use fpsketch::compare::{distance, equal_bits, ratio};
+use fpsketch::{EMPTY, Lucene, LuceneTerm, MinHash, Simhash, SimhashPreset, estimate, packed};
+use fpstore_tools::sketching::SimhashOptions;
+
+use super::side::Side;
+use super::threshold;
+use crate::args::{CompareArgs, SignatureOptions};
+use crate::minhash::LUCENE;
+
+/// Digits of a place of a signature.
+const PLACE: usize = 8;
+
+/// How sketches are made and compared.
+#[derive(Clone, Debug)]
+pub(super) enum Method {
+    Simhash(Simhash),
+    MinHash(MinHash),
+    Lucene(Lucene),
+}
+
+/// What came of a comparison.
+#[derive(Clone, Debug)]
+pub(super) struct Compared {
+    /// The two sketches in hexadecimal digits, as `fphash simhash` and `fphash minhash` write them.
+    pub(super) hex: [String; 2],
+    /// Bits that differ, or places.
+    pub(super) distance: usize,
+    pub(super) similarity: f64,
+    /// Of an estimate.
+    pub(super) standard_error: Option<f64>,
+}
+
+impl Method {
+    pub(super) fn new(args: &CompareArgs) -> anyhow::Result<Self> {
+        if !args.minhash {
+            let preset = args.preset.parse().context("--preset (definitions of MinHash go with --minhash)")?;
+            let (weights, features) = (args.weights.clone(), args.features.clone());
+            let options = SimhashOptions { preset: Some(preset), weights, features, ..SimhashOptions::default() };
+            return Ok(Self::Simhash(options.simhash(args.width)?));
+        }
+        if args.preset == LUCENE {
+            let mut lucene = Lucene::default();
+            if let Some(features) = args.features.features {
+                lucene = lucene.with_features(features);
+            }
+            if let Some(normalise) = &args.features.normalise {
+                lucene = lucene.with_normalise(normalise.clone());
+            }
+            return Ok(Self::Lucene(lucene));
+        }
+        let (preset, features) = (args.preset.clone(), args.features.clone());
+        let options = SignatureOptions { preset, num_perm: args.num_perm, seed: 1, features };
+        Ok(Self::MinHash(options.minhash()?))
+    }
+
+    /// Hexadecimal digits of a sketch, if it can be given as such.
+    pub(super) fn digits(&self) -> Option<usize> {
+        match self {
+            Self::Simhash(simhash) => Some(simhash.width().div_ceil(4) as usize),
+            Self::MinHash(minhash) => Some(PLACE * minhash.places()),
+            Self::Lucene(_) => None,
+        }
+    }
+
+    /// From which similarity on two are similar where nobody says it.
+    pub(super) fn usual_threshold(&self) -> f64 {
+        if let Self::Simhash(_) = self { threshold::FINGERPRINTS } else { threshold::SIGNATURES }
+    }
+
+    pub(super) fn compare(&self, a: &Side, b: &Side) -> anyhow::Result<Compared> {
+        match self {
+            Self::Simhash(simhash) => {
+                let (a, b) = (fingerprint(simhash, a)?, fingerprint(simhash, b)?);
+                Ok(fingerprints(simhash, a, b))
+            }
+            Self::MinHash(minhash) => signatures(&signature(minhash, a)?, &signature(minhash, b)?),
+            Self::Lucene(lucene) => sketches(lucene, a, b),
+        }
+    }
+
+    /// Whether what was compared is similar. bkdr's own code asks for more equal bits than the threshold, not for as many.
+    #[allow(clippy::cast_precision_loss, reason = "at most 128 bits")]
+    pub(super) fn similar(&self, compared: &Compared, threshold: f64) -> bool {
+        match self {
+            Self::Simhash(simhash) if simhash.preset() == SimhashPreset::Bkdr => {
+                let width = f64::from(simhash.width());
+                width - compared.distance as f64 > width * threshold
+            }
+            _ => compared.similarity >= threshold,
+        }
+    }
+}
+
+/// The fingerprint of a document, or the one that was given.
+fn fingerprint(simhash: &Simhash, side: &Side) -> anyhow::Result<u128> {
+    match side {
+        // The Java code of bkdr joins the lines of a file without anything between them.
+        Side::Document(text) if simhash.preset() == SimhashPreset::Bkdr => {
+            Ok(simhash.fingerprint(text.replace(['\n', '\r'], "").as_str().into()))
+        }
+        Side::Document(text) => Ok(simhash.fingerprint(text.as_str().into())),
+        Side::Digits(digits) => {
+            let number = u128::from_str_radix(digits, 16).with_context(|| digits.clone())?;
+            if number.checked_shr(simhash.width()).is_some_and(|above| above > 0) {
+                bail!("{digits}: a fingerprint of {} bits is not as large as that", simhash.width());
+            }
+            Ok(number)
+        }
+    }
+}
+
+fn fingerprints(simhash: &Simhash, a: u128, b: u128) -> Compared {
+    let width = simhash.width();
+    let digits = width.div_ceil(4) as usize;
+    let similarity = match simhash.preset() {
+        // What the article behind them calls so.
+        SimhashPreset::StringHash | SimhashPreset::StringHashJava => ratio(a, b),
+        _ => equal_bits(a, b, width),
+    };
+    let hex = [a, b].map(|fingerprint| format!("{fingerprint:0digits$x}"));
+    Compared { hex, distance: distance(a, b) as usize, similarity, standard_error: None }
+}
+
+/// The signature of a document, or the one that was given.
+fn signature(minhash: &MinHash, side: &Side) -> anyhow::Result<Vec<u32>> {
+    match side {
+        Side::Document(text) => Ok(minhash.signature(text.as_str().into())),
+        Side::Digits(digits) => {
+            let places = digits.as_bytes().chunks(PLACE).map(|place| {
+                let place = std::str::from_utf8(place)?;
+                Ok(u32::from_str_radix(place, 16)?)
+            });
+            places.collect()
+        }
+    }
+}
+
+fn signatures(a: &[u32], b: &[u32]) -> anyhow::Result<Compared> {
+    let Some(similarity) = estimate::matching(a, b) else { bail!("the signatures have no places in common") };
+    let hex = [a, b].map(|signature| packed(signature, u32::BITS).iter().map(|byte| format!("{byte:02x}")).collect());
+    let distance = a.iter().zip(b).filter(|(a, b)| a != b).count();
+    let empty = |signature: &[u32]| signature.iter().all(|place| *place == EMPTY);
+    // That there is nothing to compare is certain.
+    let error = if empty(a) || empty(b) { 0.0 } else { estimate::standard_error(similarity, a.len()) };
+    Ok(Compared { hex, distance, similarity, standard_error: Some(error) })
+}
+
+fn sketches(lucene: &Lucene, a: &Side, b: &Side) -> anyhow::Result<Compared> {
+    let (Side::Document(a), Side::Document(b)) = (a, b) else { bail!("{LUCENE} compares documents only") };
+    let (a, b) = (lucene.sketch(a.as_str().into()), lucene.sketch(b.as_str().into()));
+    let terms = [&a, &b].map(|sketch| sketch.terms().collect::<Vec<LuceneTerm>>());
+    let [of_a, of_b] = &terms;
+    let places = of_a.len().max(of_b.len());
+    let equal = of_a.iter().zip(of_b).filter(|(a, b)| a == b).count();
+    // Where both are empty there is nothing in which they differ.
+    let similarity = a.jaccard(&b).unwrap_or(1.0);
+    let hex = terms.map(|terms| terms.iter().flatten().map(|unit| format!("{unit:04x}")).collect());
+    let error = if places == 0 { 0.0 } else { estimate::standard_error(similarity, places) };
+    Ok(Compared { hex, distance: places - equal, similarity, standard_error: Some(error) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fpsketch::MinHashPreset;
+
+    fn document(text: &str) -> Side {
+        Side::Document(text.to_owned())
+    }
+
+    fn digits(text: &str) -> Side {
+        Side::Digits(text.to_owned())
+    }
+
+    #[test]
+    fn bkdr_joins_lines_and_wants_more_than_the_threshold() {
+        let bkdr = |width| Method::Simhash(Simhash::new(SimhashPreset::Bkdr).with_width(width).unwrap());
+        let text = "教育/v 公平/an 是/vshi 社会/n 公平/a 重要/a 基础/n";
+        let broken = document(&text.replace('公', "\r\n公"));
+        let compared = bkdr(64).compare(&document(text), &broken).unwrap();
+        assert_eq!(compared.hex[0], compared.hex[1]);
+        assert_eq!(compared.hex[0], "00000000000a3a87");
+        // 7 of 8 bits are 0.875: as many as that are not enough.
+        let compared = bkdr(8).compare(&digits("ff"), &digits("fe")).unwrap();
+        assert!(!bkdr(8).similar(&compared, 0.875) && bkdr(8).similar(&compared, 0.874));
+        let native = Method::Simhash(Simhash::new(SimhashPreset::Native));
+        let compared = native.compare(&digits("00000000000000ff"), &digits("000000000000000f")).unwrap();
+        assert_eq!((compared.distance, compared.similarity), (4, 0.9375));
+        assert!(native.similar(&compared, 0.9375));
+    }
+
+    #[test]
+    fn fingerprints_that_are_too_large() {
+        let odd = Method::Simhash(Simhash::new(SimhashPreset::Bkdr).with_width(5).unwrap());
+        assert_eq!(odd.digits(), Some(2));
+        assert!(odd.compare(&digits("1f"), &digits("00")).is_ok());
+        assert!(
+            odd.compare(&digits("20"), &digits("00")).unwrap_err().to_string().contains("20: a fingerprint of 5 bits")
+        );
+    }
+
+    #[test]
+    fn signatures_as_digits_and_as_documents() {
+        let minhash = Method::MinHash(MinHash::new(MinHashPreset::Native, 16, 1).unwrap());
+        let (a, b) = (document("one two three four five six seven"), document("one two three four five six eight"));
+        let compared = minhash.compare(&a, &b).unwrap();
+        let again = minhash.compare(&digits(&compared.hex[0]), &b).unwrap();
+        assert_eq!((again.hex, again.distance), (compared.hex, compared.distance));
+        assert!((compared.similarity - (16 - compared.distance) as f64 / 16.0).abs() < 1e-12);
+        let empty = minhash.compare(&document(""), &document(" ")).unwrap();
+        assert_eq!((empty.distance, empty.similarity, empty.standard_error), (0, 1.0, Some(0.0)));
+    }
+
+    #[test]
+    fn sketches_of_lucene() {
+        let lucene = Method::Lucene(Lucene::default());
+        let (a, b) = (document("a b c d e f g"), document("a b c d e f h"));
+        let compared = lucene.compare(&a, &b).unwrap();
+        assert_eq!(compared.hex[0].len(), 512 * 32);
+        assert!((compared.similarity - (512 - compared.distance) as f64 / 512.0).abs() < 1e-12);
+        let none = lucene.compare(&document(""), &document("")).unwrap();
+        assert_eq!((none.distance, none.similarity), (0, 1.0));
+        let one = lucene.compare(&document(""), &a).unwrap();
+        assert_eq!((one.distance, one.similarity), (512, 0.0));
+    }
+}

@@ -1,0 +1,66 @@
+//! `fphash health`: whether every bit of fingerprints tells something.
+//!
+//! One pass over any number of fingerprints, in bounded memory. Exact, over all records: how often each bit is 1, how often each
+//! two are 1 together, and how many fingerprints are all zeros or all ones; from these follow dead, constant, mirrored, biased
+//! and correlated bits and the mean distance. From samples: how many distinct values there are, which one is the most frequent, and
+//! how the distances spread. Bits are numbered from 0, the most significant one. What comes out does not depend on the number
+//! of threads.
+
+mod advice;
+mod bits;
+mod counts;
+mod distinct;
+mod gather;
+mod grid;
+mod people;
+mod report;
+mod sample;
+mod transpose;
+
+use std::io::{self, Write};
+
+use anyhow::bail;
+use fpstore::Fingerprint;
+use fpstore_tools::common::Common;
+use fpstore_tools::exit::Outcome;
+use fpstore_tools::input::{Input, Source};
+use fpstore_tools::progress::Progress;
+use fpstore_tools::with_width;
+
+use crate::args::HealthArgs;
+use gather::{Gathered, Inputs};
+use report::Report;
+
+/// Width where nothing tells it.
+const WIDTH: u32 = 64;
+
+pub(crate) fn run(args: &HealthArgs, common: Common) -> anyhow::Result<Outcome> {
+    let sources: Vec<Source> = args.inputs.iter().map(|name| Source::new(name)).collect();
+    if sources.iter().filter(|source| **source == Source::Standard).count() > 1 {
+        bail!("standard input can be read only once");
+    }
+    let mut total = Some(0);
+    for source in &sources {
+        args.options.format_of(source)?;
+        let length = source.length()?;
+        total = total.zip(length).map(|(total, length)| total + length);
+    }
+    let progress = if common.shows_progress() { Progress::bytes(total) } else { Progress::hidden() };
+    let first = sources.first().map(|source| Input::open(source, &args.options, &progress)).transpose()?;
+    let width = args.width.or(first.as_ref().and_then(Input::width)).unwrap_or(WIDTH);
+    let inputs = Inputs { sources: &sources, options: &args.options, first, progress };
+    with_width!(width, F => look::<F>(inputs, common))
+}
+
+fn look<F: Fingerprint>(inputs: Inputs<'_>, common: Common) -> anyhow::Result<Outcome> {
+    let gathered: Gathered<F> = inputs.gather()?;
+    let report = Report::new(&gathered);
+    let mut out = io::stdout().lock();
+    if common.json {
+        fpstore_tools::report::json(&mut out, &report)?;
+    } else {
+        people::write(&report, grid::Pen::of_locale(), &mut out)?;
+    }
+    out.flush()?;
+    Ok(if report.sound == Some(false) { Outcome::Damaged } else { Outcome::Done })
+}

@@ -1,0 +1,119 @@
+//! What a document says: a text, or tokens.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Unexpected, Visitor};
+
+use super::TOKEN_LIMIT;
+use crate::input::Selection;
+
+/// What a document says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// A text that is still to be cut into features.
+    Text(String),
+    /// Tokens, each of which is a feature as it is.
+    Tokens(Vec<String>),
+}
+
+impl Content {
+    /// Bytes of the text, or of all tokens.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::Text(text) => text.len() as u64,
+            Self::Tokens(tokens) => tokens.iter().map(|token| token.len() as u64).sum(),
+        }
+    }
+}
+
+/// What a column holds of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Tokens,
+}
+
+/// The columns that documents are read from.
+#[derive(Clone, Debug)]
+pub(super) struct Columns {
+    pub(super) kind: Kind,
+    pub(super) selection: Selection,
+}
+
+/// Refuses more tokens than are read.
+pub(super) fn check_tokens(count: usize) -> Result<(), String> {
+    if count > TOKEN_LIMIT {
+        return Err(format!("the document has more than {TOKEN_LIMIT} tokens, the most that are read"));
+    }
+    Ok(())
+}
+
+/// Bytes that are not a text of UTF-8 from an offset on.
+pub(super) fn not_utf8(offset: usize, of: &str) -> String {
+    format!("not UTF-8 at byte offset {offset}{of}; convert it, for example with iconv -f LATIN1 -t UTF-8")
+}
+
+/// The value in a JSON object, or `null`.
+impl<'de> DeserializeSeed<'de> for Kind {
+    type Value = Option<Content>;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Kind {
+    type Value = Option<Content>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Text => "a text, which is a string",
+            Self::Tokens => "tokens, which are an array of strings",
+        })
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        match self {
+            Self::Text => Ok(Some(Content::Text(text.to_owned()))),
+            Self::Tokens => Err(E::invalid_type(Unexpected::Other("a string"), &self)),
+        }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
+        if self == Self::Text {
+            return Err(A::Error::invalid_type(Unexpected::Seq, &self));
+        }
+        let mut tokens = Vec::new();
+        while let Some(token) = array.next_element_seed(Token)? {
+            tokens.push(token);
+            check_tokens(tokens.len()).map_err(A::Error::custom)?;
+        }
+        Ok(Some(Content::Tokens(tokens)))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+}
+
+/// An element of an array of tokens.
+struct Token;
+
+impl<'de> DeserializeSeed<'de> for Token {
+    type Value = String;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Token {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a token, which is a string")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<String, E> {
+        Ok(text.to_owned())
+    }
+}

@@ -1,0 +1,309 @@
+//! Something is made of every document: one thread reads, all others work, and the results come in the order of the input.
+//!
+//! Documents in flight are those that wait in the queue, those of the lot that is worked on, and what is made of the
+//! JSON of such a lot: a third of the memory each. Beside them there is the buffer of what is being read, as long as one
+//! document.
+
+use std::thread;
+
+use anyhow::Context;
+use rayon::prelude::*;
+
+use super::content::Columns;
+use super::item::Item;
+use super::queue::{Filler, Lot, queue};
+use super::reader::Reader;
+use super::{Document, Inputs};
+use crate::progress::Progress;
+
+/// Shares of the memory for documents: in the queue, in work, and once more as they are when they are parsed.
+const SHARES: u64 = 3;
+
+/// Most documents that a thread takes at once.
+const PIECE: usize = 16;
+
+/// How much was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Number of documents.
+    pub documents: u64,
+    /// Bytes of their texts, or of their tokens.
+    pub bytes: u64,
+}
+
+/// Calls `make` with every document, on all threads of the pool, and `take` with the results, many at a time, in the order of
+/// the input. A call of `take` has the results of all documents that were there: it is a good moment to write what
+/// there is, since the next ones may take long to come.
+///
+/// Documents in flight take at most `memory` bytes or so, or as much as it takes for a single one that is larger.
+///
+/// # Errors
+///
+/// The first in the order of the input: where it cannot be read or holds something that is no document, of `make` (both name
+/// the place) or of `take`. `take` has then been given all results before it. When the user wants the program to end.
+pub fn each<T: Send>(
+    inputs: &Inputs,
+    memory: u64,
+    progress: &Progress,
+    make: impl Fn(Document) -> anyhow::Result<T> + Sync,
+    take: impl FnMut(Vec<T>) -> anyhow::Result<()>,
+) -> anyhow::Result<Counts> {
+    let columns = inputs.options.columns();
+    let (inputs, progress) = (inputs.clone(), progress.clone());
+    flow(memory, move |filler| read(&inputs, &progress, filler), &columns, make, take)
+}
+
+/// Reads all inputs to their end, as long as anybody wants to have them.
+fn read(inputs: &Inputs, progress: &Progress, filler: &Filler<Item>) -> anyhow::Result<()> {
+    for file in inputs.files() {
+        let (source, format) = file?;
+        let mut reader = Reader::open(&source, format, &inputs.options, progress)?;
+        while let Some(item) = reader.next_item()? {
+            let cost = item.cost();
+            if !filler.push(item, cost) {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// As [`each`], of what `read` puts into the queue.
+fn flow<T: Send>(
+    memory: u64,
+    read: impl FnOnce(&Filler<Item>) -> anyhow::Result<()> + Send + 'static,
+    columns: &Columns,
+    make: impl Fn(Document) -> anyhow::Result<T> + Sync,
+    mut take: impl FnMut(Vec<T>) -> anyhow::Result<()>,
+) -> anyhow::Result<Counts> {
+    let (filler, taker) = queue(memory / SHARES);
+    // Nobody waits for it: it may itself wait for an input that never ends, when nobody wants to have more of it.
+    let reading = thread::Builder::new().name("reading".to_owned()).spawn(move || {
+        let end = read(&filler);
+        filler.end(end);
+    });
+    reading.context("cannot start the thread that reads")?;
+
+    let work = |item: Item| {
+        let (place, document) = item.document(columns)?;
+        let bytes = document.content.bytes();
+        Ok((bytes, make(document).with_context(|| place.to_string())?))
+    };
+    let mut counts = Counts::default();
+    loop {
+        let Lot { items, end } = taker.take()?;
+        let results: Vec<anyhow::Result<(u64, T)>> = items.into_par_iter().with_max_len(PIECE).map(work).collect();
+        let mut made = Vec::with_capacity(results.len());
+        let mut failed = None;
+        for result in results {
+            match result {
+                Ok((bytes, result)) => {
+                    counts.bytes += bytes;
+                    made.push(result);
+                }
+                Err(error) => {
+                    failed = Some(error);
+                    break;
+                }
+            }
+        }
+        counts.documents += made.len() as u64;
+        if !made.is_empty() {
+            take(made)?;
+        }
+        match (failed, end) {
+            (Some(error), _) | (None, Some(Err(error))) => return Err(error),
+            (None, Some(Ok(()))) => return Ok(counts),
+            (None, None) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::item::{Location, Raw};
+    use super::super::testing::document;
+    use super::super::{Content, DocumentId, DocumentOptions};
+    use super::*;
+    use crate::input::Place;
+    use anyhow::bail;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+    use std::sync::mpsc::channel;
+
+    const MEMORY: u64 = 1 << 20;
+
+    /// Number and length of the text.
+    fn measured(document: &Document) -> (u64, usize) {
+        match (&document.id, &document.content) {
+            (DocumentId::Number(number), Content::Text(text)) => (*number, text.len()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Documents whose numbers and lengths are known.
+    fn item(number: u64) -> Item {
+        let place = Place { input: "made".into(), unit: "record", number };
+        let raw = Raw::Cells(DocumentId::Number(number), vec![b'x'; length(number)]);
+        Item { place: Location::At(place), raw }
+    }
+
+    fn length(number: u64) -> usize {
+        usize::try_from(number * 7919 % 3000).unwrap()
+    }
+
+    fn columns() -> Columns {
+        DocumentOptions::default().columns()
+    }
+
+    /// Writes a file and reads it with pools of several sizes: the results, which are the numbers of the documents, and
+    /// the result of it all have to be the same.
+    fn with_pools(text: &str, bad: u64, full: usize) -> (Vec<u64>, Result<Counts, String>) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.ndjson");
+        std::fs::write(&path, text).unwrap();
+        let inputs = Inputs::new(&[path.into()], &DocumentOptions::default()).unwrap();
+        let once = |memory| {
+            let mut taken = Vec::new();
+            let make = |document: Document| {
+                let (number, _) = measured(&document);
+                if number >= bad { bail!("number {number} is bad") } else { Ok(number) }
+            };
+            let take = |lot: Vec<u64>| {
+                for number in lot {
+                    if taken.len() == full {
+                        bail!("full");
+                    }
+                    taken.push(number);
+                }
+                Ok(())
+            };
+            let result = each(&inputs, memory, &Progress::hidden(), make, take);
+            let prefix = format!("{}/", dir.path().display());
+            (taken, result.map_err(|error| format!("{error:#}").replace(&prefix, "")))
+        };
+        let first = once(u64::MAX);
+        for threads in [1, 2, 7] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            for memory in [0, 100_000, MEMORY] {
+                assert!(pool.install(|| once(memory)) == first, "{threads} threads, {memory} bytes");
+            }
+        }
+        first
+    }
+
+    fn lines(numbers: impl Iterator<Item = u64>) -> String {
+        numbers
+            .map(|number| format!("{{\"id\":{number},\"text\":\"{}\"}}\n", "x".repeat(length(number) / 50)))
+            .collect()
+    }
+
+    #[test]
+    fn neither_results_nor_errors_depend_on_the_threads() {
+        const NUMBER: u64 = 9000;
+        let text = lines(0..NUMBER);
+        let numbers = |end| (0..end).collect::<Vec<u64>>();
+        let bytes = (0..NUMBER).map(|number| length(number) as u64 / 50).sum();
+        let never = usize::MAX;
+        assert_eq!(with_pools("", 0, 0), (vec![], Ok(Counts::default())));
+        assert_eq!(with_pools(&text, NUMBER, never), (numbers(NUMBER), Ok(Counts { documents: NUMBER, bytes })));
+        let bad = Err("a.ndjson: line 8001: number 8000 is bad".to_owned());
+        assert_eq!(with_pools(&text, 8000, never), (numbers(8000), bad.clone()));
+        let (full, numbers_of_full) = (Err("full".to_owned()), numbers(700));
+        assert_eq!(with_pools(&text, 8000, 700), (numbers_of_full.clone(), full.clone()));
+        assert_eq!(with_pools(&text, 700, 700).1, Err("a.ndjson: line 701: number 700 is bad".to_owned()));
+        // Whether it is found by the thread that reads (a line without an end) or later.
+        let wrong = format!("{text}{{\"text\":\"a\n{}", lines(0..10));
+        let message = "a.ndjson: line 9001: EOF while parsing a string (column 10)";
+        assert_eq!(with_pools(&wrong, NUMBER, never), (numbers(NUMBER), Err(message.to_owned())));
+        assert_eq!(with_pools(&wrong, 8000, never), (numbers(8000), bad));
+        assert_eq!(with_pools(&wrong, NUMBER, 700), (numbers_of_full, full));
+    }
+
+    #[test]
+    fn what_is_wrong_with_reading_comes_after_what_was_read() {
+        let read = |filler: &Filler<Item>| {
+            assert!((0..5000).all(|number| filler.push(item(number), 1)));
+            bail!("the disk is gone")
+        };
+        let mut taken = Vec::new();
+        let take = |lot: Vec<_>| {
+            taken.extend(lot);
+            Ok(())
+        };
+        let error = flow(MEMORY, read, &columns(), |document| Ok(measured(&document).0), take).unwrap_err();
+        assert_eq!(error.to_string(), "the disk is gone");
+        assert!(taken.into_iter().eq(0..5000));
+        let panics = |_: &Filler<Item>| panic!("a mistake, made on purpose");
+        let error = flow(MEMORY, panics, &columns(), Ok, |_| Ok(())).unwrap_err();
+        assert_eq!(error.to_string(), "reading the input has broken off");
+    }
+
+    #[test]
+    fn a_generator_without_end_is_left_when_nobody_wants_more() {
+        let (live, most) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        let (ended, end) = channel();
+        let read = {
+            let (live, most) = (Arc::clone(&live), Arc::clone(&most));
+            move |filler: &Filler<Item>| {
+                let mut numbers = 0..;
+                let wanted = |number| {
+                    let item = item(number);
+                    most.fetch_max(live.fetch_add(length(number) as u64, SeqCst), SeqCst);
+                    let cost = item.cost();
+                    filler.push(item, cost)
+                };
+                assert!(!numbers.all(wanted));
+                Ok(ended.send(())?)
+            }
+        };
+        let make = |document: Document| {
+            let (number, length) = measured(&document);
+            drop(document);
+            live.fetch_sub(length as u64, SeqCst);
+            Ok(number)
+        };
+        let mut taken = 0;
+        let take = |lot: Vec<u64>| {
+            assert!(lot.iter().copied().eq(taken..taken + lot.len() as u64));
+            taken += lot.len() as u64;
+            if taken < 50_000 { Ok(()) } else { bail!("enough") }
+        };
+        let error = flow(MEMORY, read, &columns(), make, take).unwrap_err();
+        assert_eq!(error.to_string(), "enough");
+        end.recv().unwrap();
+        let most = most.load(SeqCst);
+        assert!(most < MEMORY, "{most} bytes in flight");
+    }
+
+    #[test]
+    fn documents_that_are_there_are_not_kept_waiting() {
+        // The next one is read only when the one before it has been taken.
+        let (taken, again) = channel();
+        let read = move |filler: &Filler<Item>| {
+            for number in 0..100 {
+                assert!(filler.push(item(number), 1));
+                assert_eq!(again.recv().unwrap(), [number]);
+            }
+            Ok(())
+        };
+        let take = |lot: Vec<u64>| Ok(taken.send(lot)?);
+        let counts = flow(MEMORY, read, &columns(), |document| Ok(measured(&document).0), take).unwrap();
+        assert_eq!(counts.documents, 100);
+    }
+
+    #[test]
+    fn errors_keep_their_cause() {
+        let read = |filler: &Filler<Item>| {
+            assert!(filler.push(item(1), 1));
+            Ok(())
+        };
+        let make = |made: Document| {
+            assert_eq!(made, document(DocumentId::Number(1), &"x".repeat(length(1))));
+            Err::<(), _>(crate::interrupt::Interrupted.into())
+        };
+        let error = flow(MEMORY, read, &columns(), make, |_| Ok(())).unwrap_err();
+        assert!(error.is::<crate::interrupt::Interrupted>());
+        assert_eq!(format!("{error:#}"), "made: record 1: stopped");
+    }
+}

@@ -1,0 +1,181 @@
+//! Documents in Parquet files, of which only the two columns are read that matter.
+//!
+//! | column | types |
+//! |---|---|
+//! | text | STRING, BYTE_ARRAY (read as UTF-8) |
+//! | tokens | LIST of those |
+//! | id | any integer (a negative one is refused), STRING, BYTE_ARRAY; null is as good as none |
+//!
+//! So few rows are decoded at a time that they are some megabytes on average; texts stay in the pages that they came in
+//! until they are given away one after another.
+
+use std::path::Path;
+use std::str;
+use std::sync::Arc;
+
+use anyhow::anyhow;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BinaryViewArray, ListArray, StringViewArray};
+use arrow_schema::DataType;
+
+use super::content::{Columns, Kind, check_tokens, not_utf8};
+use super::item::Raw;
+use super::reader::too_long;
+use super::{DOCUMENT_LIMIT, DocumentId};
+use crate::input::parquet::columns::{Ids, check_id};
+use crate::input::parquet::{Batches, Table};
+use crate::input::{Selection, Source};
+use crate::progress::Progress;
+
+/// Bytes that are decoded at a time, if documents are as long as the average.
+const BATCH_BYTES: u64 = 8 << 20;
+
+/// Rows that are decoded at a time, at most.
+const BATCH: usize = 1024;
+
+/// The rows of a file.
+#[derive(Debug)]
+pub(super) struct Rows {
+    batches: Batches<(Contents, Ids)>,
+    selection: Selection,
+}
+
+impl Rows {
+    /// Opens an input and looks at its columns.
+    pub(super) fn open(
+        source: &Source,
+        columns: &Columns,
+        temp_dir: Option<&Path>,
+        progress: &Progress,
+    ) -> anyhow::Result<Self> {
+        let table = Table::open(source, temp_dir, progress)?;
+        Self::of(table, columns).map_err(|message| anyhow!("{}: {message}", source.name()))
+    }
+
+    fn of(table: Table, Columns { kind, selection }: &Columns) -> Result<Self, String> {
+        let (value, id) = table.find(selection)?;
+        table.checked(value, |data_type| check(*kind, data_type))?;
+        if let Some(id) = id {
+            table.checked(id, check_id)?;
+        }
+        let wanted: Vec<usize> = [value].into_iter().chain(id).collect();
+        let rows = BATCH_BYTES / table.bytes_per_row(&wanted).max(1);
+        let rows = usize::try_from(rows).map_or(BATCH, |rows| rows.clamp(1, BATCH));
+        let batches = table.batches(&wanted, rows, |columns| match columns {
+            [value, id] => Ok((Contents::of(value)?, Ids::of(id)?)),
+            [value] => Ok((Contents::of(value)?, Ids::None)),
+            _ => Err("the file has lost a column".to_owned()),
+        })?;
+        Ok(Self { batches, selection: selection.clone() })
+    }
+
+    /// Number of the row that [`Self::next_raw`] gave last, or failed on; the first is 1.
+    pub(super) fn number(&self) -> u64 {
+        self.batches.number()
+    }
+
+    /// The next row.
+    pub(super) fn next_raw(&mut self) -> Result<Option<Raw>, String> {
+        if !self.batches.advance()? {
+            return Ok(None);
+        }
+        let ((contents, ids), row) = self.batches.row()?;
+        let id = ids.get(row)?;
+        self.selection.check_id(id.is_none())?;
+        let id = DocumentId::typed(id)?;
+        let missing = || self.selection.no_value();
+        match contents {
+            Contents::Texts(texts) => text(texts.get(row).ok_or_else(missing)?, id),
+            Contents::Tokens(lists, texts) if lists.is_valid(row) => tokens(lists, texts, row, id),
+            Contents::Tokens(..) => Err(missing()),
+        }
+        .map(Some)
+    }
+}
+
+/// Refuses types that documents cannot be of.
+fn check(kind: Kind, data_type: &DataType) -> Result<(), String> {
+    let is_text = |data_type: &DataType| matches!(data_type, DataType::Utf8 | DataType::Binary);
+    match (kind, data_type) {
+        (Kind::Text, text) if is_text(text) => Ok(()),
+        (Kind::Tokens, DataType::List(item)) if is_text(item.data_type()) => Ok(()),
+        (Kind::Text, DataType::List(_)) => {
+            Err("documents are texts, these are lists; ready-made tokens are read with --tokens-column".to_owned())
+        }
+        (Kind::Text, other) => Err(format!("documents are texts, these are {other}")),
+        (Kind::Tokens, other) => Err(format!("tokens are lists of texts, these are {other}")),
+    }
+}
+
+/// The documents of a batch.
+#[derive(Debug)]
+enum Contents {
+    Texts(Texts),
+    Tokens(ListArray, Texts),
+}
+
+impl Contents {
+    fn of(column: &ArrayRef) -> Result<Self, String> {
+        match column.data_type() {
+            DataType::List(_) => {
+                let lists = column.as_list::<i32>();
+                Ok(Self::Tokens(lists.clone(), Texts::of(lists.values())?))
+            }
+            _ => Texts::of(column).map(Self::Texts),
+        }
+    }
+}
+
+/// A column of texts.
+#[derive(Debug)]
+enum Texts {
+    Text(StringViewArray),
+    Bytes(BinaryViewArray),
+}
+
+impl Texts {
+    fn of(column: &Arc<dyn Array>) -> Result<Self, String> {
+        match column.data_type() {
+            DataType::Utf8View => Ok(Self::Text(column.as_string_view().clone())),
+            DataType::BinaryView => Ok(Self::Bytes(column.as_binary_view().clone())),
+            other => Err(format!("documents cannot be {other}")),
+        }
+    }
+
+    /// The text of a row; nothing where it is null.
+    fn get(&self, row: usize) -> Option<&[u8]> {
+        match self {
+            Self::Text(column) if row < column.len() && column.is_valid(row) => Some(column.value(row).as_bytes()),
+            Self::Bytes(column) if row < column.len() && column.is_valid(row) => Some(column.value(row)),
+            _ => None,
+        }
+    }
+}
+
+/// The text of a row.
+fn text(text: &[u8], id: DocumentId) -> Result<Raw, String> {
+    if text.len() > DOCUMENT_LIMIT { Err(too_long()) } else { Ok(Raw::Cells(id, text.to_vec())) }
+}
+
+/// The tokens of a row.
+fn tokens(lists: &ListArray, texts: &Texts, row: usize, id: DocumentId) -> Result<Raw, String> {
+    let offset = |row: usize| lists.offsets().get(row).and_then(|offset| usize::try_from(*offset).ok()).unwrap_or(0);
+    let range = offset(row)..offset(row + 1);
+    check_tokens(range.len())?;
+    let mut length = 0;
+    let mut tokens = Vec::with_capacity(range.len());
+    for number in range {
+        let token = texts.get(number).ok_or("a token is null")?;
+        // A short page can hold one long token many times.
+        length += token.len();
+        if length > DOCUMENT_LIMIT {
+            return Err(too_long());
+        }
+        let token = str::from_utf8(token).map_err(|error| not_utf8(error.valid_up_to(), " of a token"))?;
+        tokens.push(token.to_owned());
+    }
+    Ok(Raw::Tokens(id, tokens))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,28 @@
+//! Takes the place of the module `parquet` in a build without that feature. The option that names the format and the
+//! ending of a file are refused before; so there never is such an input.
+
+use std::convert::Infallible;
+use std::path::Path;
+
+use super::content::Columns;
+use super::item::Raw;
+use crate::input::Source;
+use crate::progress::Progress;
+
+/// Never there.
+#[derive(Debug)]
+pub(super) struct Rows(Infallible);
+
+impl Rows {
+    pub(super) fn open(source: &Source, _: &Columns, _: Option<&Path>, _: &Progress) -> anyhow::Result<Self> {
+        anyhow::bail!("{}: this program was built without Parquet", source.name())
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        match self.0 {}
+    }
+
+    pub(super) fn next_raw(&mut self) -> Result<Option<Raw>, String> {
+        match self.0 {}
+    }
+}

@@ -1,0 +1,147 @@
+//! A JSON object of which two keys matter, what the record is about and its id; the rest is passed over without keeping
+//! it.
+//!
+//! An id is a number or a string. `null` is as good as none.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+
+use super::options::Selection;
+
+/// Reads one line. What the record is about is read by `value`, and has to be there.
+pub(crate) fn record<'a, T, V>(line: &'a [u8], selection: &Selection, value: V) -> Result<(T, Option<Id<'a>>), String>
+where
+    V: DeserializeSeed<'a, Value = Option<T>> + Copy,
+{
+    let mut json = serde_json::Deserializer::from_slice(line);
+    let record = Object(selection, value).deserialize(&mut json);
+    let record = record.and_then(|record| json.end().map(|()| record));
+    let (value, id) = record.map_err(|error| describe(&error))?;
+    let value = value.ok_or_else(|| selection.no_value())?;
+    selection.check_id(id.is_none())?;
+    Ok((value, id))
+}
+
+/// A line is the whole text: its own line number (always 1) would only confuse.
+pub(super) fn describe(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" at line 1 column ") {
+        Some((message, "0")) => message.to_owned(),
+        Some((message, column)) => format!("{message} (column {column})"),
+        None => text,
+    }
+}
+
+/// The whole object.
+struct Object<'s, V>(&'s Selection, V);
+
+impl<'de, T, V: DeserializeSeed<'de, Value = Option<T>> + Copy> DeserializeSeed<'de> for Object<'_, V> {
+    type Value = (Option<T>, Option<Id<'de>>);
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de, T, V: DeserializeSeed<'de, Value = Option<T>> + Copy> Visitor<'de> for Object<'_, V> {
+    type Value = (Option<T>, Option<Id<'de>>);
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let Self(selection, seed) = self;
+        let (mut value, mut id) = (None, None);
+        while let Some(key) = map.next_key_seed(Key(selection))? {
+            let (twice, name) = match key {
+                Column::Value => (value.replace(map.next_value_seed(seed)?).is_some(), &selection.value),
+                Column::Id => (id.replace(map.next_value_seed(IdValue)?).is_some(), &selection.id),
+                Column::Other => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            if twice {
+                return Err(A::Error::custom(format!("the key \"{name}\" occurs twice")));
+            }
+        }
+        Ok((value.flatten(), id.flatten()))
+    }
+}
+
+/// What a key names.
+enum Column {
+    Value,
+    Id,
+    Other,
+}
+
+/// A key of the object.
+struct Key<'a>(&'a Selection);
+
+impl<'de> DeserializeSeed<'de> for Key<'_> {
+    type Value = Column;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Column, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Key<'_> {
+    type Value = Column;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E: Error>(self, key: &str) -> Result<Column, E> {
+        Ok(if key == self.0.value {
+            Column::Value
+        } else if key == self.0.id {
+            Column::Id
+        } else {
+            Column::Other
+        })
+    }
+}
+
+/// An id.
+pub(crate) enum Id<'de> {
+    Number(u64),
+    Text(Cow<'de, str>),
+}
+
+/// An id as a number or as a string, or `null`.
+struct IdValue;
+
+impl<'de> DeserializeSeed<'de> for IdValue {
+    type Value = Option<Id<'de>>;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for IdValue {
+    type Value = Option<Id<'de>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an unsigned 64-bit number or a string")
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
+        Ok(Some(Id::Number(number)))
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Some(Id::Text(Cow::Borrowed(text))))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Some(Id::Text(Cow::Owned(text.to_owned()))))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,134 @@
+//! A Parquet file that is open, and what it says of its columns, which are found by their names.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::anyhow;
+use arrow_array::ArrayRef;
+use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+
+use super::batches::Batches;
+use super::file::ParquetFile;
+use super::guard::guarded;
+use crate::input::options::no_column;
+use crate::input::{Selection, Source};
+use crate::progress::Progress;
+
+/// A file of which no row has been read.
+#[derive(Debug)]
+pub(crate) struct Table {
+    file: ParquetFile,
+    metadata: ArrowReaderMetadata,
+}
+
+impl Table {
+    /// Opens an input and looks at its columns.
+    pub(crate) fn open(source: &Source, temp_dir: Option<&Path>, progress: &Progress) -> anyhow::Result<Self> {
+        let file = ParquetFile::open(source, temp_dir, progress)?;
+        // What the program that wrote it noted beside does not count.
+        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        let metadata = guarded(|| ArrowReaderMetadata::load(&file, options));
+        let metadata = metadata.map_err(|message| anyhow!("{}: {message}", source.name()))?;
+        Ok(Self { file, metadata })
+    }
+
+    /// Number of rows, as the file says.
+    pub(crate) fn row_count(&self) -> Option<u64> {
+        u64::try_from(self.metadata.metadata().file_metadata().num_rows()).ok()
+    }
+
+    /// Number of the column with that name.
+    pub(crate) fn column(&self, name: &str) -> Result<Option<usize>, String> {
+        let mut found = self.schema().fields().iter().enumerate().filter(|(_, field)| field.name() == name);
+        match (found.next(), found.next()) {
+            (_, Some(_)) => Err(format!("the column \"{name}\" occurs twice")),
+            (column, None) => Ok(column.map(|(number, _)| number)),
+        }
+    }
+
+    /// Numbers of the two columns that matter.
+    pub(crate) fn find(&self, selection: &Selection) -> Result<(usize, Option<usize>), String> {
+        selection.find(|name| self.column(name), || self.list())
+    }
+
+    /// A column that is wanted is not there.
+    pub(super) fn missing(&self, name: &str) -> String {
+        no_column(name, &self.list())
+    }
+
+    /// The names of all columns, for a message.
+    fn list(&self) -> String {
+        let names: Vec<String> = self.schema().fields().iter().map(|field| format!("'{}'", field.name())).collect();
+        names.join(", ")
+    }
+
+    /// The type of a column, if `check` has nothing against it.
+    pub(crate) fn checked<T>(
+        &self,
+        column: usize,
+        check: impl FnOnce(&DataType) -> Result<T, String>,
+    ) -> Result<T, String> {
+        let field = self.schema().fields().get(column).ok_or("the file has lost a column")?;
+        check(field.data_type()).map_err(|error| format!("column \"{}\": {error}", field.name()))
+    }
+
+    /// Bytes that a row has in these columns once it is decoded: those of the row group where they are most on average.
+    pub(crate) fn bytes_per_row(&self, columns: &[usize]) -> u64 {
+        /// Bytes of a text beside itself.
+        const VIEW: u64 = 16;
+        let number = |signed: i64| u64::try_from(signed).unwrap_or(0);
+        let schema = self.metadata.parquet_schema();
+        let groups = self.metadata.metadata().row_groups().iter().map(|group| {
+            let leaves = group.columns().iter().enumerate();
+            let wanted = leaves.filter(|(leaf, _)| {
+                *leaf < schema.num_columns() && columns.contains(&schema.get_column_root_idx(*leaf))
+            });
+            let bytes = wanted.map(|(_, leaf)| {
+                number(leaf.uncompressed_size()).saturating_add(number(leaf.num_values()).saturating_mul(VIEW))
+            });
+            bytes.fold(0, u64::saturating_add) / number(group.num_rows()).max(1)
+        });
+        groups.max().unwrap_or(0)
+    }
+
+    /// The rows of these columns, so many at a time; `decode` is given the columns of a batch in the order of `columns`.
+    pub(crate) fn batches<C>(
+        self,
+        columns: &[usize],
+        rows: usize,
+        decode: fn(&[&ArrayRef]) -> Result<C, String>,
+    ) -> Result<Batches<C>, String> {
+        let metadata = self.with_views(columns)?;
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.file, metadata);
+        Batches::new(builder, columns, rows, decode)
+    }
+
+    /// What the file says, with the texts of these columns as views into pages: as strings of their own, one long text in
+    /// a dictionary could be copied for every row of a batch.
+    fn with_views(&self, columns: &[usize]) -> Result<ArrowReaderMetadata, String> {
+        let fields = self
+            .schema()
+            .fields()
+            .iter()
+            .enumerate()
+            .map(|(number, field)| if columns.contains(&number) { viewed(field) } else { field.as_ref().clone() });
+        let options = ArrowReaderOptions::new().with_schema(Arc::new(Schema::new(fields.collect::<Vec<_>>())));
+        guarded(|| ArrowReaderMetadata::try_new(Arc::clone(self.metadata.metadata()), options))
+    }
+
+    fn schema(&self) -> &Schema {
+        self.metadata.schema()
+    }
+}
+
+/// The field with its texts, or those of its lists, as views.
+fn viewed(field: &Field) -> Field {
+    let views = match field.data_type() {
+        DataType::Utf8 => DataType::Utf8View,
+        DataType::Binary => DataType::BinaryView,
+        DataType::List(item) => DataType::List(Arc::new(viewed(item))),
+        other => other.clone(),
+    };
+    field.clone().with_data_type(views)
+}

@@ -1,0 +1,132 @@
+//! What makes fingerprints of documents, as typed on the command line: options of `fphash simhash` and `fpload --text`.
+
+mod table;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use fpsketch::{Features, Normalise, Simhash, SimhashPreset, Weights};
+
+use crate::documents::{Content, DocumentId};
+use crate::number::push_json_text;
+
+/// Options that say how the features of a document are cut.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct FeatureOptions {
+    /// Features: chars:N (characters in a row), words:N (white-space tokens in a row), tokens, unicode:N (words of
+    /// Unicode's Annex 29 in a row), jieba:N (of Chinese text) [default: the preset's]
+    #[arg(long, value_name = "KIND", help_heading = "Sketch options")]
+    pub features: Option<Features>,
+
+    /// What is done to the text before it is cut: markup (HTML's is taken out), nfkc, lower, with commas between them, or
+    /// none [default: the preset's]
+    #[arg(long, visible_alias = "normalize", value_name = "STEPS", help_heading = "Sketch options")]
+    pub normalise: Option<Normalise>,
+}
+
+/// Options that say how a simhash is made.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct SimhashOptions {
+    /// Definition of simhash: native, 1e0ng, seomoz, bkdr, string-hash, string-hash-java; see `fphash presets`
+    /// [default: native]
+    #[arg(long, value_name = "NAME", help_heading = "Sketch options")]
+    pub preset: Option<SimhashPreset>,
+
+    /// What a feature counts: count (one for each time it occurs), distinct (one), or a file with a line
+    /// `feature<TAB>weight` for each [default: the preset's]
+    #[arg(long, value_name = "count|distinct|FILE", help_heading = "Sketch options")]
+    pub weights: Option<PathBuf>,
+
+    /// File of features that do not count, one a line
+    #[arg(long, value_name = "FILE", help_heading = "Sketch options")]
+    pub stop_words: Option<PathBuf>,
+
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "its fields say it")]
+    pub features: FeatureOptions,
+}
+
+impl SimhashOptions {
+    /// Whether any of the options was given.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        let Self { preset, weights, stop_words, features } = self;
+        let FeatureOptions { features, normalise } = features;
+        preset.is_some() || weights.is_some() || stop_words.is_some() || features.is_some() || normalise.is_some()
+    }
+
+    /// What they ask for, with so many bits.
+    ///
+    /// # Errors
+    ///
+    /// When the preset has no such thing, or a table cannot be read.
+    pub fn simhash(&self, width: Option<u32>) -> anyhow::Result<Simhash> {
+        let mut simhash = Simhash::new(self.preset.unwrap_or_default());
+        if let Some(width) = width {
+            simhash = simhash.with_width(width).context("--width")?;
+        }
+        if let Some(features) = self.features.features {
+            simhash = simhash.with_features(features).context("--features")?;
+        }
+        if let Some(normalise) = &self.features.normalise {
+            simhash = simhash.with_normalise(normalise.clone());
+        }
+        if let Some(weights) = self.weights(&simhash)? {
+            simhash = simhash.with_weights(weights).context("--weights")?;
+        }
+        Ok(simhash)
+    }
+
+    fn weights(&self, simhash: &Simhash) -> anyhow::Result<Option<Weights>> {
+        let told = match self.weights.as_deref() {
+            None => None,
+            Some(name) if name.as_os_str() == "count" => Some(Weights::Count),
+            Some(name) if name.as_os_str() == "distinct" => Some(Weights::Distinct),
+            Some(path) => Some(Weights::Table(table::read(path).context("--weights")?.into())),
+        };
+        let Some(path) = &self.stop_words else { return Ok(told) };
+        let mut table = match told.unwrap_or_else(|| simhash.weights().clone()) {
+            Weights::Count => fpsketch::Table::new(1.0),
+            Weights::Table(table) => table.as_ref().clone(),
+            Weights::Distinct => {
+                bail!("--stop-words needs features that count each time they occur; add --weights count")
+            }
+        };
+        table::stop(&mut table, path).context("--stop-words")?;
+        Ok(Some(Weights::Table(table.into())))
+    }
+}
+
+impl Content {
+    /// What a sketch is made of.
+    #[must_use]
+    pub fn document(&self) -> fpsketch::Document<'_> {
+        match self {
+            Self::Text(text) => text.as_str().into(),
+            Self::Tokens(tokens) => tokens.as_slice().into(),
+        }
+    }
+}
+
+impl DocumentId {
+    /// Appends a TAB and the id, if there is one.
+    pub fn push_column(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::None => {}
+            Self::Number(number) => out.extend_from_slice(format!("\t{number}").as_bytes()),
+            Self::Text(text) => {
+                out.push(b'\t');
+                out.extend_from_slice(text.as_bytes());
+            }
+        }
+    }
+
+    /// Appends it as a JSON value.
+    pub fn push_json(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::None => out.extend_from_slice(b"null"),
+            Self::Number(number) => out.extend_from_slice(number.to_string().as_bytes()),
+            Self::Text(text) => push_json_text(out, text),
+        }
+    }
+}
