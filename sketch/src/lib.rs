@@ -50,6 +50,6 @@ pub use error::{Error, Result};
 pub use features::{Features, Space, Splitter};
 pub use minhash::{EMPTY, Lucene, LuceneSketch, LuceneTerm, MinHash, MinHashPreset, estimate, packed};
 pub use normalise::{Normalise, Step};
-pub use sentences::sentences;
+pub use sentences::{MOST_SENTENCES, sentences};
 pub use simhash::{Simhash, SimhashPreset};
 pub use weights::{DocumentFrequencies, Table, Weights};

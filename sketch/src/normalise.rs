@@ -141,7 +141,8 @@ fn without_markup(html: &str) -> String {
             Token::String(part) if !hidden => text.push_str(&String::from_utf8_lossy(&part)),
             Token::StartTag(tag) => {
                 text.push(' ');
-                hidden = !tag.self_closing && matches!(&**tag.name, b"script" | b"style");
+                // A slash at the end of these says nothing.
+                hidden = matches!(&**tag.name, b"script" | b"style");
             }
             Token::EndTag(_) => {
                 text.push(' ');
@@ -170,6 +171,7 @@ mod tests {
         assert_eq!(apply("nfkc", "ﬁ Ａ e\u{301}"), "fi A \u{e9}");
         assert_eq!(apply("markup", "a<b>c</b>&amp;&eacute;<!-- x -->d"), "a c &é d");
         assert_eq!(apply("markup", "<p>a<script>var x = '<p>';</script>b<style>p{}</style>c"), " a  b  c");
+        assert_eq!(apply("markup", "a<script src='x'/>var y</script>b"), "a  b");
         assert_eq!(apply("markup", "1 < 2, <unclosed"), "1 < 2, ");
         assert_eq!(apply("lower,markup,nfkc", "<P>&#xFF21;</P>"), " a ");
     }

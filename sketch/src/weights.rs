@@ -9,8 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::document::Document;
 use crate::error::{Error, Result};
-use crate::features::Splitter;
-use crate::normalise::Normalise;
+use crate::simhash::Simhash;
 
 /// What a feature counts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,6 +46,9 @@ pub struct Table {
 
 const DEFAULT: &str = "#default";
 
+/// Largest weight.
+const LARGEST: f64 = 1e100;
+
 impl Table {
     /// A table in which everything counts the same.
     #[must_use]
@@ -79,7 +81,13 @@ impl Table {
             line.rsplit_once('\t').ok_or_else(|| Error::new("expected a feature, a TAB and its weight"))?;
         let weight = weight.trim().parse::<f64>().ok().filter(|weight| weight.is_finite());
         let weight = weight.ok_or_else(|| Error::new("the weight after the TAB is not a number"))?;
-        if first && feature == DEFAULT {
+        if weight.abs() > LARGEST {
+            return Err(Error::new(format!("the weight {weight} is too large; sums of such would be no numbers")));
+        }
+        if feature == DEFAULT {
+            if !first {
+                return Err(Error::new(format!("{DEFAULT} stands in the first line, or not at all")));
+            }
             self.default = weight;
         } else if self.weights.insert(feature.into(), weight).is_some() {
             return Err(Error::new(format!("the feature '{feature}' occurs twice")));
@@ -87,21 +95,41 @@ impl Table {
         Ok(())
     }
 
+    /// What all features count that are not in it.
+    #[must_use]
+    pub fn default_weight(&self) -> f64 {
+        self.default
+    }
+
+    /// All features that are in it, in their order, and what they count.
+    #[must_use]
+    pub fn sorted(&self) -> Vec<(&str, f64)> {
+        let mut sorted: Vec<(&str, f64)> = self.weights.iter().map(|(feature, weight)| (&**feature, *weight)).collect();
+        sorted.sort_unstable_by_key(|(feature, _)| *feature);
+        sorted
+    }
+
     /// The text, in the order of the features.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut lines: Vec<(&Box<str>, &f64)> = self.weights.iter().collect();
-        lines.sort_unstable_by_key(|(feature, _)| *feature);
         let mut text = format!("{DEFAULT}\t{}\n", self.default);
-        for (feature, weight) in lines {
+        for (feature, weight) in self.sorted() {
             let _ = writeln!(text, "{feature}\t{weight}");
         }
         text
     }
 
-    /// What tells it from other tables: the XXH3 of its text.
+    /// What tells it from other tables: the XXH3 of its text, without what changes nothing.
     fn hash(&self) -> u64 {
-        xxh3_64(self.text().as_bytes())
+        // A zero has no sign.
+        let weights = self.weights.iter().filter(|(_, weight)| **weight != self.default);
+        let weights = weights.map(|(feature, weight)| (feature.clone(), weight + 0.0)).collect();
+        xxh3_64(Self { weights, default: self.default + 0.0 }.text().as_bytes())
+    }
+
+    /// Whether something counts less than nothing.
+    pub(crate) fn is_negative(&self) -> bool {
+        self.default < 0.0 || self.weights.values().any(|weight| *weight < 0.0)
     }
 }
 
@@ -118,7 +146,11 @@ pub struct DocumentFrequencies {
 
 impl DocumentFrequencies {
     /// Counts a document.
-    pub fn add(&mut self, document: Document<'_>, splitter: &Splitter, normalise: &Normalise) {
+    ///
+    /// # Errors
+    ///
+    /// When the preset has no weights.
+    pub fn add(&mut self, document: Document<'_>, simhash: &Simhash) -> Result<()> {
         self.documents += 1;
         let Self { counts, documents, bytes } = self;
         let count = |feature: &str| {
@@ -130,7 +162,7 @@ impl DocumentFrequencies {
                 counts.insert(feature.into(), (1, *documents));
             }
         };
-        normalise.with(document, |document| splitter.each(document, count));
+        simhash.each_feature(document, count)
     }
 
     /// About the bytes of memory that it takes.
@@ -176,7 +208,8 @@ pub(crate) type HashSet = std::collections::HashSet<u64, BuildHasherDefault<Itse
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::{Features, Space};
+    use crate::features::Features;
+    use crate::simhash::SimhashPreset;
 
     #[test]
     fn tables_as_text() {
@@ -193,18 +226,27 @@ mod tests {
             again.line(line, number == 0).unwrap();
         }
         assert_eq!(again, table);
-        for (line, part) in [("x", "expected a feature"), ("x\tinf", "not a number"), ("the\t1", "'the' occurs twice")]
-        {
+        let mut same = table.clone();
+        same.set("more", 0.5);
+        same.set("the", -0.0);
+        assert_eq!(same.hash(), table.hash());
+        for (line, part) in [
+            ("#default\t3", "in the first line"),
+            ("x\t1e308", "too large"),
+            ("x", "expected a feature"),
+            ("x\tinf", "not a number"),
+            ("the\t1", "'the' occurs twice"),
+        ] {
             assert!(table.line(line, false).unwrap_err().to_string().contains(part));
         }
     }
 
     #[test]
     fn rare_features_weigh_more() {
-        let splitter = Splitter { features: Features::Tokens, space: Space::Unicode };
+        let simhash = Simhash::new(SimhashPreset::Native).with_features(Features::Tokens).unwrap();
         let mut frequencies = DocumentFrequencies::default();
         for text in ["a b a", "a c", "a"] {
-            frequencies.add(text.into(), &splitter, &Normalise::default());
+            frequencies.add(text.into(), &simhash).unwrap();
         }
         let table = frequencies.table(1);
         assert!((table.get("a") - 1.0).abs() < 1e-12);

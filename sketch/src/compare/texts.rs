@@ -23,11 +23,23 @@ pub enum Measure {
     Jaccard(Features),
 }
 
+/// Longest text that is compared character by character.
+const LONGEST: usize = 1 << 16;
+
 impl Measure {
     /// The value for two texts.
-    #[must_use]
-    pub fn of(self, a: &str, b: &str) -> f64 {
-        match self {
+    ///
+    /// # Errors
+    ///
+    /// When one is too long for a measure that compares every character: its time or its memory would be too.
+    pub fn of(self, a: &str, b: &str) -> Result<f64> {
+        let longer = a.len().max(b.len());
+        if matches!(self, Self::Edit | Self::Substring) && longer > LONGEST {
+            return Err(Error::new(format!(
+                "{self} is for short texts, of at most {LONGEST} bytes; this has {longer}; cosine and jaccard take longer ones"
+            )));
+        }
+        Ok(match self {
             Self::Edit => rapidfuzz::distance::levenshtein::normalized_similarity(a.chars(), b.chars()),
             Self::Substring => match a.chars().count().max(b.chars().count()) {
                 0 => 1.0,
@@ -36,14 +48,14 @@ impl Measure {
             Self::Cosine(features) => cosine(&counts(a, features), &counts(b, features)),
             Self::Euclidean(features) => euclidean(&counts(a, features), &counts(b, features)),
             Self::Jaccard(features) => {
-                let set = |text| counts(text, features).into_keys().collect::<HashSet<String>>();
+                let set = |text| counts(text, features).into_keys().collect::<HashSet<u64>>();
                 let (a, b) = (set(a), set(b));
                 match a.union(&b).count() {
                     0 => 1.0,
                     all => share(a.intersection(&b).count(), all),
                 }
             }
-        }
+        })
     }
 
     /// Whether a value is on the similar side of a threshold.
@@ -53,19 +65,16 @@ impl Measure {
     }
 }
 
-fn counts(text: &str, features: Features) -> HashMap<String, f64> {
+/// How often each feature occurs, by its hash: two of a million features have the same one once in 37 million texts.
+fn counts(text: &str, features: Features) -> HashMap<u64, f64> {
     let mut counts = HashMap::new();
-    Splitter { features, space: Space::Unicode }.each(text.into(), |feature| match counts.get_mut(feature) {
-        Some(count) => *count += 1.0,
-        None => {
-            counts.insert(feature.to_owned(), 1.0);
-        }
-    });
+    let splitter = Splitter { features, space: Space::Unicode };
+    splitter.hashes(text.into(), |feature| *counts.entry(feature).or_default() += 1.0);
     counts
 }
 
-fn cosine(a: &HashMap<String, f64>, b: &HashMap<String, f64>) -> f64 {
-    let norm = |counts: &HashMap<String, f64>| counts.values().map(|count| count * count).sum::<f64>();
+fn cosine(a: &HashMap<u64, f64>, b: &HashMap<u64, f64>) -> f64 {
+    let norm = |counts: &HashMap<u64, f64>| counts.values().map(|count| count * count).sum::<f64>();
     match (a.is_empty(), b.is_empty()) {
         (true, true) => 1.0,
         (true, false) | (false, true) => 0.0,
@@ -76,9 +85,9 @@ fn cosine(a: &HashMap<String, f64>, b: &HashMap<String, f64>) -> f64 {
     }
 }
 
-fn euclidean(a: &HashMap<String, f64>, b: &HashMap<String, f64>) -> f64 {
-    let of = |counts: &HashMap<String, f64>, feature: &String| counts.get(feature).copied().unwrap_or(0.0);
-    let features: HashSet<&String> = a.keys().chain(b.keys()).collect();
+fn euclidean(a: &HashMap<u64, f64>, b: &HashMap<u64, f64>) -> f64 {
+    let of = |counts: &HashMap<u64, f64>, feature: &u64| counts.get(feature).copied().unwrap_or(0.0);
+    let features: HashSet<&u64> = a.keys().chain(b.keys()).collect();
     features.into_iter().map(|feature| (of(a, feature) - of(b, feature)).powi(2)).sum::<f64>().sqrt()
 }
 
@@ -123,7 +132,7 @@ mod tests {
     use super::*;
 
     fn measure(name: &str, a: &str, b: &str) -> f64 {
-        name.parse::<Measure>().unwrap().of(a, b)
+        name.parse::<Measure>().unwrap().of(a, b).unwrap()
     }
 
     #[test]
@@ -149,6 +158,16 @@ mod tests {
             assert!(measure(name, "", "x").abs() < 1e-12, "{name}");
         }
         assert!(measure("euclidean", "", "").abs() < 1e-12);
+    }
+
+    #[test]
+    fn texts_that_are_too_long() {
+        let long = "x ".repeat(LONGEST);
+        for name in ["edit", "substring"] {
+            let error = name.parse::<Measure>().unwrap().of(&long, "x").unwrap_err().to_string();
+            assert!(error.contains("at most 65536 bytes"), "{error}");
+        }
+        assert!((measure("jaccard:chars:1000", &long, &long) - 1.0).abs() < 1e-12);
     }
 
     #[test]

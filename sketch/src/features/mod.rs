@@ -38,6 +38,24 @@ pub enum Features {
     Unicode(usize),
     /// So many words of jieba's segmentation in a row.
     Jieba(usize),
+    /// Tokens that somebody else has made. A text has those of white space.
+    Given,
+}
+
+impl Features {
+    /// The one name of features that have several.
+    pub(crate) fn canonical(self) -> Self {
+        if self == Self::Words(1) { Self::Tokens } else { self }
+    }
+
+    /// How many characters or words a feature has.
+    #[must_use]
+    pub fn length(self) -> usize {
+        match self {
+            Self::Chars(length) | Self::Words(length) | Self::Unicode(length) | Self::Jieba(length) => length,
+            Self::Tokens | Self::Given => 1,
+        }
+    }
 }
 
 /// What cuts texts into features.
@@ -58,7 +76,7 @@ impl Splitter {
         };
         match self.features {
             Features::Chars(length) => chars(text, length, take),
-            Features::Tokens | Features::Words(1) => self.space.each(text, take),
+            Features::Tokens | Features::Given | Features::Words(1) => self.space.each(text, take),
             Features::Words(length) => {
                 let mut shingles = Shingles::new(length);
                 self.space.each(text, |word| shingles.push(word, &mut take));
@@ -199,6 +217,7 @@ impl fmt::Display for Features {
             Self::Chars(length) => write!(f, "chars:{length}"),
             Self::Words(length) => write!(f, "words:{length}"),
             Self::Tokens => f.write_str("tokens"),
+            Self::Given => f.write_str("given"),
             Self::Unicode(length) => write!(f, "unicode:{length}"),
             Self::Jieba(length) => write!(f, "jieba:{length}"),
         }

@@ -13,7 +13,6 @@
 //!   two units and the upper 96 bits.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use super::murmur3;
 use crate::document::Document;
@@ -78,13 +77,30 @@ impl Lucene {
             return Err(Error::new(format!("hash count times bucket count is at most {MOST}")));
         }
         let hash_set_size = usize::try_from(hash_set_size).unwrap_or(usize::MAX);
+        // Nothing rotates where a bucket holds several values, or is the only one.
+        let with_rotation = with_rotation && hash_set_size == 1 && bucket_count > 1;
         Ok(Self { hash_count, bucket_count, hash_set_size, with_rotation, ..Self::default() })
+    }
+
+    /// The same, with buckets left empty that nothing came to.
+    #[must_use]
+    pub fn without_rotation(mut self) -> Self {
+        self.with_rotation = false;
+        self
     }
 
     /// Of these features, cut from white-space tokens where they are of such.
     #[must_use]
     pub fn with_features(mut self, features: Features) -> Self {
         self.splitter.features = features;
+        self
+    }
+
+    /// Of ready-made tokens, which are not cut and not prepared.
+    #[must_use]
+    pub fn with_given_tokens(mut self) -> Self {
+        self.splitter.features = Features::Given;
+        self.normalise = Normalise::default();
         self
     }
 
@@ -102,7 +118,7 @@ impl Lucene {
         format!(
             "minhash/lucene/9.5.0,hash-count={hash_count},bucket-count={bucket_count},hash-set-size={hash_set_size},\
              with-rotation={with_rotation},features={},normalise={normalise}",
-            splitter.features
+            splitter.features.canonical()
         )
     }
 
@@ -127,7 +143,7 @@ impl Lucene {
             }
         };
         self.normalise.with(document, |document| self.splitter.each(document, take));
-        if self.with_rotation && self.hash_set_size == 1 {
+        if self.with_rotation {
             buckets.chunks_mut(self.bucket_count as usize).for_each(rotate);
         }
         let (hash_set_size, bucket_count) = (self.hash_set_size, self.bucket_count);
@@ -172,14 +188,24 @@ impl LuceneSketch {
         )
     }
 
-    /// An estimate of the Jaccard similarity of the sets of tokens, from sketches of the same parameters: in each bucket the share of
-    /// the least values of both together that both have, over all buckets.
+    /// A place of a signature for each bucket: the upper half of the first half of its least value; [`super::EMPTY`] where it
+    /// has none.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, reason = "the upper half")]
+    pub fn places(&self) -> Vec<u32> {
+        let place = |bucket: &BTreeSet<Value>| bucket.first().map_or(super::EMPTY, |(_, first)| (first >> 32) as u32);
+        self.buckets.iter().map(place).collect()
+    }
+
+    /// An estimate of the Jaccard similarity of the sets of tokens, from sketches of the same parameters, and how many values it is
+    /// made of: in each bucket the share of the least values of both together that both have, over all buckets.
     ///
     /// With one value a bucket that is the share of equal buckets (k hash functions); with one bucket it is the estimate of
-    /// bottom-k sketches. None where both are empty.
+    /// bottom-k sketches. Copies that rotation makes count as values: sketches without it estimate better. None where both are
+    /// empty.
     #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "numbers of buckets")]
-    pub fn jaccard(&self, other: &Self) -> Option<f64> {
+    pub fn jaccard(&self, other: &Self) -> Option<(f64, usize)> {
         let (mut common, mut all) = (0_usize, 0_usize);
         for (a, b) in self.buckets.iter().zip(&other.buckets) {
             let least = a.union(b).take(self.hash_set_size);
@@ -188,7 +214,7 @@ impl LuceneSketch {
                 common += usize::from(a.contains(value) && b.contains(value));
             }
         }
-        (all > 0).then(|| common as f64 / all as f64)
+        (all > 0).then(|| (common as f64 / all as f64, all))
     }
 }
 
@@ -198,12 +224,6 @@ fn units(value: u128) -> LuceneTerm {
         *unit = u16::from_be_bytes(*bytes);
     }
     units
-}
-
-impl fmt::Display for Lucene {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.identity())
-    }
 }
 
 #[cfg(test)]

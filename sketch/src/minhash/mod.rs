@@ -138,6 +138,14 @@ impl MinHash {
         self
     }
 
+    /// Of ready-made tokens, which are not cut and not prepared.
+    #[must_use]
+    pub fn with_given_tokens(mut self) -> Self {
+        self.splitter.features = Features::Given;
+        self.normalise = Normalise::default();
+        self
+    }
+
     /// Of texts that were prepared like this.
     #[must_use]
     pub fn with_normalise(mut self, normalise: Normalise) -> Self {
@@ -158,7 +166,7 @@ impl MinHash {
         format!(
             "minhash/{preset}/{},num-perm={places},seed={seed},features={},normalise={normalise}",
             preset.version(),
-            splitter.features
+            splitter.features.canonical()
         )
     }
 

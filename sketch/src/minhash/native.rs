@@ -24,9 +24,19 @@ pub(super) fn signature(hashes: &[u64], places: usize, seed: u32) -> Vec<u32> {
     }
     let mut base = hash::with(u64::from(seed), 0);
     let mut full = vec![false; places];
+    // Those that were empty before the round.
+    let mut filled = Vec::new();
+    let mut empty = places;
+    let mut distinct = Vec::new();
     for round in 0..2 * places {
         base = base.wrapping_add(STEP);
-        for hash in hashes {
+        if round == 1 {
+            // A second round is rare where there are many features, unless they are the same again and again.
+            distinct.extend_from_slice(hashes);
+            distinct.sort_unstable();
+            distinct.dedup();
+        }
+        for hash in if round == 0 { hashes } else { &distinct } {
             let mixed = finish(hash ^ base);
             let bin = match round.checked_sub(places) {
                 None => (((mixed >> 32) * places as u64) >> 32) as usize,
@@ -35,12 +45,20 @@ pub(super) fn signature(hashes: &[u64], places: usize, seed: u32) -> Vec<u32> {
             // The value of an empty place is no value.
             let value = (mixed as u32).min(EMPTY - 1);
             if let (Some(place), Some(false)) = (signature.get_mut(bin), full.get(bin)) {
+                if *place == EMPTY {
+                    filled.push(bin);
+                }
                 *place = (*place).min(value);
             }
         }
-        full.iter_mut().zip(&signature).for_each(|(full, place)| *full = *place != EMPTY);
-        if full.iter().all(|full| *full) {
+        empty -= filled.len();
+        if empty == 0 {
             break;
+        }
+        for bin in filled.drain(..) {
+            if let Some(full) = full.get_mut(bin) {
+                *full = true;
+            }
         }
     }
     signature

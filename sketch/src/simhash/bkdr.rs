@@ -95,6 +95,29 @@ mod tests {
         }
     }
 
+    /// The hashes of words that the Java classes gave.
+    #[test]
+    fn every_word() {
+        let mut seen = 0;
+        for line in include_str!("../../tests/vectors/bkdr_simhash.ndjson").lines() {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            let Some(words) = line["words"].as_array() else { continue };
+            let pieces = pieces(line["content"].as_str().unwrap());
+            let frequencies = frequencies(&pieces);
+            for word in words {
+                let text = word["word"].as_str().unwrap();
+                let number = |key: &str| word[key].as_i64().unwrap();
+                assert_eq!(bkdr(text).to_string(), word["bkdr"].as_str().unwrap(), "{text}");
+                assert_eq!(i64::from(remainder(bkdr(text), 8)), number("mod2_8"), "{text}");
+                assert_eq!(i64::from(remainder(bkdr(text), 32)), number("int_of_mod2_32"), "{text}");
+                let weight = frequencies.get(text).copied().unwrap_or(-1.0);
+                assert!((weight - word["weight"].as_f64().unwrap()).abs() < 1e-15, "{text}");
+                seen += 1;
+            }
+        }
+        assert_eq!(seen, 24);
+    }
+
     #[test]
     fn quirks() {
         assert_eq!(bkdr("ab"), 97 * 31 + 98);

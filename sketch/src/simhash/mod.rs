@@ -79,6 +79,29 @@ impl Simhash {
         Ok(self)
     }
 
+    /// Of ready-made tokens, which are not cut and not prepared.
+    #[must_use]
+    pub fn with_given_tokens(mut self) -> Self {
+        self.splitter.features = Features::Given;
+        self.normalise = Normalise::default();
+        self
+    }
+
+    /// Calls `take` with every feature of a document, as the preset has them.
+    ///
+    /// # Errors
+    ///
+    /// When the preset is bkdr, whose words have no weights but their own.
+    pub fn each_feature(&self, document: Document<'_>, take: impl FnMut(&str)) -> Result<()> {
+        self.not_bkdr("weights")?;
+        self.normalise.with(document, |document| {
+            let letters = (self.preset == SimhashPreset::E0ng).then(|| e0ng::letters(document, self.splitter.features));
+            let document = letters.as_ref().and_then(Option::as_deref).map_or(document, Document::Text);
+            self.splitter.each(document, take);
+        });
+        Ok(())
+    }
+
     /// With these weights.
     ///
     /// # Errors
@@ -86,6 +109,13 @@ impl Simhash {
     /// When the preset's weights are fixed.
     pub fn with_weights(mut self, weights: Weights) -> Result<Self> {
         self.not_bkdr("weights")?;
+        if let (SimhashPreset::E0ng, Weights::Table(table)) = (self.preset, &weights)
+            && table.is_negative()
+        {
+            return Err(Error::new(
+                "1e0ng has no negative weights: the package counts them in the sum of all and not in the bits",
+            ));
+        }
         self.weights = weights;
         Ok(self)
     }
@@ -127,7 +157,7 @@ impl Simhash {
         let Self { preset, width, splitter, weights, normalise } = self;
         let mut identity = format!("simhash/{}/{},width={width}", preset.name(), preset.version());
         if *preset != SimhashPreset::Bkdr {
-            identity += &format!(",features={},weights={}", splitter.features, weights.identity());
+            identity += &format!(",features={},weights={}", splitter.features.canonical(), weights.identity());
         }
         format!("{identity},normalise={normalise}")
     }
@@ -157,8 +187,13 @@ impl Simhash {
         let wide = |hash: u64| {
             if self.width == 64 { hash.into() } else { u128::from(hash::second(hash)) << 64 | u128::from(hash) }
         };
-        if let Weights::Table(_) = self.weights {
-            return self.of_features(document, |text| wide(hash::of_text(text)));
+        if let Weights::Table(table) = &self.weights {
+            // Weights are those of texts; hashes are what they are without a table.
+            let mut weights = Vec::new();
+            self.splitter.each(document, |text| weights.push(table.get(text)));
+            let (mut votes, mut weights) = (Votes::new(self.width), weights.into_iter());
+            self.splitter.hashes(document, |hash| votes.add(wide(hash), weights.next().unwrap_or_default()));
+            return votes.majority(false);
         }
         let mut seen = self.seen(document);
         let mut tallies = [Tally::default(), Tally::default()];
@@ -180,7 +215,8 @@ impl Simhash {
         let tie = self.preset.tie();
         match &self.weights {
             Weights::Table(table) => {
-                let mut votes = Votes::new(self.width);
+                let half = self.preset == SimhashPreset::E0ng;
+                let mut votes = if half { Votes::more_than_half(self.width) } else { Votes::new(self.width) };
                 self.splitter.each(document, |text| votes.add(hash(text), table.get(text)));
                 votes.majority(tie)
             }

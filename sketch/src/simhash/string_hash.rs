@@ -2,7 +2,7 @@
 //!
 //! Begins with the first character times 128; for each character it is multiplied by 1000003 and XORed with it, modulo
 //! 2^f; at last it is XORed with the length. The article's code then turns -1 into -2, which never happens: what is masked is
-//! not negative. An empty string would be 0; no splitter gives one.
+//! not negative. An empty string, which only a ready-made token can be, is 0.
 
 const FACTOR: u128 = 1_000_003;
 

@@ -46,8 +46,31 @@ fn weights_of_a_table() {
     assert!(with.identity().contains("weights=table:"));
 }
 
+/// A table in which all weigh one changes nothing; values of the package simhash 2.1.2 for weights that are no integers.
+#[test]
+fn tables_beside_no_table() {
+    let text = "a b c d e f";
+    let native = simhash(SimhashPreset::Native);
+    let ones = native.clone().with_weights(Weights::Table(crate::Table::new(1.0).into())).unwrap();
+    let counted = native.with_weights(Weights::Count).unwrap();
+    assert_eq!(ones.fingerprint(text.into()), counted.fingerprint(text.into()));
+
+    let mut tenths = crate::Table::new(1.0);
+    [("a", 0.1), ("b", 0.2), ("c", 0.3)].into_iter().for_each(|(feature, weight)| tenths.set(feature, weight));
+    let tokens = ["a", "b", "c"].map(str::to_owned);
+    let e0ng = simhash(SimhashPreset::E0ng).with_weights(Weights::Table(tenths.clone().into())).unwrap();
+    assert_eq!(e0ng.fingerprint(tokens.as_slice().into()), 0x1144_9030_4003_5723);
+    tenths.set("d", -1.0);
+    assert!(simhash(SimhashPreset::E0ng).with_weights(Weights::Table(tenths.into())).is_err());
+}
+
 #[test]
 fn identities() {
+    let given = simhash(SimhashPreset::Native).with_given_tokens().identity();
+    assert_eq!(given, "simhash/native/1,width=64,features=given,weights=distinct,normalise=none");
+    let of =
+        |features: &str| simhash(SimhashPreset::Native).with_features(features.parse().unwrap()).unwrap().identity();
+    assert_eq!(of("tokens"), of("words:1"));
     assert_eq!(
         simhash(SimhashPreset::Native).identity(),
         "simhash/native/1,width=64,features=unicode:2,weights=distinct,normalise=lower"

@@ -1,26 +1,38 @@
 //! Votes of any weight.
 
-/// The sum of the votes for and against every bit.
+/// The sum of the votes for every bit, less those against it or, for 1e0ng, beside half of all.
 #[derive(Clone, Debug)]
-pub(super) struct Votes(Vec<f64>);
+pub(super) struct Votes {
+    sums: Vec<f64>,
+    total: f64,
+    half: bool,
+}
 
 impl Votes {
     /// No votes, for so many bits.
     pub(super) fn new(width: u32) -> Self {
-        Self(vec![0.0; width as usize])
+        Self { sums: vec![0.0; width as usize], total: 0.0, half: false }
+    }
+
+    /// The same, of which a bit needs more than half. In numbers of a computer that is not the same, for weights such as a tenth.
+    pub(super) fn more_than_half(width: u32) -> Self {
+        Self { half: true, ..Self::new(width) }
     }
 
     /// Counts a hash.
     pub(super) fn add(&mut self, hash: u128, weight: f64) {
-        for (bit, sum) in self.0.iter_mut().enumerate() {
-            *sum += if hash >> bit & 1 == 1 { weight } else { -weight };
+        let against = if self.half { 0.0 } else { -weight };
+        self.total += weight;
+        for (bit, sum) in self.sums.iter_mut().enumerate() {
+            *sum += if hash >> bit & 1 == 1 { weight } else { against };
         }
     }
 
     /// The bits with more weight for than against; a tie is as told.
     pub(super) fn majority(&self, tie: bool) -> u128 {
-        self.0.iter().enumerate().fold(0, |bits, (bit, sum)| {
-            let set = if tie { *sum >= 0.0 } else { *sum > 0.0 };
+        let needed = if self.half { self.total / 2.0 } else { 0.0 };
+        self.sums.iter().enumerate().fold(0, |bits, (bit, sum)| {
+            let set = if tie { *sum >= needed } else { *sum > needed };
             bits | u128::from(set) << bit
         })
     }
@@ -36,7 +48,7 @@ mod tests {
         let mut votes = Votes::new(6);
         votes.add(0b10_0101, 3.0);
         votes.add(0b10_1011, 5.0);
-        assert_eq!(votes.0, [8.0, 2.0, -2.0, 2.0, -8.0, 8.0]);
+        assert_eq!(votes.sums, [8.0, 2.0, -2.0, 2.0, -8.0, 8.0]);
         assert_eq!(votes.majority(false), 0b10_1011);
     }
 }

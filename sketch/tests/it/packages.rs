@@ -17,7 +17,7 @@ fn simhash_of_1e0ng() {
     }
     let texts = texts();
     let lines: Vec<Line> = lines("vectors/simhash_1e0ng.ndjson");
-    assert!(lines.len() > 80);
+    assert_eq!(lines.len(), 91);
     for line in &lines {
         let simhash = Simhash::new(SimhashPreset::E0ng).with_width(line.f).unwrap();
         let text = &texts[&line.text_id];
@@ -96,8 +96,7 @@ fn real_documents() {
     let expected: Vec<Expected> = lines("../../tests/data/rust-book.ndjson");
     assert_eq!((documents.len(), expected.len()), (3000, 3000));
     let simhash = Simhash::new(SimhashPreset::E0ng);
-    // Every seventh: MD5 of all their windows would take half a minute.
-    for (document, expected) in documents.iter().zip(&expected).step_by(7) {
+    for (document, expected) in documents.iter().zip(&expected) {
         assert_eq!(document.path, expected.path);
         assert_eq!(format!("{:016x}", simhash.fingerprint(document.text.as_str().into())), expected.fingerprint);
     }

@@ -10,7 +10,7 @@ use anyhow::Context;
 use rayon::prelude::*;
 
 use super::content::Columns;
-use super::item::Item;
+use super::item::{Item, Location};
 use super::queue::{Filler, Lot, queue};
 use super::reader::Reader;
 use super::{Document, Inputs};
@@ -36,6 +36,7 @@ pub struct Counts {
 /// there is, since the next ones may take long to come.
 ///
 /// Documents in flight take at most `memory` bytes or so, or as much as it takes for a single one that is larger.
+/// What is made of a document counts as `made` bytes.
 ///
 /// # Errors
 ///
@@ -44,22 +45,24 @@ pub struct Counts {
 pub fn each<T: Send>(
     inputs: &Inputs,
     memory: u64,
+    made: u64,
     progress: &Progress,
-    make: impl Fn(Document) -> anyhow::Result<T> + Sync,
+    make: impl Fn(Document, &Location) -> anyhow::Result<T> + Sync,
     take: impl FnMut(Vec<T>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Counts> {
     let columns = inputs.options.columns();
     let (inputs, progress) = (inputs.clone(), progress.clone());
-    flow(memory, move |filler| read(&inputs, &progress, filler), &columns, make, take)
+    flow(memory, move |filler| read(&inputs, made, &progress, filler), &columns, make, take)
 }
 
 /// Reads all inputs to their end, as long as anybody wants to have them.
-fn read(inputs: &Inputs, progress: &Progress, filler: &Filler<Item>) -> anyhow::Result<()> {
+fn read(inputs: &Inputs, made: u64, progress: &Progress, filler: &Filler<Item>) -> anyhow::Result<()> {
+    let kind = inputs.options.columns().kind;
     for file in inputs.files() {
         let (source, format) = file?;
         let mut reader = Reader::open(&source, format, &inputs.options, progress)?;
         while let Some(item) = reader.next_item()? {
-            let cost = item.cost();
+            let cost = item.cost(kind) + made;
             if !filler.push(item, cost) {
                 return Ok(());
             }
@@ -73,7 +76,7 @@ fn flow<T: Send>(
     memory: u64,
     read: impl FnOnce(&Filler<Item>) -> anyhow::Result<()> + Send + 'static,
     columns: &Columns,
-    make: impl Fn(Document) -> anyhow::Result<T> + Sync,
+    make: impl Fn(Document, &Location) -> anyhow::Result<T> + Sync,
     mut take: impl FnMut(Vec<T>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Counts> {
     let (filler, taker) = queue(memory / SHARES);
@@ -87,7 +90,7 @@ fn flow<T: Send>(
     let work = |item: Item| {
         let (place, document) = item.document(columns)?;
         let bytes = document.content.bytes();
-        Ok((bytes, make(document).with_context(|| place.to_string())?))
+        Ok((bytes, make(document, &place).with_context(|| place.to_string())?))
     };
     let mut counts = Counts::default();
     loop {
@@ -121,7 +124,8 @@ fn flow<T: Send>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::item::{Location, Raw};
+    use super::super::content::Kind;
+    use super::super::item::Raw;
     use super::super::testing::document;
     use super::super::{Content, DocumentId, DocumentOptions};
     use super::*;
@@ -165,7 +169,7 @@ mod tests {
         let inputs = Inputs::new(&[path.into()], &DocumentOptions::default()).unwrap();
         let once = |memory| {
             let mut taken = Vec::new();
-            let make = |document: Document| {
+            let make = |document: Document, _: &Location| {
                 let (number, _) = measured(&document);
                 if number >= bad { bail!("number {number} is bad") } else { Ok(number) }
             };
@@ -178,7 +182,7 @@ mod tests {
                 }
                 Ok(())
             };
-            let result = each(&inputs, memory, &Progress::hidden(), make, take);
+            let result = each(&inputs, memory, 0, &Progress::hidden(), make, take);
             let prefix = format!("{}/", dir.path().display());
             (taken, result.map_err(|error| format!("{error:#}").replace(&prefix, "")))
         };
@@ -231,11 +235,11 @@ mod tests {
             taken.extend(lot);
             Ok(())
         };
-        let error = flow(MEMORY, read, &columns(), |document| Ok(measured(&document).0), take).unwrap_err();
+        let error = flow(MEMORY, read, &columns(), |document, _| Ok(measured(&document).0), take).unwrap_err();
         assert_eq!(error.to_string(), "the disk is gone");
         assert!(taken.into_iter().eq(0..5000));
         let panics = |_: &Filler<Item>| panic!("a mistake, made on purpose");
-        let error = flow(MEMORY, panics, &columns(), Ok, |_| Ok(())).unwrap_err();
+        let error = flow(MEMORY, panics, &columns(), |document, _| Ok(document), |_| Ok(())).unwrap_err();
         assert_eq!(error.to_string(), "reading the input has broken off");
     }
 
@@ -250,14 +254,14 @@ mod tests {
                 let wanted = |number| {
                     let item = item(number);
                     most.fetch_max(live.fetch_add(length(number) as u64, SeqCst), SeqCst);
-                    let cost = item.cost();
+                    let cost = item.cost(Kind::Text);
                     filler.push(item, cost)
                 };
                 assert!(!numbers.all(wanted));
                 Ok(ended.send(())?)
             }
         };
-        let make = |document: Document| {
+        let make = |document: Document, _: &Location| {
             let (number, length) = measured(&document);
             drop(document);
             live.fetch_sub(length as u64, SeqCst);
@@ -288,7 +292,7 @@ mod tests {
             Ok(())
         };
         let take = |lot: Vec<u64>| Ok(taken.send(lot)?);
-        let counts = flow(MEMORY, read, &columns(), |document| Ok(measured(&document).0), take).unwrap();
+        let counts = flow(MEMORY, read, &columns(), |document, _| Ok(measured(&document).0), take).unwrap();
         assert_eq!(counts.documents, 100);
     }
 
@@ -298,7 +302,7 @@ mod tests {
             assert!(filler.push(item(1), 1));
             Ok(())
         };
-        let make = |made: Document| {
+        let make = |made: Document, _: &Location| {
             assert_eq!(made, document(DocumentId::Number(1), &"x".repeat(length(1))));
             Err::<(), _>(crate::interrupt::Interrupted.into())
         };

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::content::{Columns, not_utf8};
+use super::content::{Columns, Kind, not_utf8};
 use super::{Content, Document, DocumentId};
 use crate::input::object::{self, Id};
 use crate::input::{Place, RawId};
@@ -23,7 +23,7 @@ pub(super) struct Item {
 
 /// Where a document stands.
 #[derive(Clone, Debug)]
-pub(super) enum Location {
+pub enum Location {
     /// On a line or in a record of an input.
     At(Place),
     /// It is the whole input of that name.
@@ -45,9 +45,10 @@ pub(super) enum Raw {
 }
 
 impl Item {
-    /// Bytes of memory that it takes.
-    pub(super) fn cost(&self) -> u64 {
+    /// Bytes of memory that it takes. Tokens in an object take some twenty times their letters and commas, once they are parsed.
+    pub(super) fn cost(&self, kind: Kind) -> u64 {
         let content = match &self.raw {
+            Raw::Object(bytes) if kind == Kind::Tokens => 20 * bytes.capacity(),
             Raw::Object(bytes) | Raw::Cells(_, bytes) | Raw::File(_, bytes) => bytes.capacity() + PIECE,
             Raw::Tokens(_, tokens) => {
                 let texts: usize = tokens.iter().map(|token| token.capacity() + PIECE).sum();

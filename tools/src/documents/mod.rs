@@ -31,6 +31,7 @@ mod tests;
 pub use content::Content;
 pub use each::{Counts, each};
 pub use inputs::Inputs;
+pub use item::Location;
 pub use options::{DocumentFormat, DocumentOptions};
 
 use fpstore::Id;

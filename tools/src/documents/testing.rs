@@ -28,7 +28,7 @@ pub(super) fn below(dir: &Path, names: &[&str], options: &DocumentOptions) -> (V
         Ok(())
     };
     let read = Inputs::new(&arguments, options)
-        .and_then(|inputs| each(&inputs, 1 << 20, &Progress::hidden(), Ok, take))
+        .and_then(|inputs| each(&inputs, 1 << 20, 0, &Progress::hidden(), |document, _| Ok(document), take))
         .map_err(|error| format!("{error:#}").replace(&prefix, ""));
     if let Ok(counts) = read {
         assert_eq!(counts.documents, documents.len() as u64);

@@ -5,9 +5,9 @@ mod table;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use fpsketch::{Features, Normalise, Simhash, SimhashPreset, Weights};
+use fpsketch::{Document, Features, Normalise, Simhash, SimhashPreset, Weights};
 
-use crate::documents::{Content, DocumentId};
+use crate::documents::{Content, DocumentId, Location};
 use crate::number::push_json_text;
 
 /// Options that say how the features of a document are cut.
@@ -55,12 +55,12 @@ impl SimhashOptions {
         preset.is_some() || weights.is_some() || stop_words.is_some() || features.is_some() || normalise.is_some()
     }
 
-    /// What they ask for, with so many bits.
+    /// What they ask for, with so many bits; of ready-made tokens, if they are given.
     ///
     /// # Errors
     ///
     /// When the preset has no such thing, or a table cannot be read.
-    pub fn simhash(&self, width: Option<u32>) -> anyhow::Result<Simhash> {
+    pub fn simhash(&self, width: Option<u32>, given: bool) -> anyhow::Result<Simhash> {
         let mut simhash = Simhash::new(self.preset.unwrap_or_default());
         if let Some(width) = width {
             simhash = simhash.with_width(width).context("--width")?;
@@ -70,6 +70,9 @@ impl SimhashOptions {
         }
         if let Some(normalise) = &self.features.normalise {
             simhash = simhash.with_normalise(normalise.clone());
+        }
+        if given {
+            simhash = simhash.with_given_tokens();
         }
         if let Some(weights) = self.weights(&simhash)? {
             simhash = simhash.with_weights(weights).context("--weights")?;
@@ -85,6 +88,12 @@ impl SimhashOptions {
             Some(path) => Some(Weights::Table(table::read(path).context("--weights")?.into())),
         };
         let Some(path) = &self.stop_words else { return Ok(told) };
+        let features = simhash.splitter().features;
+        if features.length() > 1 {
+            bail!(
+                "--stop-words are whole features, and one of {features} is longer; say --features tokens or unicode:1"
+            );
+        }
         let mut table = match told.unwrap_or_else(|| simhash.weights().clone()) {
             Weights::Count => fpsketch::Table::new(1.0),
             Weights::Table(table) => table.as_ref().clone(),
@@ -94,6 +103,18 @@ impl SimhashOptions {
         };
         table::stop(&mut table, path).context("--stop-words")?;
         Ok(Some(Weights::Table(table.into())))
+    }
+}
+
+/// The fingerprint of a document. Of bkdr, the lines of a whole file are joined without anything between them: the Java code that it
+/// copies reads files like that.
+#[must_use]
+pub fn fingerprint(simhash: &Simhash, document: Document<'_>, place: &Location) -> u128 {
+    match (simhash.preset(), document, place) {
+        (SimhashPreset::Bkdr, Document::Text(text), Location::Whole(_)) => {
+            simhash.fingerprint(text.replace(['\n', '\r'], "").as_str().into())
+        }
+        _ => simhash.fingerprint(document),
     }
 }
 

@@ -179,11 +179,11 @@ fn keys_of_the_longest_sentences() {
     let long = "This sentence is long enough to be the longest one of its text.";
     let texts = [format!("Short. {long} And so on."), format!("Other words. {long}"), "Nothing of it.".to_owned()];
     let input = place.file("a.ndjson", ndjson((0..).zip(texts).map(|(id, text)| (id.into(), text.into()))));
-    let results = hashed(&["bands", "--sentences", "1"], &input);
+    let results = hashed(&["bands", "--sentences=1"], &input);
     assert_eq!(results[0]["bands"], results[1]["bands"]);
     assert_ne!(results[0]["bands"], results[2]["bands"]);
     assert_eq!(results[0]["bands"].as_array().unwrap().len(), 1);
-    fails(fphash().args(["bands", "--sentences", "0"]).arg(&input), &["--sentences"]);
+    fails(fphash().args(["bands", "--sentences=0"]).arg(&input), &["--sentences"]);
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn what_is_refused() {
     let mut create = fpload();
     fails(
         create.args(["--create", "--text"]).arg(&store).arg(&mixed),
-        &["document 2 of the inputs: this record has no id"],
+        &["mixed.ndjson: line 2: this record has no id"],
     );
     let mut create = fpload();
     fails(create.args(["--create", "--text", "--width", "256"]).arg(&store).arg(&good), &["64 or 128 bits"]);

@@ -23,6 +23,7 @@ mod formats_of_every_width;
 mod hash;
 mod hash_compare;
 mod hash_health;
+mod hash_identity;
 mod hash_inputs;
 mod hash_matches;
 mod hash_minhash;

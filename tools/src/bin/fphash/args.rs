@@ -18,7 +18,7 @@ path is the id; a directory stands for the files below it. .gz and .zst are deco
 Exit code: 0 = done, or similar; 1 = not similar, or bits that are not sound; 2 = an error.
 
 Examples:
-  fphash simhash docs.ndjson.gz | fpload --create store -    documents into a store (or: fpload --create --text)
+  fphash simhash docs.ndjson.gz > docs.hex && fpload --create store docs.hex     (in one: fpload --create --text)
   fphash simhash --preset 1e0ng --id-column path docs.parquet
   fphash simhash --features chars:8 --normalise markup,nfkc,lower pages/
   fphash minhash --num-perm 128 --json docs.ndjson           signatures
@@ -90,12 +90,12 @@ Examples:
 
 const BANDS: &str = "\
 A key is the XXH3 of the places of a band, with the number of the band as its seed. Two documents with the same key in the same \
-band are candidates.
+band are candidates. A text without features has no keys. Of lucene, each bucket is a place.
 
 Examples:
   fphash bands --threshold 0.8 docs.ndjson | sort -k 1,2 > keys.tsv      candidates are neighbours now
   fphash bands --threshold 0.8 --curve                                   which bands and rows are these, and what do they find?
-  fphash bands --sentences docs.ndjson                                   keys of the three longest sentences";
+  fphash bands --sentences=3 docs.ndjson                                 keys of the three longest sentences";
 
 /// Documents to fingerprints.
 #[derive(Clone, Debug, Parser)]
@@ -176,36 +176,22 @@ pub(crate) struct SimhashArgs {
 }
 
 /// How signatures are made.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct SignatureOptions {
     /// Definition of MinHash: native, datasketch, datasketch-legacy, lucene; see `fphash presets`
     #[arg(long, value_name = "NAME", default_value = "native", help_heading = "Sketch options")]
     pub(crate) preset: String,
 
-    /// Places of a signature
-    #[arg(long, value_name = "N", default_value_t = 128, help_heading = "Sketch options")]
-    pub(crate) num_perm: usize,
+    /// Places of a signature [default: 128]
+    #[arg(long, value_name = "N", help_heading = "Sketch options")]
+    pub(crate) num_perm: Option<usize>,
 
-    /// Seed of the functions; only signatures of the same one are comparable
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Sketch options")]
-    pub(crate) seed: u32,
+    /// Seed of the functions; only signatures of the same one are comparable [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Sketch options")]
+    pub(crate) seed: Option<u32>,
 
     #[command(flatten)]
     pub(crate) features: FeatureOptions,
-}
-
-#[derive(Clone, Debug, clap::Args)]
-pub(crate) struct MinhashArgs {
-    #[command(flatten)]
-    pub(crate) documents: Documents,
-
-    #[command(flatten)]
-    pub(crate) options: SignatureOptions,
-
-    /// Keep the lowest bits of each place only, 1 to 32. With 64, 128 or 256 places and one bit they are fingerprints that
-    /// a store takes
-    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=32), default_value_t = 32, help_heading = "Sketch options")]
-    pub(crate) bits: u32,
 
     /// Of lucene: number of hash functions [default: 1]
     #[arg(long, value_name = "N", help_heading = "Options of lucene")]
@@ -222,6 +208,20 @@ pub(crate) struct MinhashArgs {
     /// Of lucene: whether empty buckets are filled with the value of the next [default: true with more than one bucket]
     #[arg(long, value_name = "true|false", help_heading = "Options of lucene")]
     pub(crate) with_rotation: Option<bool>,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct MinhashArgs {
+    #[command(flatten)]
+    pub(crate) documents: Documents,
+
+    #[command(flatten)]
+    pub(crate) options: SignatureOptions,
+
+    /// Keep the lowest bits of each place only, 1 to 32. With 64, 128 or 256 places and one bit they are fingerprints that
+    /// a store takes
+    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=32), default_value_t = 32, help_heading = "Sketch options")]
+    pub(crate) bits: u32,
 }
 
 #[derive(Clone, Debug, clap::Args)]
@@ -258,7 +258,7 @@ pub(crate) struct BandsArgs {
     pub(crate) rows: Option<usize>,
 
     /// In place of bands of a signature, keys of the N longest sentences of each document
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "3", conflicts_with_all = ["threshold", "bands", "rows"], help_heading = "Sketch options")]
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "3", conflicts_with_all = ["threshold", "bands", "rows"], help_heading = "Sketch options")]
     pub(crate) sentences: Option<usize>,
 
     /// Show how likely documents of each similarity become candidates, and read nothing
@@ -337,9 +337,9 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "count|distinct|FILE", help_heading = "Sketch options")]
     pub(crate) weights: Option<PathBuf>,
 
-    /// With --minhash: places of a signature
-    #[arg(long, value_name = "N", default_value_t = 128, requires = "minhash", help_heading = "Sketch options")]
-    pub(crate) num_perm: usize,
+    /// With --minhash: places of a signature [default: 128]
+    #[arg(long, value_name = "N", requires = "minhash", help_heading = "Sketch options")]
+    pub(crate) num_perm: Option<usize>,
 
     #[command(flatten)]
     pub(crate) features: FeatureOptions,
@@ -349,6 +349,10 @@ pub(crate) struct CompareArgs {
 pub(crate) struct WeightsArgs {
     #[command(flatten)]
     pub(crate) documents: Documents,
+
+    /// Definition of simhash whose features are counted [default: native]
+    #[arg(long, value_name = "NAME", help_heading = "Sketch options")]
+    pub(crate) preset: Option<fpsketch::SimhashPreset>,
 
     #[command(flatten)]
     pub(crate) features: FeatureOptions,

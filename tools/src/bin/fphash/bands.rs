@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::bail;
 use fpsketch::bands::Bands;
-use fpsketch::sentences;
+use fpsketch::{EMPTY, MOST_SENTENCES, sentences};
 use fpstore_tools::common::{Common, SCHEMA_VERSION};
 use fpstore_tools::documents::Document;
 use fpstore_tools::exit::Outcome;
@@ -19,14 +19,21 @@ const THRESHOLD: f64 = 0.8;
 
 pub(crate) fn run(args: &BandsArgs, common: Common) -> anyhow::Result<Outcome> {
     if let Some(wanted) = args.sentences {
-        if wanted == 0 {
-            bail!("--sentences 0: there is at least one key");
+        if !(1..=MOST_SENTENCES).contains(&wanted) {
+            bail!("--sentences={wanted}: there are 1 to {MOST_SENTENCES} keys");
         }
-        let hasher = format!("sentences/1,longest={wanted}");
-        write(args, common, &hasher, |document| sentences(document.content.document(), wanted))?;
+        if args.options.features.features.is_some() {
+            bail!("--features: sentences are hashed as they are; leave it away");
+        }
+        let normalise = args.options.features.normalise.clone().unwrap_or_default();
+        let hasher = format!("sentences/1,longest={wanted},normalise={normalise}");
+        write(args, common, &hasher, 0, |document| {
+            normalise.with(document.content.document(), |document| sentences(document, wanted))
+        })?;
         return Ok(Outcome::Done);
     }
-    let places = args.options.num_perm;
+    let signer = args.options.signer(args.documents.tokens_column.is_some())?;
+    let places = signer.places();
     let bands = match (args.bands, args.rows) {
         (Some(bands), Some(rows)) => Bands::new(bands, rows, places)?,
         _ => {
@@ -37,9 +44,13 @@ pub(crate) fn run(args: &BandsArgs, common: Common) -> anyhow::Result<Outcome> {
     if args.curve {
         curve(bands, common.json)?;
     } else {
-        let minhash = args.options.minhash()?;
-        let hasher = format!("{},bands={},rows={}", minhash.identity(), bands.bands, bands.rows);
-        write(args, common, &hasher, |document| bands.keys(&minhash.signature(document.content.document())).collect())?;
+        let hasher = format!("{},bands={},rows={}", signer.identity(), bands.bands, bands.rows);
+        write(args, common, &hasher, args.options.made(), |document| {
+            let signature = signer.signature(&document.content);
+            // Documents without features are not similar to each other.
+            let any = signature.iter().any(|place| *place != EMPTY);
+            if any { bands.keys(&signature).collect() } else { Vec::new() }
+        })?;
     }
     Ok(Outcome::Done)
 }
@@ -49,11 +60,12 @@ fn write(
     args: &BandsArgs,
     common: Common,
     hasher: &str,
+    made: u64,
     keys: impl Fn(&Document) -> Vec<u64> + Sync,
 ) -> anyhow::Result<()> {
     let header = lines::header(None, hasher);
     let header = (!common.json).then_some(header.as_str());
-    lines::write(&args.inputs, &args.documents, args.memory, common, header, |document, line| {
+    lines::write(&args.inputs, &args.documents, args.memory, made, common, header, |document, _, line| {
         let keys = keys(document);
         // Writing to memory does not fail.
         if common.json {

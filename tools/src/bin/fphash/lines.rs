@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 
 use fpstore_tools::common::Common;
-use fpstore_tools::documents::{self, Document, DocumentOptions, Inputs};
+use fpstore_tools::documents::{self, Document, DocumentOptions, Inputs, Location};
 use fpstore_tools::memory;
 use fpstore_tools::number::{bytes, count_of};
 use fpstore_tools::progress::Progress;
@@ -12,14 +12,15 @@ use fpstore_tools::progress::Progress;
 /// Memory of the program where it is not told.
 pub(crate) const MEMORY: u64 = 512 << 20;
 
-/// Writes `header`, if there is one, and what `make` appends for each document. Text for people goes to standard error.
+/// Writes `header`, if there is one, and what `make` appends for each document, about `made` bytes. Text for people goes to standard error.
 pub(crate) fn write(
     arguments: &[OsString],
     options: &DocumentOptions,
     memory: Option<u64>,
+    made: u64,
     common: Common,
     header: Option<&str>,
-    make: impl Fn(&Document, &mut Vec<u8>) + Sync,
+    make: impl Fn(&Document, &Location, &mut Vec<u8>) + Sync,
 ) -> anyhow::Result<()> {
     // What is wrong with the inputs is said before anything is written.
     let inputs = Inputs::new(arguments, options)?;
@@ -27,12 +28,12 @@ pub(crate) fn write(
     if let Some(header) = header {
         writeln!(out, "{header}")?;
     }
-    let make = |document: Document| {
+    let make = |document: Document, place: &Location| {
         let mut line = Vec::new();
-        make(&document, &mut line);
+        make(&document, place, &mut line);
         Ok(line)
     };
-    each(&inputs, memory, common, make, |lines| {
+    each(&inputs, memory, made, common, make, |lines| {
         for line in lines {
             out.write_all(&line)?;
         }
@@ -45,14 +46,15 @@ pub(crate) fn write(
 pub(crate) fn each<T: Send>(
     inputs: &Inputs,
     memory: Option<u64>,
+    made: u64,
     common: Common,
-    make: impl Fn(Document) -> anyhow::Result<T> + Sync,
+    make: impl Fn(Document, &Location) -> anyhow::Result<T> + Sync,
     take: impl FnMut(Vec<T>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let progress = if common.shows_progress() { Progress::bytes(inputs.length()) } else { Progress::hidden() };
     // What is made of documents on the way takes as much as they do.
     let memory = memory::of_load(Some(memory.unwrap_or(MEMORY))) / 2;
-    let counts = documents::each(inputs, memory, &progress, make, take)?;
+    let counts = documents::each(inputs, memory, made, &progress, make, take)?;
     progress.finish();
     if common.shows_progress() {
         let (documents, text) = (count_of(counts.documents, "document"), bytes(counts.bytes));

@@ -10,6 +10,7 @@ mod health;
 mod lines;
 mod minhash;
 mod presets;
+mod signatures;
 mod simhash;
 mod weights;
 

@@ -1,38 +1,62 @@
 //! `fphash weights`: weights of features by the number of documents that they occur in.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use anyhow::bail;
-use fpsketch::{DocumentFrequencies, Features, Normalise, Space, Splitter, Step};
-use fpstore_tools::common::Common;
+use fpsketch::DocumentFrequencies;
+use fpstore_tools::common::{Common, SCHEMA_VERSION};
 use fpstore_tools::documents::Inputs;
 use fpstore_tools::exit::Outcome;
+use fpstore_tools::report;
+use fpstore_tools::sketching::SimhashOptions;
+use serde::Serialize;
 
 use crate::args::{Documents, WeightsArgs};
 use crate::lines;
 
+#[derive(Serialize)]
+struct Weight<'a> {
+    schema_version: u32,
+    /// None: what all others weigh.
+    feature: Option<&'a str>,
+    weight: f64,
+}
+
 pub(crate) fn run(args: &WeightsArgs, common: Common) -> anyhow::Result<Outcome> {
-    let features = args.features.features.unwrap_or(Features::Unicode(2));
-    let splitter = Splitter { features, space: Space::Unicode };
-    let normalise = args.features.normalise.clone().unwrap_or_else(|| Normalise::new(&[Step::Lower]));
-    let mut frequencies = DocumentFrequencies::default();
     let Documents { inputs, options, memory } = &args.documents;
-    // Half of the memory is for the features.
+    let features = SimhashOptions { preset: args.preset, features: args.features.clone(), ..SimhashOptions::default() };
+    let simhash = features.simhash(None, options.tokens_column.is_some())?;
     let inputs = Inputs::new(inputs, options)?;
-    let memory = memory.unwrap_or(lines::MEMORY) / 2;
+    let mut frequencies = DocumentFrequencies::default();
+    // A third is for counting, a third for the table that is made of the counts, a third for the documents.
+    let memory = memory.unwrap_or(lines::MEMORY) / 3;
     let most = usize::try_from(memory).unwrap_or(usize::MAX);
-    lines::each(&inputs, Some(memory), common, Ok, |documents| {
+    let count = |documents: Vec<fpstore_tools::documents::Document>| {
         for document in documents {
-            frequencies.add(document.content.document(), &splitter, &normalise);
+            frequencies.add(document.content.document(), &simhash)?;
             if frequencies.memory() > most {
                 bail!(
-                    "{features} of these documents are too many for --memory; give more, or take shorter features \
-                     or a sample of the documents"
+                    "{} of these documents are too many for --memory; give more, or take shorter features or a sample \
+                     of the documents",
+                    simhash.splitter().features
                 );
             }
         }
         Ok(())
-    })?;
-    io::stdout().lock().write_all(frequencies.table(args.min_documents).text().as_bytes())?;
+    };
+    lines::each(&inputs, Some(memory), 0, common, |document, _| Ok(document), count)?;
+    let table = frequencies.table(args.min_documents);
+    drop(frequencies);
+    let mut out = BufWriter::new(io::stdout().lock());
+    if common.json {
+        let object = |feature, weight| Weight { schema_version: SCHEMA_VERSION, feature, weight };
+        report::json(&mut out, &object(None, table.default_weight()))?;
+        for (feature, weight) in table.sorted() {
+            report::json(&mut out, &object(Some(feature), weight))?;
+        }
+    } else {
+        out.write_all(table.text().as_bytes())?;
+    }
+    out.flush()?;
     Ok(Outcome::Done)
 }

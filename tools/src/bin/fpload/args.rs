@@ -24,7 +24,7 @@ Examples:
   fpload --create store fingerprints.tsv       make a store and load a file
   fpload store more.tsv.gz even-more.u64       add to it
   fpload --create --text store docs.ndjson.gz  documents: fphash makes fingerprints of them on the way
-  fphash simhash docs/ | fpload --create store -     the same in two steps
+  fphash simhash docs/ > docs.hex && fpload --create store docs.hex     the same in two steps
   fpload --create --max-distance 7 --plan auto:latency store fingerprints.tsv
   fpload --create store docs.ndjson --fingerprint-column simhash --id-column n
   fpload --create --width 256 --max-distance 31 images hashes.u256

@@ -3,12 +3,13 @@
 use anyhow::{Context, bail};
 use fpsketch::compare::{distance, equal_bits, ratio};
 use fpsketch::{EMPTY, Lucene, LuceneTerm, MinHash, Simhash, SimhashPreset, estimate, packed};
-use fpstore_tools::sketching::SimhashOptions;
+use fpstore_tools::documents::Location;
+use fpstore_tools::sketching::{self, SimhashOptions};
 
 use super::side::Side;
 use super::threshold;
 use crate::args::{CompareArgs, SignatureOptions};
-use crate::minhash::LUCENE;
+use crate::signatures::LUCENE;
 
 /// Digits of a place of a signature.
 const PLACE: usize = 8;
@@ -39,21 +40,15 @@ impl Method {
             let preset = args.preset.parse().context("--preset (definitions of MinHash go with --minhash)")?;
             let (weights, features) = (args.weights.clone(), args.features.clone());
             let options = SimhashOptions { preset: Some(preset), weights, features, ..SimhashOptions::default() };
-            return Ok(Self::Simhash(options.simhash(args.width)?));
+            return Ok(Self::Simhash(options.simhash(args.width, false)?));
         }
-        if args.preset == LUCENE {
-            let mut lucene = Lucene::default();
-            if let Some(features) = args.features.features {
-                lucene = lucene.with_features(features);
-            }
-            if let Some(normalise) = &args.features.normalise {
-                lucene = lucene.with_normalise(normalise.clone());
-            }
-            return Ok(Self::Lucene(lucene));
-        }
-        let (preset, features) = (args.preset.clone(), args.features.clone());
-        let options = SignatureOptions { preset, num_perm: args.num_perm, seed: 1, features };
-        Ok(Self::MinHash(options.minhash()?))
+        let (preset, num_perm, features) = (args.preset.clone(), args.num_perm, args.features.clone());
+        let options = SignatureOptions { preset, num_perm, features, ..SignatureOptions::default() };
+        Ok(if args.preset == LUCENE {
+            Self::Lucene(options.lucene(false)?)
+        } else {
+            Self::MinHash(options.minhash(false)?)
+        })
     }
 
     /// Hexadecimal digits of a sketch, if it can be given as such.
@@ -97,11 +92,7 @@ impl Method {
 /// The fingerprint of a document, or the one that was given.
 fn fingerprint(simhash: &Simhash, side: &Side) -> anyhow::Result<u128> {
     match side {
-        // The Java code of bkdr joins the lines of a file without anything between them.
-        Side::Document(text) if simhash.preset() == SimhashPreset::Bkdr => {
-            Ok(simhash.fingerprint(text.replace(['\n', '\r'], "").as_str().into()))
-        }
-        Side::Document(text) => Ok(simhash.fingerprint(text.as_str().into())),
+        Side::Document(text) => Ok(sketching::fingerprint(simhash, text.as_str().into(), &Location::Whole("".into()))),
         Side::Digits(digits) => {
             let number = u128::from_str_radix(digits, 16).with_context(|| digits.clone())?;
             if number.checked_shr(simhash.width()).is_some_and(|above| above > 0) {
@@ -149,16 +140,19 @@ fn signatures(a: &[u32], b: &[u32]) -> anyhow::Result<Compared> {
 }
 
 fn sketches(lucene: &Lucene, a: &Side, b: &Side) -> anyhow::Result<Compared> {
-    let (Side::Document(a), Side::Document(b)) = (a, b) else { bail!("{LUCENE} compares documents only") };
-    let (a, b) = (lucene.sketch(a.as_str().into()), lucene.sketch(b.as_str().into()));
+    let (Side::Document(a_text), Side::Document(b_text)) = (a, b) else { bail!("{LUCENE} compares documents only") };
+    let (a, b) = (lucene.sketch(a_text.as_str().into()), lucene.sketch(b_text.as_str().into()));
+    // Copies that fill empty buckets would count as further evidence.
+    let unrotated = lucene.clone().without_rotation();
     let terms = [&a, &b].map(|sketch| sketch.terms().collect::<Vec<LuceneTerm>>());
     let [of_a, of_b] = &terms;
     let places = of_a.len().max(of_b.len());
     let equal = of_a.iter().zip(of_b).filter(|(a, b)| a == b).count();
+    let [a, b] = [a_text, b_text].map(|text| unrotated.sketch(text.as_str().into()));
     // Where both are empty there is nothing in which they differ.
-    let similarity = a.jaccard(&b).unwrap_or(1.0);
+    let (similarity, values) = a.jaccard(&b).unwrap_or((1.0, 0));
     let hex = terms.map(|terms| terms.iter().flatten().map(|unit| format!("{unit:04x}")).collect());
-    let error = if places == 0 { 0.0 } else { estimate::standard_error(similarity, places) };
+    let error = if values == 0 { 0.0 } else { estimate::standard_error(similarity, values) };
     Ok(Compared { hex, distance: places - equal, similarity, standard_error: Some(error) })
 }
 
@@ -220,7 +214,8 @@ mod tests {
         let (a, b) = (document("a b c d e f g"), document("a b c d e f h"));
         let compared = lucene.compare(&a, &b).unwrap();
         assert_eq!(compared.hex[0].len(), 512 * 32);
-        assert!((compared.similarity - (512 - compared.distance) as f64 / 512.0).abs() < 1e-12);
+        // Two of four shingles, and so many values; copies that fill buckets do not count.
+        assert!((compared.similarity - 0.5).abs() < 1e-12 && (compared.standard_error.unwrap() - 0.25).abs() < 1e-12);
         let none = lucene.compare(&document(""), &document("")).unwrap();
         assert_eq!((none.distance, none.similarity), (0, 1.0));
         let one = lucene.compare(&document(""), &a).unwrap();

@@ -70,7 +70,7 @@ pub(super) fn run(args: &CompareArgs, common: Common) -> anyhow::Result<Outcome>
 fn by_texts(args: &CompareArgs, measure: Measure, a: &Side, b: &Side) -> anyhow::Result<f64> {
     let normalise = args.features.normalise.clone().unwrap_or_default();
     let (a, b) = (text(a)?, text(b)?);
-    Ok(measure.of(&normalise.apply(a), &normalise.apply(b)))
+    Ok(measure.of(&normalise.apply(a), &normalise.apply(b))?)
 }
 
 fn text(side: &Side) -> anyhow::Result<&str> {

@@ -60,7 +60,7 @@ fn document(argument: &OsStr) -> anyhow::Result<String> {
         }
         Ok(())
     };
-    documents::each(&inputs, u64::MAX, &Progress::hidden(), |document| Ok(document.content), take)?;
+    documents::each(&inputs, u64::MAX, 0, &Progress::hidden(), |document, _| Ok(document.content), take)?;
     Ok(text)
 }
 

@@ -5,15 +5,19 @@ use std::path::Path;
 use anyhow::bail;
 use fpsketch::Simhash;
 use fpstore::{Fingerprint, Options, Parameters, RecordSorter};
-use fpstore_tools::documents::{self, Document, DocumentId, DocumentOptions};
+use fpstore_tools::documents::{self, Document, DocumentId, DocumentOptions, Location};
 use fpstore_tools::input::{IdRule, Ids, RawId};
 use fpstore_tools::progress::Progress;
+use fpstore_tools::sketching;
 
 use crate::args::Args;
 use crate::creation;
 use crate::gather::Gathered;
 use crate::hasher::Hasher;
 use crate::text_options::TextOptions;
+
+/// Bytes of what is made of a document, about.
+const MADE: u64 = 128;
 
 /// Documents, none of them read.
 pub(crate) struct Texts {
@@ -39,7 +43,7 @@ impl Texts {
             bail!("fingerprints of documents have 64 or 128 bits, those of the store 256");
         }
         let inputs = documents::Inputs::new(&args.inputs, &options)?;
-        let simhash = args.texts.simhash.simhash(width.or(args.width))?;
+        let simhash = args.texts.simhash.simhash(width.or(args.width), args.texts.tokens_column.is_some())?;
         let progress = if args.common.shows_progress() { Progress::bytes(inputs.length()) } else { Progress::hidden() };
         Ok(Self { inputs, simhash, progress })
     }
@@ -72,24 +76,23 @@ impl Texts {
         let ids = store.map_or_else(|| creation::wanted_ids(args), |store| Ids::Is(store.ids()));
         let mut rule = IdRule::new(ids);
         let mut sorter = RecordSorter::<F>::new(path, loading);
-        let mut number = 0_u64;
-        let make = |Document { id, content }| Ok((id, simhash.fingerprint(content.document())));
-        let take = |made: Vec<(DocumentId, u128)>| {
-            for (id, fingerprint) in made {
-                number += 1;
+        let make = |Document { id, content }, place: &Location| {
+            Ok((place.clone(), id, sketching::fingerprint(&simhash, content.document(), place)))
+        };
+        let take = |made: Vec<(Location, DocumentId, u128)>| {
+            for (place, id, fingerprint) in made {
                 let id = match &id {
                     DocumentId::None => RawId::None,
                     DocumentId::Number(number) => RawId::Number(*number),
                     DocumentId::Text(text) => RawId::Text(text.as_bytes()),
                 };
-                let id =
-                    rule.check(id).map_err(|message| anyhow::anyhow!("document {number} of the inputs: {message}"))?;
+                let id = rule.check(id).map_err(|message| anyhow::anyhow!("{place}: {message}"))?;
                 sorter.push(words(fingerprint), id)?;
             }
             Ok(())
         };
         progress.message("reading".to_owned());
-        documents::each(&inputs, args.document_memory(), &progress, make, take)?;
+        documents::each(&inputs, args.document_memory(), MADE, &progress, make, take)?;
         progress.message("sorting".to_owned());
         let records = sorter.finish()?;
         progress.finish();

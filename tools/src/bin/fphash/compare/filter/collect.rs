@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::bail;
 use fpsketch::Normalise;
 use fpstore_tools::common::Common;
-use fpstore_tools::documents::{Content, Document, DocumentId, Inputs};
+use fpstore_tools::documents::{Content, Document, DocumentId, Inputs, Location};
 
 use super::budget::Budget;
 use super::ids::Ids;
@@ -33,7 +33,7 @@ enum Made {
 impl Collect<'_> {
     /// The texts of the documents with these ids, normalised. Documents without ids are numbered from 0, as a store numbers them.
     pub(super) fn texts(self, ids: &Ids, budget: Budget, common: Common) -> anyhow::Result<Texts> {
-        let make = |document: Document| {
+        let make = |document: Document, _: &Location| {
             let Document { id, content } = document;
             let Content::Text(text) = content else {
                 bail!("texts are compared, not tokens; name the column of the text")
@@ -67,7 +67,7 @@ impl Collect<'_> {
             }
             Ok(())
         };
-        lines::each(self.inputs, budget.documents(ids), common, make, take)?;
+        lines::each(self.inputs, budget.documents(ids), 0, common, make, take)?;
         writer.finish()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use fpsketch::compare::Measure;
 use fpstore_tools::common::SCHEMA_VERSION;
 use fpstore_tools::number::push_json_text;
@@ -32,6 +32,7 @@ struct Match {
     /// What is written of it, up to the value.
     line: Vec<u8>,
     texts: [String; 2],
+    number: u64,
 }
 
 impl Judge<'_> {
@@ -42,10 +43,11 @@ impl Judge<'_> {
         let (mut lines, mut similar) = (0, 0);
         let (mut waiting, mut bytes) = (Vec::new(), 0);
         while let Some(row) = reader.next_row()? {
-            let found = match self.look_up(row) {
+            let mut found = match self.look_up(row) {
                 Ok(found) => found,
                 Err(error) => return Err(reader.here().error(error)),
             };
+            found.number = reader.here().number;
             lines += 1;
             bytes += found.line.len() as u64 + found.texts.iter().map(|text| text.len() as u64).sum::<u64>() + LINE;
             waiting.push(found);
@@ -68,18 +70,19 @@ impl Judge<'_> {
         let places = [place(a)?, place(b)?];
         let texts = [self.texts.read(places[0])?, self.texts.read(places[1])?];
         let line = if self.json { object(names, places) } else { row.to_vec() };
-        Ok(Match { line, texts })
+        Ok(Match { line, texts, number: 0 })
     }
 
     /// Writes those that are similar, and says how many.
     fn write(self, matches: &[Match], out: &mut impl Write) -> anyhow::Result<u64> {
         let value = |found: &Match| {
             let [a, b] = &found.texts;
-            self.measure.of(a, b)
+            self.measure.of(a, b).with_context(|| format!("line {} of the matches", found.number))
         };
-        let values: Vec<f64> = matches.par_iter().with_max_len(1).map(value).collect();
+        let values: Vec<anyhow::Result<f64>> = matches.par_iter().with_max_len(1).map(value).collect();
         let mut similar = 0;
         for (Match { line, .. }, value) in matches.iter().zip(values) {
+            let value = value?;
             if self.measure.similar(value, self.threshold) {
                 similar += 1;
                 out.write_all(line)?;

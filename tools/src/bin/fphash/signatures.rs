@@ -1,0 +1,110 @@
+//! What makes signatures, as the options ask for it.
+
+use anyhow::{Context, bail};
+use fpsketch::{Lucene, MinHash};
+use fpstore_tools::documents::Content;
+
+use crate::args::SignatureOptions;
+
+/// Name of the preset that makes terms.
+pub(crate) const LUCENE: &str = "lucene";
+
+/// What makes signatures of so many places.
+pub(crate) enum Signer {
+    MinHash(Box<MinHash>),
+    /// A bucket is a place.
+    Lucene(Box<Lucene>, usize),
+}
+
+impl Signer {
+    pub(crate) fn places(&self) -> usize {
+        match self {
+            Self::MinHash(minhash) => minhash.places(),
+            Self::Lucene(_, places) => *places,
+        }
+    }
+
+    pub(crate) fn identity(&self) -> String {
+        match self {
+            Self::MinHash(minhash) => minhash.identity(),
+            Self::Lucene(lucene, _) => lucene.identity(),
+        }
+    }
+
+    pub(crate) fn signature(&self, content: &Content) -> Vec<u32> {
+        match self {
+            Self::MinHash(minhash) => minhash.signature(content.document()),
+            Self::Lucene(lucene, _) => lucene.sketch(content.document()).places(),
+        }
+    }
+}
+
+impl SignatureOptions {
+    /// What makes signatures; of ready-made tokens, if they are given.
+    pub(crate) fn signer(&self, given: bool) -> anyhow::Result<Signer> {
+        if self.preset != LUCENE {
+            return Ok(Signer::MinHash(Box::new(self.minhash(given)?)));
+        }
+        if self.hash_set_size.is_some_and(|size| size != 1) {
+            bail!("--hash-set-size: a place of a signature is one value; leave the option away");
+        }
+        let places = u64::from(self.hash_count.unwrap_or(1)) * u64::from(self.bucket_count());
+        let lucene = self.lucene(given)?;
+        Ok(Signer::Lucene(Box::new(lucene), usize::try_from(places)?))
+    }
+
+    /// The preset that makes numbers.
+    pub(crate) fn minhash(&self, given: bool) -> anyhow::Result<MinHash> {
+        let preset = self.preset.parse().context("--preset")?;
+        let lucene = self.hash_count.is_some() || self.bucket_count.is_some() || self.hash_set_size.is_some();
+        if lucene || self.with_rotation.is_some() {
+            bail!("--hash-count, --bucket-count, --hash-set-size and --with-rotation go with --preset lucene");
+        }
+        let mut minhash = MinHash::new(preset, self.num_perm.unwrap_or(PLACES), self.seed.unwrap_or(SEED))?;
+        if let Some(features) = self.features.features {
+            minhash = minhash.with_features(features);
+        }
+        if let Some(normalise) = &self.features.normalise {
+            minhash = minhash.with_normalise(normalise.clone());
+        }
+        Ok(if given { minhash.with_given_tokens() } else { minhash })
+    }
+
+    /// The token filter.
+    pub(crate) fn lucene(&self, given: bool) -> anyhow::Result<Lucene> {
+        if self.num_perm.is_some() || self.seed.is_some() {
+            bail!("lucene has no --num-perm and no --seed; its options are --hash-count, --bucket-count and so on");
+        }
+        let buckets = self.bucket_count();
+        // As Lucene's own factory has it.
+        let rotation = self.with_rotation.unwrap_or(buckets > 1);
+        let mut lucene = Lucene::new(self.hash_count.unwrap_or(1), buckets, self.hash_set_size.unwrap_or(1), rotation)?;
+        if let Some(features) = self.features.features {
+            lucene = lucene.with_features(features);
+        }
+        if let Some(normalise) = &self.features.normalise {
+            lucene = lucene.with_normalise(normalise.clone());
+        }
+        Ok(if given { lucene.with_given_tokens() } else { lucene })
+    }
+
+    fn bucket_count(&self) -> u32 {
+        self.bucket_count.unwrap_or(512)
+    }
+
+    /// Most bytes that the sketch of a document and its line take, about.
+    pub(crate) fn made(&self) -> u64 {
+        /// A value of a sketch in a tree, and its digits.
+        const VALUE: u64 = 160;
+        const PLACE: u64 = 32;
+        if self.preset == LUCENE {
+            let buckets = u64::from(self.hash_count.unwrap_or(1)) * u64::from(self.bucket_count());
+            return buckets.saturating_mul(u64::from(self.hash_set_size.unwrap_or(1).min(64))) * VALUE;
+        }
+        self.num_perm.unwrap_or(PLACES) as u64 * PLACE
+    }
+}
+
+/// Places of a signature, and the seed, where nobody says them.
+pub(crate) const PLACES: usize = 128;
+const SEED: u32 = 1;
