@@ -30,10 +30,10 @@ pub(crate) struct Errors {
 /// The native one as it comes; and both of the features that the truth is made of.
 fn sketches(seed: u32) -> [(&'static str, MinHash); 3] {
     let new = |preset| MinHash::new(preset, PLACES, seed).unwrap();
-    let words = new(MinHashPreset::Native).with_features("words:5".parse().unwrap());
+    let words = new(MinHashPreset::Native).prepared(|now| now.with_features("words:5".parse().unwrap()));
     [
         ("native", new(MinHashPreset::Native)),
-        ("native, words:5", words.with_normalise(Normalise::default())),
+        ("native, words:5", words.prepared(|now| now.with_normalise(Normalise::default()))),
         ("datasketch", new(MinHashPreset::Datasketch)),
     ]
 }

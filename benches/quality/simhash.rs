@@ -10,8 +10,9 @@ const FARTHEST: [i32; 2] = [16, 24];
 pub(crate) fn measure(data: &Data) -> Vec<Points> {
     let presets = SimhashPreset::ALL.map(|preset| (preset.to_string(), Simhash::new(preset)));
     let native = || Simhash::new(SimhashPreset::Native);
-    let features = ["unicode:1", "unicode:3", "unicode:5", "chars:8"]
-        .map(|features| (format!("native, {features}"), native().with_features(features.parse().unwrap()).unwrap()));
+    let features = ["unicode:1", "unicode:3", "unicode:5", "chars:8"].map(|features| {
+        (format!("native, {features}"), native().prepared(|now| now.with_features(features.parse().unwrap())).unwrap())
+    });
     let others = [
         ("native, count".to_owned(), native().with_weights(Weights::Count).unwrap()),
         ("native, 128 bits".to_owned(), native().with_width(128).unwrap()),

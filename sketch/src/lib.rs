@@ -17,7 +17,7 @@
 //! [`compare`] has what tells how similar two fingerprints or two short texts are.
 //!
 //! ```
-//! use fpsketch::{MinHash, MinHashPreset, Simhash, SimhashPreset, compare, estimate};
+//! use fpsketch::{Features, MinHash, MinHashPreset, Simhash, SimhashPreset, compare, estimate};
 //!
 //! # fn main() -> fpsketch::Result<()> {
 //! let (a, b) = ("A crawler has seen this page before.", "A crawler has seen that page before!");
@@ -26,7 +26,7 @@
 //! let distance = compare::distance(simhash.fingerprint(a.into()), simhash.fingerprint(b.into()));
 //! assert!(distance < 32, "unrelated texts differ in some 32 of 64 bits");
 //!
-//! let minhash = MinHash::new(MinHashPreset::Native, 128, 1)?.with_features("words:1".parse()?);
+//! let minhash = MinHash::new(MinHashPreset::Native, 128, 1)?.prepared(|now| now.with_features(Features::Words(1)));
 //! let jaccard = estimate::matching(&minhash.signature(a.into()), &minhash.signature(b.into()));
 //! assert!((jaccard.unwrap_or(0.0) - 5.0 / 9.0).abs() < 0.2);
 //! # Ok(())
@@ -41,6 +41,7 @@ mod features;
 mod hash;
 mod minhash;
 mod normalise;
+mod preparation;
 mod sentences;
 mod simhash;
 mod weights;
@@ -50,6 +51,7 @@ pub use error::{Error, Result};
 pub use features::{Features, Space, Splitter};
 pub use minhash::{EMPTY, Lucene, LuceneSketch, LuceneTerm, MinHash, MinHashPreset, estimate, packed};
 pub use normalise::{Normalise, Step};
+pub use preparation::Preparation;
 pub use sentences::{MOST_SENTENCES, sentences};
 pub use simhash::{Simhash, SimhashPreset};
 pub use weights::{DocumentFrequencies, Table, Weights};

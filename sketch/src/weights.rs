@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn rare_features_weigh_more() {
-        let simhash = Simhash::new(SimhashPreset::Native).with_features(Features::Tokens).unwrap();
+        let simhash = Simhash::new(SimhashPreset::Native).prepared(|now| now.with_features(Features::Tokens)).unwrap();
         let mut frequencies = DocumentFrequencies::default();
         for text in ["a b a", "a c", "a"] {
             frequencies.add(text.into(), &simhash).unwrap();

@@ -79,7 +79,7 @@ impl Bench {
 fn main() {
     let bench = Bench::read();
     let native = Simhash::new(SimhashPreset::Native);
-    let chars = native.clone().with_features("chars:4".parse().unwrap()).unwrap();
+    let chars = native.clone().prepared(|now| now.with_features("chars:4".parse().unwrap())).unwrap();
     let count = chars.clone().with_weights(Weights::Count).unwrap();
     bench.of_texts("simhash native", |document| native.fingerprint(document));
     bench.of_texts("simhash native, chars:4", |document| chars.fingerprint(document));
@@ -90,7 +90,10 @@ fn main() {
     }
     let minhash = |preset| MinHash::new(preset, 128, 1).unwrap();
     let native = minhash(MinHashPreset::Native);
-    let words = native.clone().with_features("words:5".parse().unwrap()).with_normalise(Normalise::default());
+    let words = native
+        .clone()
+        .prepared(|now| now.with_features("words:5".parse().unwrap()))
+        .prepared(|now| now.with_normalise(Normalise::default()));
     bench.of_texts("minhash native", |document| native.signature(document));
     bench.of_texts("minhash native, words:5", |document| words.signature(document));
     bench.of_tokens("minhash native, ready tokens", |document| words.signature(document));

@@ -17,8 +17,9 @@ use std::collections::BTreeSet;
 use super::murmur3;
 use crate::document::Document;
 use crate::error::{Error, Result};
-use crate::features::{Features, Space, Splitter};
+use crate::features::{Features, Space};
 use crate::normalise::Normalise;
+use crate::preparation::Preparation;
 
 /// A term, as UTF-16 units. They are no text: anything may stand in them.
 pub type LuceneTerm = [u16; 8];
@@ -36,8 +37,7 @@ pub struct Lucene {
     bucket_count: u32,
     hash_set_size: usize,
     with_rotation: bool,
-    splitter: Splitter,
-    normalise: Normalise,
+    preparation: Preparation,
 }
 
 /// What it made of a document.
@@ -57,8 +57,7 @@ impl Default for Lucene {
             bucket_count: 512,
             hash_set_size: 1,
             with_rotation: true,
-            splitter: Splitter { features: Features::Words(5), space: Space::Lucene },
-            normalise: Normalise::default(),
+            preparation: Preparation::new(Features::Words(5), Space::Lucene, Normalise::default()),
         }
     }
 }
@@ -89,36 +88,22 @@ impl Lucene {
         self
     }
 
-    /// Of these features, cut from white-space tokens where they are of such.
+    /// Of documents that are prepared in another way: `change` is given how they are prepared now.
     #[must_use]
-    pub fn with_features(mut self, features: Features) -> Self {
-        self.splitter.features = features;
-        self
-    }
-
-    /// Of ready-made tokens, which are not cut and not prepared.
-    #[must_use]
-    pub fn with_given_tokens(mut self) -> Self {
-        self.splitter.features = Features::Given;
-        self.normalise = Normalise::default();
-        self
-    }
-
-    /// Of texts that were prepared like this.
-    #[must_use]
-    pub fn with_normalise(mut self, normalise: Normalise) -> Self {
-        self.normalise = normalise;
+    pub fn prepared(mut self, change: impl FnOnce(Preparation) -> Preparation) -> Self {
+        self.preparation = change(self.preparation);
         self
     }
 
     /// One word that says what made a sketch.
     #[must_use]
     pub fn identity(&self) -> String {
-        let Self { hash_count, bucket_count, hash_set_size, with_rotation, splitter, normalise } = self;
+        let Self { hash_count, bucket_count, hash_set_size, with_rotation, preparation } = self;
         format!(
             "minhash/lucene/9.5.0,hash-count={hash_count},bucket-count={bucket_count},hash-set-size={hash_set_size},\
-             with-rotation={with_rotation},features={},normalise={normalise}",
-            splitter.features.canonical()
+             with-rotation={with_rotation},features={},normalise={}",
+            preparation.features().canonical(),
+            preparation.normalise()
         )
     }
 
@@ -142,7 +127,7 @@ impl Lucene {
                 }
             }
         };
-        self.normalise.with(document, |document| self.splitter.each(document, take));
+        self.preparation.each(document, take);
         if self.with_rotation {
             buckets.chunks_mut(self.bucket_count as usize).for_each(rotate);
         }

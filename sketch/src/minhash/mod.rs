@@ -24,8 +24,9 @@ pub use lucene::{Lucene, LuceneSketch, LuceneTerm};
 
 use crate::document::Document;
 use crate::error::{Error, Result};
-use crate::features::{Features, Space, Splitter};
+use crate::features::{Features, Space};
 use crate::normalise::{Normalise, Step};
+use crate::preparation::Preparation;
 use datasketch::Permutations;
 
 /// What a place of the signature of no features holds.
@@ -103,8 +104,7 @@ pub struct MinHash {
     preset: MinHashPreset,
     places: usize,
     seed: u32,
-    splitter: Splitter,
-    normalise: Normalise,
+    preparation: Preparation,
     permutations: Permutations,
 }
 
@@ -127,29 +127,14 @@ impl MinHash {
         let native = preset == MinHashPreset::Native;
         let features = if native { Features::Unicode(5) } else { Features::Words(5) };
         let normalise = if native { Normalise::new(&[Step::Lower]) } else { Normalise::default() };
-        let splitter = Splitter { features, space: Space::Unicode };
-        Ok(Self { preset, places, seed, splitter, normalise, permutations })
+        let preparation = Preparation::new(features, Space::Unicode, normalise);
+        Ok(Self { preset, places, seed, preparation, permutations })
     }
 
-    /// Of these features.
+    /// Of documents that are prepared in another way: `change` is given how they are prepared now.
     #[must_use]
-    pub fn with_features(mut self, features: Features) -> Self {
-        self.splitter.features = features;
-        self
-    }
-
-    /// Of ready-made tokens, which are not cut and not prepared.
-    #[must_use]
-    pub fn with_given_tokens(mut self) -> Self {
-        self.splitter.features = Features::Given;
-        self.normalise = Normalise::default();
-        self
-    }
-
-    /// Of texts that were prepared like this.
-    #[must_use]
-    pub fn with_normalise(mut self, normalise: Normalise) -> Self {
-        self.normalise = normalise;
+    pub fn prepared(mut self, change: impl FnOnce(Preparation) -> Preparation) -> Self {
+        self.preparation = change(self.preparation);
         self
     }
 
@@ -162,21 +147,18 @@ impl MinHash {
     /// One word that says what made a signature: two are comparable only if theirs is the same.
     #[must_use]
     pub fn identity(&self) -> String {
-        let Self { preset, places, seed, splitter, normalise, .. } = self;
+        let Self { preset, places, seed, preparation, .. } = self;
         format!(
-            "minhash/{preset}/{},num-perm={places},seed={seed},features={},normalise={normalise}",
+            "minhash/{preset}/{},num-perm={places},seed={seed},features={},normalise={}",
             preset.version(),
-            splitter.features.canonical()
+            preparation.features().canonical(),
+            preparation.normalise()
         )
     }
 
     /// The signature of a document.
     #[must_use]
     pub fn signature(&self, document: Document<'_>) -> Vec<u32> {
-        self.normalise.with(document, |document| self.of_normalised(document))
-    }
-
-    fn of_normalised(&self, document: Document<'_>) -> Vec<u32> {
         match self.preset {
             MinHashPreset::Native => {
                 let expected = match document {
@@ -184,12 +166,12 @@ impl MinHash {
                     Document::Tokens(tokens) => tokens.len(),
                 };
                 let mut hashes = Vec::with_capacity(expected);
-                self.splitter.hashes(document, |hash| hashes.push(hash));
+                self.preparation.hashes(document, |hash| hashes.push(hash));
                 native::signature(&hashes, self.places, self.seed)
             }
             MinHashPreset::Datasketch | MinHashPreset::DatasketchLegacy => {
                 let mut signature = vec![EMPTY; self.places];
-                self.splitter.each(document, |feature| {
+                self.preparation.each(document, |feature| {
                     self.permutations.add(datasketch::sha1_hash32(feature), &mut signature);
                 });
                 signature

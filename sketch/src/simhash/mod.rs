@@ -27,9 +27,9 @@ pub use preset::SimhashPreset;
 
 use crate::document::Document;
 use crate::error::{Error, Result};
-use crate::features::{Features, Splitter};
+use crate::features::Features;
 use crate::hash;
-use crate::normalise::Normalise;
+use crate::preparation::Preparation;
 use crate::weights::{HashSet, Weights};
 use tally::Tally;
 use votes::Votes;
@@ -39,9 +39,8 @@ use votes::Votes;
 pub struct Simhash {
     preset: SimhashPreset,
     width: u32,
-    splitter: Splitter,
+    preparation: Preparation,
     weights: Weights,
-    normalise: Normalise,
 }
 
 impl Simhash {
@@ -51,9 +50,8 @@ impl Simhash {
         Self {
             preset,
             width: preset.default_width(),
-            splitter: Splitter { features: preset.default_features(), space: preset.space() },
+            preparation: preset.default_preparation(),
             weights: preset.default_weights(),
-            normalise: preset.default_normalise(),
         }
     }
 
@@ -68,23 +66,17 @@ impl Simhash {
         Ok(self)
     }
 
-    /// Of these features.
+    /// Of documents that are prepared in another way: `change` is given how they are prepared now.
     ///
     /// # Errors
     ///
     /// When the preset's features are fixed.
-    pub fn with_features(mut self, features: Features) -> Result<Self> {
-        self.not_bkdr("features")?;
-        self.splitter.features = features;
+    pub fn prepared(mut self, change: impl FnOnce(Preparation) -> Preparation) -> Result<Self> {
+        self.preparation = change(self.preparation);
+        if self.preparation.features() != Features::Given {
+            self.not_bkdr("features")?;
+        }
         Ok(self)
-    }
-
-    /// Of ready-made tokens, which are not cut and not prepared.
-    #[must_use]
-    pub fn with_given_tokens(mut self) -> Self {
-        self.splitter.features = Features::Given;
-        self.normalise = Normalise::default();
-        self
     }
 
     /// Calls `take` with every feature of a document, as the preset has them.
@@ -94,10 +86,11 @@ impl Simhash {
     /// When the preset is bkdr, whose words have no weights but their own.
     pub fn each_feature(&self, document: Document<'_>, take: impl FnMut(&str)) -> Result<()> {
         self.not_bkdr("weights")?;
-        self.normalise.with(document, |document| {
-            let letters = (self.preset == SimhashPreset::E0ng).then(|| e0ng::letters(document, self.splitter.features));
+        self.preparation.normalise().with(document, |document| {
+            let letters =
+                (self.preset == SimhashPreset::E0ng).then(|| e0ng::letters(document, self.preparation.features()));
             let document = letters.as_ref().and_then(Option::as_deref).map_or(document, Document::Text);
-            self.splitter.each(document, take);
+            self.preparation.splitter().each(document, take);
         });
         Ok(())
     }
@@ -120,13 +113,6 @@ impl Simhash {
         Ok(self)
     }
 
-    /// Of texts that were prepared like this.
-    #[must_use]
-    pub fn with_normalise(mut self, normalise: Normalise) -> Self {
-        self.normalise = normalise;
-        self
-    }
-
     /// Bits of a fingerprint.
     #[must_use]
     pub fn width(&self) -> u32 {
@@ -139,10 +125,10 @@ impl Simhash {
         self.preset
     }
 
-    /// What cuts texts into features.
+    /// How documents are prepared.
     #[must_use]
-    pub fn splitter(&self) -> &Splitter {
-        &self.splitter
+    pub fn preparation(&self) -> &Preparation {
+        &self.preparation
     }
 
     /// What a feature counts.
@@ -154,18 +140,18 @@ impl Simhash {
     /// One word that says what made a fingerprint: two are comparable only if theirs is the same.
     #[must_use]
     pub fn identity(&self) -> String {
-        let Self { preset, width, splitter, weights, normalise } = self;
+        let Self { preset, width, preparation, weights } = self;
         let mut identity = format!("simhash/{}/{},width={width}", preset.name(), preset.version());
         if *preset != SimhashPreset::Bkdr {
-            identity += &format!(",features={},weights={}", splitter.features.canonical(), weights.identity());
+            identity += &format!(",features={},weights={}", preparation.features().canonical(), weights.identity());
         }
-        format!("{identity},normalise={normalise}")
+        format!("{identity},normalise={}", preparation.normalise())
     }
 
     /// The fingerprint of a document: the lowest bits of the number, as many as the width.
     #[must_use]
     pub fn fingerprint(&self, document: Document<'_>) -> u128 {
-        self.normalise.with(document, |document| self.of_normalised(document))
+        self.preparation.normalise().with(document, |document| self.of_normalised(document))
     }
 
     fn of_normalised(&self, document: Document<'_>) -> u128 {
@@ -173,7 +159,7 @@ impl Simhash {
             SimhashPreset::Native => self.native(document),
             SimhashPreset::Bkdr => bkdr::fingerprint(document, self.width),
             SimhashPreset::E0ng => {
-                let kept = e0ng::letters(document, self.splitter.features);
+                let kept = e0ng::letters(document, self.preparation.features());
                 self.of_features(kept.as_deref().map_or(document, Document::Text), |text| e0ng::hash(text, self.width))
             }
             SimhashPreset::Seomoz => self.of_features(document, e0ng::first_half),
@@ -190,15 +176,17 @@ impl Simhash {
         if let Weights::Table(table) = &self.weights {
             // Weights are those of texts; hashes are what they are without a table.
             let mut weights = Vec::new();
-            self.splitter.each(document, |text| weights.push(table.get(text)));
+            self.preparation.splitter().each(document, |text| weights.push(table.get(text)));
             let (mut votes, mut weights) = (Votes::new(self.width), weights.into_iter());
-            self.splitter.hashes(document, |hash| votes.add(wide(hash), weights.next().unwrap_or_default()));
+            self.preparation
+                .splitter()
+                .hashes(document, |hash| votes.add(wide(hash), weights.next().unwrap_or_default()));
             return votes.majority(false);
         }
         let mut seen = self.seen(document);
         let mut tallies = [Tally::default(), Tally::default()];
         let [low, high] = &mut tallies;
-        self.splitter.hashes(document, |hash| {
+        self.preparation.splitter().hashes(document, |hash| {
             if seen.as_mut().is_none_or(|seen| seen.insert(hash)) {
                 low.add(hash);
                 if self.width > 64 {
@@ -217,13 +205,13 @@ impl Simhash {
             Weights::Table(table) => {
                 let half = self.preset == SimhashPreset::E0ng;
                 let mut votes = if half { Votes::more_than_half(self.width) } else { Votes::new(self.width) };
-                self.splitter.each(document, |text| votes.add(hash(text), table.get(text)));
+                self.preparation.splitter().each(document, |text| votes.add(hash(text), table.get(text)));
                 votes.majority(tie)
             }
             Weights::Count | Weights::Distinct => {
                 let mut seen = self.seen(document);
                 let (mut low, mut high) = (Tally::default(), Tally::default());
-                self.splitter.each(document, |text| {
+                self.preparation.splitter().each(document, |text| {
                     if seen.as_mut().is_none_or(|seen| seen.insert(hash::of_text(text))) {
                         let hash = hash(text);
                         low.add(half(hash));
@@ -240,7 +228,7 @@ impl Simhash {
     fn seen(&self, document: Document<'_>) -> Option<HashSet> {
         let expected = match document {
             // Words have some six bytes, of which one in three is another.
-            Document::Text(text) if !matches!(self.splitter.features, Features::Chars(_)) => text.len() / 12,
+            Document::Text(text) if !matches!(self.preparation.features(), Features::Chars(_)) => text.len() / 12,
             Document::Text(text) => text.len() / 2,
             Document::Tokens(tokens) => tokens.len(),
         };

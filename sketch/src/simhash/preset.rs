@@ -6,6 +6,7 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 use crate::features::{Features, Space};
 use crate::normalise::{Normalise, Step};
+use crate::preparation::Preparation;
 use crate::weights::Weights;
 
 /// A definition of simhash.
@@ -77,12 +78,14 @@ impl SimhashPreset {
         64
     }
 
-    pub(super) fn default_features(self) -> Features {
+    fn default_features(self) -> Features {
         match self {
             Self::Native => Features::Unicode(2),
             Self::E0ng => Features::Chars(4),
             Self::Seomoz => Features::Words(4),
-            Self::Bkdr | Self::StringHash | Self::StringHashJava => Features::Tokens,
+            // Its own: nobody else has such.
+            Self::Bkdr => Features::Given,
+            Self::StringHash | Self::StringHashJava => Features::Tokens,
         }
     }
 
@@ -90,12 +93,10 @@ impl SimhashPreset {
         if self == Self::Native { Weights::Distinct } else { Weights::Count }
     }
 
-    pub(super) fn default_normalise(self) -> Normalise {
-        if self == Self::Native { Normalise::new(&[Step::Lower]) } else { Normalise::default() }
-    }
-
-    pub(super) fn space(self) -> Space {
-        if self == Self::StringHashJava { Space::StringTokenizer } else { Space::Unicode }
+    pub(super) fn default_preparation(self) -> Preparation {
+        let normalise = if self == Self::Native { Normalise::new(&[Step::Lower]) } else { Normalise::default() };
+        let space = if self == Self::StringHashJava { Space::StringTokenizer } else { Space::Unicode };
+        Preparation::new(self.default_features(), space, normalise)
     }
 
     pub(super) fn check_width(self, width: u32) -> Result<()> {

@@ -37,7 +37,7 @@ fn one_feature_is_its_hash() {
 fn weights_of_a_table() {
     let mut table = crate::Table::new(1.0);
     table.set("b", 0.0);
-    let with = simhash(SimhashPreset::Native).with_features(Features::Tokens).unwrap();
+    let with = simhash(SimhashPreset::Native).prepared(|now| now.with_features(Features::Tokens)).unwrap();
     let with = with.with_weights(Weights::Table(table.clone().into())).unwrap();
     assert_eq!(with.fingerprint("a b".into()), hash::of_text("a").into());
     table.set("b", 5.0);
@@ -66,10 +66,11 @@ fn tables_beside_no_table() {
 
 #[test]
 fn identities() {
-    let given = simhash(SimhashPreset::Native).with_given_tokens().identity();
+    let given = simhash(SimhashPreset::Native).prepared(Preparation::with_given_tokens).unwrap().identity();
     assert_eq!(given, "simhash/native/1,width=64,features=given,weights=distinct,normalise=none");
-    let of =
-        |features: &str| simhash(SimhashPreset::Native).with_features(features.parse().unwrap()).unwrap().identity();
+    let of = |features: &str| {
+        simhash(SimhashPreset::Native).prepared(|now| now.with_features(features.parse().unwrap())).unwrap().identity()
+    };
     assert_eq!(of("tokens"), of("words:1"));
     assert_eq!(
         simhash(SimhashPreset::Native).identity(),
@@ -98,7 +99,7 @@ fn what_is_refused() {
         let error = simhash(preset).with_width(width).unwrap_err().to_string();
         assert!(error.contains(&format!("{width} bits")), "{error}");
     }
-    assert!(simhash(SimhashPreset::Bkdr).with_features(Features::Tokens).is_err());
+    assert!(simhash(SimhashPreset::Bkdr).prepared(|now| now.with_features(Features::Tokens)).is_err());
     assert!(simhash(SimhashPreset::Bkdr).with_weights(Weights::Count).is_err());
     assert!("sim".parse::<SimhashPreset>().unwrap_err().to_string().contains("string-hash-java"));
 }
@@ -107,7 +108,7 @@ proptest! {
     /// The native fingerprint does not depend on the order of features that each count once, nor on repeats.
     #[test]
     fn a_set_is_a_set(words in prop::collection::vec("[a-z]{1,6}", 1..30), again in 0_usize..30) {
-        let native = simhash(SimhashPreset::Native).with_features(Features::Tokens).unwrap();
+        let native = simhash(SimhashPreset::Native).prepared(|now| now.with_features(Features::Tokens)).unwrap();
         let mut other = words.clone();
         other.reverse();
         other.push(words[again % words.len()].clone());

@@ -23,7 +23,8 @@ fn every_signature() {
         let affine = line.scheme == "affine32";
         let preset = if affine { MinHashPreset::Datasketch } else { MinHashPreset::DatasketchLegacy };
         let features = if line.features == "word" { Features::Tokens } else { Features::Words(5) };
-        let minhash = MinHash::new(preset, line.num_perm, line.seed).unwrap().with_features(features);
+        let minhash =
+            MinHash::new(preset, line.num_perm, line.seed).unwrap().prepared(|now| now.with_features(features));
         assert_eq!(
             minhash.signature(texts[&line.text_id].as_str().into()),
             line.hashvalues,

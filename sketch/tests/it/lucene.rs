@@ -56,7 +56,7 @@ fn terms_that_leave_it() {
     let mut parameters = HashMap::new();
     for line in lines {
         let lucene = Lucene::new(line.hash_count, line.bucket_count, line.hash_set_size, line.with_rotation).unwrap();
-        let sketch = lucene.with_features(features(line.shingle)).sketch(line.text.as_str().into());
+        let sketch = lucene.prepared(|now| now.with_features(features(line.shingle))).sketch(line.text.as_str().into());
         let terms: Vec<String> = sketch.terms().map(hex).collect();
         let about = (line.hash_count, line.bucket_count, line.hash_set_size, line.with_rotation, line.shingle);
         assert_eq!(terms.len(), line.count, "{} {about:?}", line.text_id);

@@ -26,7 +26,7 @@ fn simhash_of_1e0ng() {
             "text" => simhash.fingerprint(text.as_str().into()),
             // Tokens of a text are those that were made before.
             "tokens" => {
-                let cut = simhash.clone().with_features(Features::Tokens).unwrap();
+                let cut = simhash.clone().prepared(|now| now.with_features(Features::Tokens)).unwrap();
                 let found = simhash.fingerprint(tokens.as_slice().into());
                 assert_eq!(cut.fingerprint(text.as_str().into()), found);
                 found
@@ -68,10 +68,10 @@ fn simhash_of_seomoz() {
     let mut seen = 0;
     for line in lines::<Line>("vectors/simhash_seomoz.ndjson").iter().filter(|line| line.kind == "compute") {
         let features = if line.features == "token" { Features::Tokens } else { Features::Words(4) };
-        let simhash = Simhash::new(SimhashPreset::Seomoz).with_features(features).unwrap();
+        let simhash = Simhash::new(SimhashPreset::Seomoz).prepared(|now| now.with_features(features)).unwrap();
         let text = texts[&line.text_id].as_str();
         let mut count = 0;
-        simhash.splitter().each(text.into(), |_| count += 1);
+        simhash.preparation().each(text.into(), |_| count += 1);
         assert_eq!(count, line.n_features, "{}", line.text_id);
         assert_eq!(format!("{:016x}", simhash.fingerprint(text.into())), line.simhash_hex, "{}", line.text_id);
         seen += 1;

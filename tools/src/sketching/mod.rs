@@ -5,7 +5,7 @@ mod table;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use fpsketch::{Document, Features, Normalise, Simhash, SimhashPreset, Weights};
+use fpsketch::{Document, Features, Normalise, Preparation, Simhash, SimhashPreset, Weights};
 
 use crate::documents::{Content, DocumentId, Location};
 use crate::number::push_json_text;
@@ -22,6 +22,23 @@ pub struct FeatureOptions {
     /// none [default: the preset's]
     #[arg(long, visible_alias = "normalize", value_name = "STEPS", help_heading = "Sketch options")]
     pub normalise: Option<Normalise>,
+}
+
+impl FeatureOptions {
+    /// How documents are prepared with these options, where `now` is how they are without; ready-made tokens, if they are given.
+    #[must_use]
+    pub fn change(&self, mut now: Preparation, given: bool) -> Preparation {
+        if given {
+            return now.with_given_tokens();
+        }
+        if let Some(features) = self.features {
+            now = now.with_features(features);
+        }
+        if let Some(normalise) = &self.normalise {
+            now = now.with_normalise(normalise.clone());
+        }
+        now
+    }
 }
 
 /// Options that say how a simhash is made.
@@ -65,15 +82,7 @@ impl SimhashOptions {
         if let Some(width) = width {
             simhash = simhash.with_width(width).context("--width")?;
         }
-        if let Some(features) = self.features.features {
-            simhash = simhash.with_features(features).context("--features")?;
-        }
-        if let Some(normalise) = &self.features.normalise {
-            simhash = simhash.with_normalise(normalise.clone());
-        }
-        if given {
-            simhash = simhash.with_given_tokens();
-        }
+        simhash = simhash.prepared(|now| self.features.change(now, given)).context("--features")?;
         if let Some(weights) = self.weights(&simhash)? {
             simhash = simhash.with_weights(weights).context("--weights")?;
         }
@@ -88,7 +97,7 @@ impl SimhashOptions {
             Some(path) => Some(Weights::Table(table::read(path).context("--weights")?.into())),
         };
         let Some(path) = &self.stop_words else { return Ok(told) };
-        let features = simhash.splitter().features;
+        let features = simhash.preparation().features();
         if features.length() > 1 {
             bail!(
                 "--stop-words are whole features, and one of {features} is longer; say --features tokens or unicode:1"

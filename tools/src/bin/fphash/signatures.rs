@@ -60,14 +60,8 @@ impl SignatureOptions {
         if lucene || self.with_rotation.is_some() {
             bail!("--hash-count, --bucket-count, --hash-set-size and --with-rotation go with --preset lucene");
         }
-        let mut minhash = MinHash::new(preset, self.num_perm.unwrap_or(PLACES), self.seed.unwrap_or(SEED))?;
-        if let Some(features) = self.features.features {
-            minhash = minhash.with_features(features);
-        }
-        if let Some(normalise) = &self.features.normalise {
-            minhash = minhash.with_normalise(normalise.clone());
-        }
-        Ok(if given { minhash.with_given_tokens() } else { minhash })
+        let minhash = MinHash::new(preset, self.num_perm.unwrap_or(PLACES), self.seed.unwrap_or(SEED))?;
+        Ok(minhash.prepared(|now| self.features.change(now, given)))
     }
 
     /// The token filter.
@@ -78,14 +72,8 @@ impl SignatureOptions {
         let buckets = self.bucket_count();
         // As Lucene's own factory has it.
         let rotation = self.with_rotation.unwrap_or(buckets > 1);
-        let mut lucene = Lucene::new(self.hash_count.unwrap_or(1), buckets, self.hash_set_size.unwrap_or(1), rotation)?;
-        if let Some(features) = self.features.features {
-            lucene = lucene.with_features(features);
-        }
-        if let Some(normalise) = &self.features.normalise {
-            lucene = lucene.with_normalise(normalise.clone());
-        }
-        Ok(if given { lucene.with_given_tokens() } else { lucene })
+        let lucene = Lucene::new(self.hash_count.unwrap_or(1), buckets, self.hash_set_size.unwrap_or(1), rotation)?;
+        Ok(lucene.prepared(|now| self.features.change(now, given)))
     }
 
     fn bucket_count(&self) -> u32 {

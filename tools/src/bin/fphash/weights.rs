@@ -38,7 +38,7 @@ pub(crate) fn run(args: &WeightsArgs, common: Common) -> anyhow::Result<Outcome>
                 bail!(
                     "{} of these documents are too many for --memory; give more, or take shorter features or a sample \
                      of the documents",
-                    simhash.splitter().features
+                    simhash.preparation().features()
                 );
             }
         }
