@@ -30,7 +30,7 @@ fn batch(file: &Path, directory: &Path) -> Result<(), Box<dyn Error>> {
 
     let start = Instant::now();
     let loaded = Records::WithIds(past.to_vec());
-    let (mut store, report) = <Store>::create_loaded(directory, &Parameters::new(DISTANCE), &Options::new(), loaded)?;
+    let (store, report) = <Store>::create_loaded(directory, &Parameters::new(DISTANCE), &Options::new(), loaded)?;
     println!("{} records loaded in {:.2} s", report.added(), start.elapsed().as_secs_f64());
 
     let start = Instant::now();

@@ -1,13 +1,18 @@
-//! A crawler's check: has a page like this one been seen before?
+//! A crawler's check: has a page like this one been seen before? If not, it has now.
 //!
-//! `cargo run --release --example seen_before`. The store holds yesterday's pages; every page of today is looked up at
-//! page speed, before its links are followed.
+//! `cargo run --release --example seen_before`. Several threads fetch pages; each asks the store and writes to it in one
+//! step, so that of two near pages that come at the same time just one is followed. The store can be killed at any moment:
+//! what it has said is there is there when it is opened again.
 #![allow(clippy::print_stdout, reason = "an example talks to its reader")]
 
-use fpstore::{Options, Parameters, Record, Records, Result, Store};
+use fpstore::{Durability, Options, Parameters, Result, Store};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Near-duplicates differ in at most this many of 64 bits: the figure of the WWW 2007 paper for simhash.
 const DISTANCE: u32 = 3;
+const THREADS: u64 = 4;
+const PAGES: u64 = 20_000;
 
 fn main() -> Result<()> {
     let directory = std::env::temp_dir().join(format!("fpstore-seen-before-{}", std::process::id()));
@@ -17,30 +22,53 @@ fn main() -> Result<()> {
     outcome
 }
 
-fn crawl(directory: &std::path::Path) -> Result<()> {
-    let yesterday = [
-        Record::new(0x832f_e9f6_aa2f_461a, 1001u64),
-        Record::new(0x4a1d_7c02_93be_55f0, 1002u64),
-        Record::new(0x0004_67d9_a21f_c669, 1003u64),
-    ];
-    let options = Options::new();
-    let (store, report) =
-        <Store>::create_loaded(directory, &Parameters::new(DISTANCE), &options, Records::WithIds(yesterday.to_vec()))?;
-    println!("{} pages of yesterday are stored", report.added());
+fn crawl(directory: &Path) -> Result<()> {
+    // With an index of the ids a page that was crawled again is found by its number.
+    let parameters = Parameters::new(DISTANCE).with_id_index(true);
+    let store = Store::<u64>::create(directory, &parameters, &Options::new())?;
+    let (followed, skipped) = (AtomicU64::new(0), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS)
+            .map(|thread| {
+                scope.spawn({
+                    let (store, followed, skipped) = (&store, &followed, &skipped);
+                    move || -> Result<()> {
+                        for page in (thread..PAGES).step_by(THREADS as usize) {
+                            // A group commit: one sync of the device serves all threads that wait for it.
+                            let seen =
+                                store.insert_if_new(fingerprint_of(page), page, DISTANCE, Durability::SyncData)?;
+                            if seen.inserted { followed } else { skipped }.fetch_add(1, Ordering::Relaxed);
+                        }
+                        Ok(())
+                    }
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .try_for_each(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })?;
+    println!("{} pages followed, {} skipped as near-duplicates", followed.into_inner(), skipped.into_inner());
 
-    let today = [
-        ("the same page", 0x832f_e9f6_aa2f_461a),
-        ("the page with another date on it", 0x832f_e9f6_aa2d_461a),
-        ("a page that nobody has seen", 0x19c8_f3e0_0b64_d2a7),
-    ];
-    // One searcher a thread: it keeps its buffers from page to page.
-    let mut searcher = store.searcher();
-    for (page, fingerprint) in today {
-        match searcher.contains_near(fingerprint, DISTANCE)? {
-            Some(seen) => println!("skip   {page}: {} bits from document {}", seen.distance, seen.id),
-            None => println!("follow {page}"),
-        }
-    }
-    assert_eq!(searcher.query(0x832f_e9f6_aa2d_461a, DISTANCE)?.len(), 1);
+    // A page that has changed since: in one step its old fingerprint goes and the new one comes.
+    let before = store.get_id(0)?;
+    store.replace(0, !fingerprint_of(0), Durability::SyncData)?;
+    println!("page 0 was {before:016x?}, is {:016x?}", store.get_id(0)?);
+
+    // The process may end in any way now. Who opens the store next finds everything.
+    drop(store);
+    let store = Store::<u64>::open(directory, &Options::new())?;
+    println!("{} pages after reopening", store.records().count());
+    assert!(store.query(!fingerprint_of(0), DISTANCE)?.iter().any(|found| found.id == 0));
     Ok(())
+}
+
+/// Stands for a simhash of what was fetched: every fifth page differs in a bit or two from one of the pages before it.
+fn fingerprint_of(page: u64) -> u64 {
+    let mix = |number: u64| {
+        let z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let z = (z ^ (z >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        z ^ (z >> 32)
+    };
+    if page % 5 == 4 { mix(page - 4) ^ 1 << (page % 64) } else { mix(page) }
 }

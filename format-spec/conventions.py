@@ -4,6 +4,8 @@ import struct
 import zlib
 
 LIMIT = 2**64
+# Versions: the only one that is known.
+VERSION = struct.pack("<I", 4)
 
 class Invalid(Exception):
     """Invalid input, damaged or unsupported: what is wrong, and where in the file, if known."""

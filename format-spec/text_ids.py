@@ -1,4 +1,8 @@
-"""text-ids.md: ids that are texts. Needs the package `zstandard`, 0.22 or later, for the compressed bytes alone."""
+"""text-ids.md: ids that are texts. Used by decode.py.
+
+Needs the package `zstandard`, 0.22 or later, for a dictionary and for frames that are compressed; those that are stored
+as they are do without.
+"""
 
 import struct
 
@@ -23,7 +27,7 @@ def read_text_ids(ids, index, dictionary):
     Offsets in messages count from the beginning of the section.
     """
     frames = read_text_index(index, len(ids))
-    decompressor = make_decompressor(dictionary) if frames or dictionary else None
+    decompressor = make_decompressor(dictionary) if dictionary else None
     offset, before = 0, None
     for number, (length, begun) in enumerate(frames):
         frame = ids[offset : offset + length]
@@ -63,8 +67,6 @@ def read_text_index(data, ids_length):
 def make_decompressor(section):
     """Id dictionary section: a decompressor that knows it."""
     zstandard = load_zstandard()
-    if not section:
-        return zstandard.ZstdDecompressor()
     require(len(section) >= 4, "a dictionary that is too short", 0)
     check_checksum(section, 0, DICTIONARY_STREAM, 0)
     packed = section[:-4]
@@ -85,12 +87,25 @@ def unpack(decompressor, frame, offset):
         require(frame[0] == 0x60, "a descriptor that is not possible", offset)
         size = int.from_bytes(frame[1:3], "little") + 256
     require(size <= MOST_PAYLOAD, "a payload that is too long", offset)
-    try:
-        payload = decompressor.decompress(MAGIC + frame, allow_extra_data=False)
-    except load_zstandard().ZstdError as error:
-        raise Invalid("a frame that cannot be decompressed, at byte %d: %s" % (offset, error))
+    payload = stored(frame, 2 if frame[0] == 0x20 else 3)
+    if payload is None:
+        payload = decompress(decompressor, frame, offset)
     require(len(payload) == size, "a payload that is not as long as its frame says", offset)
     return payload
+
+def stored(frame, at):
+    """The content of a frame that is one Raw_Block from `at` on, which nothing is needed for; otherwise None."""
+    header = int.from_bytes(frame[at : at + 3], "little")
+    # Last_Block is set, and Block_Type is 0.
+    return frame[at + 3 :] if header & 7 == 1 and header >> 3 == len(frame) - at - 3 else None
+
+def decompress(decompressor, frame, offset):
+    """The content of any other frame."""
+    zstandard = load_zstandard()
+    try:
+        return (decompressor or zstandard.ZstdDecompressor()).decompress(MAGIC + frame, allow_extra_data=False)
+    except zstandard.ZstdError as error:
+        raise Invalid("a frame that cannot be decompressed, at byte %d: %s" % (offset, error)) from None
 
 def read_payload(payload, offset):
     """Payload: for each record whether it begins a fingerprint, and its bytes."""
@@ -109,10 +124,14 @@ def read_payload(payload, offset):
     texts = payload[start:].split(b"\n")
     require(texts.pop() == b"" and len(texts) == n, "not as many ids as the head says", offset)
     for text in texts:
-        require(1 <= len(text) <= LONGEST, "an id that is empty or too long", offset)
-        require(not any(byte in text for byte in b"\0\t\r"), "an id with a forbidden byte", offset)
-        try:
-            text.decode()
-        except UnicodeDecodeError:
-            raise Invalid("an id that is not UTF-8, at byte %d" % offset)
+        check_text(text, offset)
     return list(zip(begins, texts))
+
+def check_text(text, offset):
+    """What an id is."""
+    require(1 <= len(text) <= LONGEST, "an id that is empty or too long", offset)
+    require(not any(byte in text for byte in b"\0\t\n\r"), "an id with a forbidden byte", offset)
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        raise Invalid("an id that is not UTF-8, at byte %d" % offset) from None

@@ -10,8 +10,10 @@ mod deal;
 mod entry;
 mod external;
 mod first_table;
+mod id_index;
 mod id_section;
 mod other_tables;
+mod pace;
 mod present;
 mod records;
 mod sample;
@@ -20,10 +22,12 @@ mod spool;
 mod workspace;
 
 pub(crate) use batch::{Batch, batches};
-pub(crate) use build::{Building, Expected, write_segment};
+pub(crate) use build::{Building, Built, Expected, OtherKeys, write_segment};
 pub(crate) use deal::{Dealer, cut, deal};
 pub(crate) use external::{Chunk, Chunks, Item, Sorted, Sorter, TextSorter};
-pub(crate) use present::Present;
+pub(crate) use id_index::{IdIndexEntries, id_hash};
+pub(crate) use pace::Pace;
+pub(crate) use present::{Layer, Present};
 pub use records::{IntoSorted, RecordIds, RecordSorter, Records, SortedRecords};
 pub(crate) use workspace::Workspace;
 

@@ -48,6 +48,8 @@ struct Inner {
     offset: Option<u64>,
     remedy: Option<&'static str>,
     source: Option<io::Error>,
+    /// There is, or would be, too little room on the device.
+    out_of_room: bool,
 }
 
 /// What helps where temporary files do not fit.
@@ -57,7 +59,15 @@ impl Error {
     /// An error of `kind` with a sentence that says what went wrong.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, message: message.into(), path: None, offset: None, remedy: None, source: None }))
+        Self(Box::new(Inner {
+            kind,
+            message: message.into(),
+            path: None,
+            offset: None,
+            remedy: None,
+            source: None,
+            out_of_room: false,
+        }))
     }
 
     /// Bytes on disk that are not what was written.
@@ -115,10 +125,26 @@ impl Error {
             .with_remedy("raise the limit of processes, or use fewer --threads")
     }
 
+    /// There will be too little room on the device that `path` is on.
+    #[must_use]
+    pub(crate) fn too_little_room(message: String, path: &Path) -> Self {
+        let mut error = Self::new(ErrorKind::Io, message)
+            .at_path(path)
+            .with_remedy("free some space on the device, or put the store on a larger one");
+        error.0.out_of_room = true;
+        error
+    }
+
     /// There will be too little room for temporary files in `directory`.
     #[must_use]
     pub(crate) fn no_room(message: String, directory: &Path) -> Self {
         Self::new(ErrorKind::Io, message).at_path(directory).with_remedy(LARGER_TMP_DIR)
+    }
+
+    /// Whether the device has, or is known to get, too little room.
+    #[must_use]
+    pub(crate) fn is_out_of_room(&self) -> bool {
+        self.0.out_of_room || self.0.source.as_ref().is_some_and(|source| source.kind() == io::ErrorKind::StorageFull)
     }
 
     /// Names the file, unless a deeper layer has named one already.

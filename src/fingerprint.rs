@@ -4,9 +4,11 @@
 //! one. Two fingerprints are near when few of their bits differ (Hamming distance).
 
 mod id;
+mod mention;
 mod u256;
 
 pub use id::{Id, IdKind, IdRef, MAX_TEXT, check_text};
+pub(crate) use mention::Mention;
 pub use u256::U256;
 
 use std::borrow::Cow;

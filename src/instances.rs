@@ -21,7 +21,7 @@ pub fn all(path: &Path, options: &Options) -> Result<()> {
 
 fn one<F: Fingerprint>(path: &Path, options: &Options) -> Result<()> {
     let parameters = Parameters::new(3).with_width(F::WIDTH);
-    let mut store = Store::<F>::create(path, &parameters, options)?;
+    let store = Store::<F>::create(path, &parameters, options)?;
     store.bulk_load(Records::WithIds(Vec::new()))?;
     let mut sorter = RecordSorter::<F>::new(path, options);
     sorter.push(F::default(), crate::IdRef::None)?;
@@ -29,10 +29,10 @@ fn one<F: Fingerprint>(path: &Path, options: &Options) -> Result<()> {
     let _ = sorted.skew();
     store.bulk_load(sorted)?;
     store.bulk_load_compact(RecordSorter::<F>::new(path, options).finish()?)?;
-    store.remove(RecordSorter::<F>::new(path, options).finish()?)?;
+    store.bulk_remove(RecordSorter::<F>::new(path, options).finish()?)?;
     store.compact()?;
     let (store, _) = Store::create_loaded(path, &parameters, options, RecordSorter::<F>::new(path, options).finish()?)?;
-    let mut store = if store.records().next().is_some() { store } else { Store::<F>::open(path, options)? };
+    let store = if store.records().next().is_some() { store } else { Store::<F>::open(path, options)? };
     store.verify()?;
     store.make_filters(crate::Filters::Off);
     store.contains_near(F::default(), 3)?;

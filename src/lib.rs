@@ -27,6 +27,7 @@ mod bits;
 mod bulk;
 mod cluster;
 mod codec;
+mod compaction;
 pub mod env;
 mod error;
 mod fingerprint;
@@ -40,11 +41,14 @@ pub mod inspect;
 pub mod instances;
 mod join;
 mod manifest;
+mod memtable;
+mod merge;
 mod options;
 pub mod plan;
 mod search;
 mod segment;
 mod store;
+mod wal;
 
 pub use bulk::{IntoSorted, RecordIds, RecordSorter, Records, SortedRecords};
 pub use codec::Codec;
@@ -54,13 +58,14 @@ pub use fingerprint::{Fingerprint, Id, IdKind, IdRef, MAX_TEXT, Match, Record, U
 pub use format::Parameters;
 pub use format::manifest::Numbering;
 pub use join::Sink;
-pub use options::{Filters, Options};
+pub use options::{Filters, Maintenance, Options};
 pub use plan::Design;
 pub use search::{QueryTables, Work};
 pub use segment::Damage;
 pub use store::{
-    Batch, ClusterReport, Clustered, ClusteredIter, Clustering, Clusters, Keeper, Label, LargeCluster, LoadReport,
-    Pair, PairIter, Pairs, Previous, Progress, Ranking, RecordIter, RecordPair, RecordPairIter, RecordPairs,
-    RemoveReport, Searcher, SizeClass, Statistics, Store, TableStatistics, VerifyReport, check_hashers, parameters_of,
-    verify,
+    BackupMode, BackupReport, Batch, Check, ClusterReport, Clustered, ClusteredIter, Clustering, Clusters, Keeper,
+    Label, LargeCluster, LoadReport, Pair, PairIter, Pairs, Previous, Progress, Ranking, RecordIter, RecordPair,
+    RecordPairIter, RecordPairs, Recovery, RemoveReport, Searcher, SizeClass, Snapshot, Statistics, Store,
+    TableStatistics, TornLog, VerifyReport, WriteBatch, Written, WrittenBytes, check_hashers, parameters_of, verify,
 };
+pub use wal::Durability;

@@ -16,6 +16,21 @@ pub struct Options {
     pub(crate) filter_memory: u64,
     pub(crate) load_memory: u64,
     pub(crate) temp_dir: Option<PathBuf>,
+    pub(crate) memtable_memory: u64,
+    pub(crate) maintenance: Maintenance,
+}
+
+/// Who moves writes from memory to segments, and merges segments, when that is due.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Maintenance {
+    /// Threads of the store's own, while writes and queries go on.
+    #[default]
+    Background,
+    /// The thread whose write makes it due, before the write returns: nothing ever happens behind the caller's back.
+    Foreground,
+    /// Nobody, but who calls [`crate::Store::flush`] and [`crate::Store::compact`]. Memory grows until then.
+    Manual,
 }
 
 /// When prefix filters are made. They take about a byte of memory for each fingerprint and table (two where a table
@@ -34,7 +49,7 @@ pub enum Filters {
 
 impl Default for Options {
     /// The real file system, read by memory map; filters made in the background, in at most 1 GiB; loads in as much
-    /// memory as they take.
+    /// memory as they take; memtables of 64 MiB, and maintenance in the background.
     fn default() -> Self {
         Self {
             read_mode: ReadMode::default(),
@@ -43,6 +58,8 @@ impl Default for Options {
             filter_memory: 1 << 30,
             load_memory: u64::MAX,
             temp_dir: None,
+            memtable_memory: 64 << 20,
+            maintenance: Maintenance::default(),
         }
     }
 }
@@ -88,6 +105,21 @@ impl Options {
     #[must_use]
     pub fn with_temp_dir(mut self, directory: Option<&Path>) -> Self {
         self.temp_dir = directory.map(Path::to_owned);
+        self
+    }
+
+    /// Keeps the latest writes in memtables of about so many bytes; there may be three of them. One of 64 MiB has room for
+    /// a million records and more.
+    #[must_use]
+    pub fn with_memtable_memory(mut self, bytes: u64) -> Self {
+        self.memtable_memory = bytes;
+        self
+    }
+
+    /// Has writes moved to segments, and segments merged, by these threads.
+    #[must_use]
+    pub fn with_maintenance(mut self, maintenance: Maintenance) -> Self {
+        self.maintenance = maintenance;
         self
     }
 

@@ -4,7 +4,8 @@
 #   regenerate.sh BIN_DIR            refreshes the worked sections of ../*.md in place
 #   regenerate.sh --check BIN_DIR    changes nothing; shows what would change, and exits with 1 if anything would
 #
-# BIN_DIR holds the built programs fpload and fpdump. A worked section stands between the lines
+# BIN_DIR holds the built programs fpload and fpdump. Runs with removals and logs are those of golden files of the
+# project's tests. A worked section stands between the lines
 # "<!-- worked: NAME -->" and "<!-- /worked -->"; what NAME stands for is said below.
 set -euo pipefail
 export LC_ALL=C NO_COLOR=1
@@ -20,6 +21,7 @@ if [[ $# -ne 1 || ! -x $1/fpload || ! -x $1/fpdump ]]; then
 fi
 bin=$(cd "$1" && pwd)
 worked=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+golden=$worked/../../tests/golden/good
 temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 mkdir "$temporary/sections" "$temporary/stores"
@@ -78,6 +80,17 @@ fields adaptive/$segment '^table 0 block 0:' '^table 0 block 0:' | section flips
 fields blocks/$segment '^table 0 block 1:' '^table 0 block 1:' | section gap-block
 fields adaptive/$segment '^records' '^checksum' | section ids
 fields adaptive/$segment '^fingerprints that begin' '^checksum' | section id-index
+"$bin/fpdump" hex "$golden/texts/MANIFEST" | section manifest-of-runs
+"$bin/fpdump" scan "$golden/texts/00000004.segment" | section run-records
+"$bin/fpdump" scan "$golden/texts/00000005.segment" | section run-id-index
+log=$golden/log/00000001.wal
+fields "$log" '^magic' '^checksum' | section log-header
+fields "$log" '^length' '^padding' | section log-frame
+"$bin/fpdump" hex "$log" | awk '
+    { name = substr($0, 60) }
+    name ~ /^length:/ { frames++ }
+    name ~ /^room/ { exit }
+    frames == 2' | section log-next-frame
 for design in tables-2 tables-3 choose-2-of-5 nested-4x4; do
     plan "$design"
 done

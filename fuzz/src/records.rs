@@ -92,7 +92,7 @@ fn run<F: Fingerprint>(case: &Case) {
         .with_load_memory(if case.little_memory { 1 << 16 } else { 1 << 20 })
         .with_filters(if case.filters { Filters::AtOpen } else { Filters::Off });
     let path = Path::new("store");
-    let mut store = Store::<F>::create(path, &parameters, &options).unwrap();
+    let store = Store::<F>::create(path, &parameters, &options).unwrap();
     let mut model: BTreeMap<(F, Id), u64> = BTreeMap::new();
     let mut loaded = 0;
     for operation in case.operations.iter().take(6) {
@@ -149,7 +149,7 @@ fn run<F: Fingerprint>(case: &Case) {
         }
         let records = sorter.finish().unwrap();
         if removes {
-            store.remove(records).unwrap();
+            store.bulk_remove(records).unwrap();
         } else {
             loaded += store.bulk_load(records).unwrap().added();
         }

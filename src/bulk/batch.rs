@@ -46,19 +46,6 @@ impl<F: Fingerprint> Batch<'_, F> {
         }
     }
 
-    /// The records one by one; of those without ids each counts once.
-    pub(super) fn into_records(self) -> impl Iterator<Item = Record<F>> {
-        (0..).map_while(move |at| match &self {
-            Self::Numbers(entries) => entries.get(at).map(|entry| entry.record(Id::Number)),
-            Self::Unnumbered(entries) => entries.get(at).map(|entry| entry.record(|_| Id::Count(1))),
-            Self::Counts(entries) => entries.get(at).map(|entry| entry.record(Id::Count)),
-            Self::Texts(chunk) => chunk.entries.get(at).map(|entry| Record {
-                fingerprint: entry.0,
-                id: String::from_utf8_lossy(chunk.text(entry)).as_ref().into(),
-            }),
-        })
-    }
-
     /// Number of records.
     pub(crate) fn records(&self) -> u64 {
         match self {

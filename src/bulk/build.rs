@@ -4,10 +4,11 @@ use super::batch::Batch;
 use super::first_table::FirstTable;
 use super::id_section::IdSection;
 use super::other_tables::Kept;
+use super::pace::Pace;
 use super::segment_name;
 use super::spool::Spool;
 use super::workspace::Workspace;
-use crate::env::Env;
+use crate::env::{Env, ReadFile};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
@@ -16,6 +17,7 @@ use crate::plan::TableLayout;
 use crate::segment::{EncodedIds, Part, SegmentWriter, TableEncoder};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -26,10 +28,30 @@ use std::thread::Builder;
 pub(crate) struct Building<'a> {
     pub(crate) env: &'a Arc<dyn Env>,
     pub(crate) directory: &'a Path,
-    pub(crate) number: u64,
+    /// From which its name is made, if it is to have one; one without vanishes with the process.
+    pub(crate) number: Option<u64>,
     pub(crate) parameters: &'a Parameters,
     pub(crate) workspace: &'a Workspace,
     pub(crate) expected: Expected,
+    /// What the keys of the tables behind the first are, where somebody has them in order.
+    pub(crate) others: Option<&'a dyn OtherKeys>,
+    pub(crate) pace: Option<&'a Pace>,
+}
+
+/// The keys of tables behind the first of a segment that is made of 64-bit fingerprints. They are asked for when all records
+/// have come.
+pub(crate) trait OtherKeys: Debug + Sync {
+    /// Runs of neighbouring keys from all over a table.
+    ///
+    /// # Errors
+    /// Those of reading them.
+    fn sample(&self, table: usize) -> Result<Vec<u64>>;
+
+    /// Calls `visit` with all keys of a table, ascending and distinct, in pieces.
+    ///
+    /// # Errors
+    /// Those of reading them, and of `visit`.
+    fn keys(&self, table: usize, visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()>;
 }
 
 /// What is known of the records before the first of them is there.
@@ -41,6 +63,16 @@ pub(crate) struct Expected {
     pub(crate) text_bytes: u64,
     /// Whether they come in one batch, if there are any.
     pub(crate) at_once: bool,
+}
+
+/// A segment that was made.
+#[derive(Debug)]
+pub(crate) struct Built {
+    /// Its path; of one without a name, its directory.
+    pub(crate) path: PathBuf,
+    pub(crate) entry: SegmentEntry,
+    /// The file of one without a name.
+    pub(crate) unnamed: Option<Box<dyn ReadFile>>,
 }
 
 /// Parts of numbered sections on their way to the file.
@@ -61,11 +93,12 @@ struct Counts {
 pub(crate) fn write_segment<'b, F: Fingerprint>(
     building: Building<'_>,
     batches: impl Iterator<Item = Result<Batch<'b, F>>>,
-) -> Result<Option<(PathBuf, SegmentEntry)>> {
+) -> Result<Option<Built>> {
     let Building { env, directory, number, parameters, .. } = building;
     let layouts = parameters.design().tables(F::WIDTH)?;
     // Where there are no records there is no file either.
-    let create = || SegmentWriter::create(env, directory, &segment_name(number), parameters);
+    let name = number.map(segment_name);
+    let create = || SegmentWriter::create(env, directory, name.as_deref(), parameters);
     // Encoders wait until what they have is taken. What is not next to be written waits in memory or in a temporary
     // file.
     let (sender, receiver) = sync_channel(0);
@@ -81,7 +114,9 @@ pub(crate) fn write_segment<'b, F: Fingerprint>(
     let Some(writer) = writer else { return Ok(None) };
     let finished = writer.finish(records, fingerprints)?;
     let (file_length, footer_checksum) = (finished.length, finished.footer_checksum);
-    Ok(Some((finished.path, SegmentEntry { number, file_length, records, fingerprints, footer_checksum })))
+    let number = number.unwrap_or(0);
+    let entry = SegmentEntry { number, file_length, records, fingerprints, footer_checksum };
+    Ok(Some(Built { path: finished.path, entry, unnamed: finished.unnamed }))
 }
 
 /// What came of a section before its place in the file was reached.
@@ -133,7 +168,14 @@ fn send(sender: &Sender, section: usize, part: Part) -> Result<()> {
 }
 
 /// Sends pages if there are enough of them, or in any case.
-fn send_pages(sender: &Sender, section: usize, pages: &mut Vec<u8>, least: usize) -> Result<()> {
+fn send_pages(
+    building: Building<'_>,
+    sender: &Sender,
+    section: usize,
+    pages: &mut Vec<u8>,
+    least: usize,
+) -> Result<()> {
+    building.pace.map_or(Ok(()), Pace::step)?;
     if pages.len() < least.max(1) {
         return Ok(());
     }
@@ -165,16 +207,22 @@ fn encode<'b, F: Fingerprint>(
             kept.push(fingerprints, workspace)?;
             return encode_at_once(building, layouts, &batch, ids, &kept, &sender);
         }
-        let table = first.get_or_insert_with(|| FirstTable::new(parameters, &fingerprints));
+        let table = match &mut first {
+            Some(table) => table,
+            None => first.insert(first_table(building, &fingerprints)?),
+        };
         let keys = || push_keys(building, table, &fingerprints, &sender);
         let (keys, pushed) = rayon::join(keys, || ids.push(&batch));
         keys.and(pushed)?;
         drop(batch);
-        kept.push(fingerprints, workspace)?;
+        match building.others {
+            Some(_) => kept.count(fingerprints.len()),
+            None => kept.push(fingerprints, workspace)?,
+        }
     }
-    let counts = Counts { records, fingerprints: kept.count() };
+    let counts = Counts { records, fingerprints: kept.counted() };
     let Some(first) = first.filter(|_| counts.fingerprints > 0) else { return Ok(counts) };
-    finish_first(first, &sender)?;
+    finish_first(building, first, &sender)?;
     let ids = ids.finish()?;
     other_tables(building, layouts, &kept, &sender)?;
     drop(kept);
@@ -194,7 +242,7 @@ fn encode_at_once<F: Fingerprint>(
     let keys = || {
         let mut table = FirstTable::new(building.parameters, kept.in_memory());
         push_keys(building, &mut table, kept.in_memory(), sender)?;
-        finish_first(table, sender)
+        finish_first(building, table, sender)
     };
     let encode_ids = || {
         ids.push(batch)?;
@@ -204,7 +252,15 @@ fn encode_at_once<F: Fingerprint>(
         rayon::join(|| other_tables(building, layouts, kept, sender), || rayon::join(keys, encode_ids));
     keys.and(others)?;
     finish_ids(layouts.len(), ids?, sender)?;
-    Ok(Counts { records: batch.records(), fingerprints: kept.count() })
+    Ok(Counts { records: batch.records(), fingerprints: kept.counted() })
+}
+
+/// The encoder of the first table. Its code is trained on all that comes first, or on a sample from all over.
+fn first_table<F: Fingerprint>(building: Building<'_>, fingerprints: &[F]) -> Result<FirstTable> {
+    match building.others.filter(|_| F::WIDTH == 64) {
+        Some(others) => Ok(FirstTable::trained(building.parameters, &others.sample(0)?)),
+        None => Ok(FirstTable::new(building.parameters, fingerprints)),
+    }
 }
 
 /// Encodes more keys of the first table.
@@ -217,14 +273,14 @@ fn push_keys<F: Fingerprint>(
     let piece = building.workspace.piece();
     for lot in fingerprints.chunks((piece / F::BYTES).max(1)) {
         table.push(lot);
-        send_pages(sender, 0, table.pages(), piece)?;
+        send_pages(building, sender, 0, table.pages(), piece)?;
     }
     Ok(())
 }
 
-fn finish_first(table: FirstTable, sender: &Sender) -> Result<()> {
+fn finish_first(building: Building<'_>, table: FirstTable, sender: &Sender) -> Result<()> {
     let (mut pages, table) = table.finish();
-    send_pages(sender, 0, &mut pages, 1)?;
+    send_pages(building, sender, 0, &mut pages, 1)?;
     send(sender, 0, Part::Table(table))
 }
 
@@ -264,17 +320,25 @@ fn encode_table<F: Fingerprint>(
 ) -> Result<()> {
     // A design has at most 256 tables.
     let number = u8::try_from(section).unwrap_or(u8::MAX);
-    let (mut encoder, piece) = (None, building.workspace.piece());
-    kept.keys(section, layout, building.workspace, |keys| {
+    let piece = building.workspace.piece();
+    let mut encoder = match building.others {
+        Some(others) => Some(TableEncoder::new(building.parameters, number, &others.sample(section)?)),
+        None => None,
+    };
+    let mut encode = |keys: &[u64]| {
         let encoder = encoder.get_or_insert_with(|| TableEncoder::new(building.parameters, number, keys));
         for lot in keys.chunks((piece / size_of::<u64>()).max(1)) {
             encoder.push(lot);
-            send_pages(sender, section, encoder.pages(), piece)?;
+            send_pages(building, sender, section, encoder.pages(), piece)?;
         }
         Ok(())
-    })?;
+    };
+    match building.others {
+        Some(others) => others.keys(section, &mut encode)?,
+        None => kept.keys(section, layout, building.workspace, encode)?,
+    }
     let encoder = encoder.unwrap_or_else(|| TableEncoder::new(building.parameters, number, &[]));
     let (mut pages, table) = encoder.finish();
-    send_pages(sender, section, &mut pages, 1)?;
+    send_pages(building, sender, section, &mut pages, 1)?;
     send(sender, section, Part::Table(table))
 }

@@ -1,7 +1,7 @@
 //! A record on its way to a segment.
 
 use super::external::Item;
-use crate::fingerprint::{Fingerprint, Id, Record};
+use crate::fingerprint::Fingerprint;
 use rayon::prelude::*;
 
 /// A fingerprint with the number of its document, in the order in which a segment holds them.
@@ -11,13 +11,6 @@ pub(crate) struct Entry<F> {
     pub(crate) fingerprint: F,
     /// The document's number.
     pub(crate) id: u64,
-}
-
-impl<F: Fingerprint> Entry<F> {
-    /// The record whose id is what `id` makes of the number.
-    pub(super) fn record(self, id: impl FnOnce(u64) -> Id) -> Record<F> {
-        Record { fingerprint: self.fingerprint, id: id(self.id) }
-    }
 }
 
 /// The fingerprint of each.

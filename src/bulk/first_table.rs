@@ -16,7 +16,12 @@ impl FirstTable {
         if F::WIDTH > 64 {
             return Self::Rows(RowEncoder::new(F::WIDTH));
         }
-        Self::Keys(Box::new(TableEncoder::new(parameters, 0, &F::leading_words(sample))))
+        Self::trained(parameters, &F::leading_words(sample))
+    }
+
+    /// An encoder of fingerprints of 64 bits whose code is trained on these.
+    pub(super) fn trained(parameters: &Parameters, sample: &[u64]) -> Self {
+        Self::Keys(Box::new(TableEncoder::new(parameters, 0, sample)))
     }
 
     pub(super) fn push<F: Fingerprint>(&mut self, fingerprints: &[F]) {

@@ -27,8 +27,13 @@ impl<F: Fingerprint> Kept<F> {
     }
 
     /// Number of fingerprints.
-    pub(super) fn count(&self) -> u64 {
+    pub(super) fn counted(&self) -> u64 {
         self.count
+    }
+
+    /// Counts so many more that nobody will ask for.
+    pub(super) fn count(&mut self, more: usize) {
+        self.count += more as u64;
     }
 
     /// Whether they stay in memory, all of them.

@@ -325,14 +325,4 @@ impl<F: Fingerprint> SortedRecords<F> {
             Source::Texts(sorted, _) => Box::new(sorted.chunks(memory).map(|chunk| Ok(Batch::Texts(chunk?)))),
         }
     }
-
-    /// The records one by one; of those without ids each counts once.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Result<Record<F>>> + '_ {
-        self.batches().flat_map(|batch| -> Box<dyn Iterator<Item = Result<Record<F>>> + '_> {
-            match batch {
-                Ok(batch) => Box::new(batch.into_records().map(Ok)),
-                Err(error) => Box::new(std::iter::once(Err(error))),
-            }
-        })
-    }
 }

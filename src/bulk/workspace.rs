@@ -58,7 +58,7 @@ impl Workspace {
     }
 
     /// Bytes of fingerprints that are kept in memory for the tables behind the first.
-    pub(super) fn memory_of_fingerprints(&self) -> u64 {
+    pub(crate) fn memory_of_fingerprints(&self) -> u64 {
         self.memory / 8
     }
 

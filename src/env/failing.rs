@@ -1,6 +1,6 @@
 //! An environment some of whose operations fail, for fault sweeps.
 
-use super::{Env, ReadFile, ReadMode, ScratchFile, WriteFile};
+use super::{Env, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
 use std::any::Any;
 use std::io::{self, Write};
 use std::ops::Range;
@@ -71,9 +71,24 @@ impl Env for Failing {
         Ok(Box::new(FailingReads { env: self.clone(), inner: self.inner.open(path, mode)? }))
     }
 
+    fn create_log(&self, path: &Path) -> io::Result<Box<dyn LogFile>> {
+        self.step()?;
+        Ok(Box::new(FailingLog { env: self.clone(), inner: self.inner.create_log(path)? }))
+    }
+
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        self.step()?;
+        self.inner.sync_file(path)
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.step()?;
         self.inner.rename(from, to)
+    }
+
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.step()?;
+        self.inner.hard_link(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
@@ -101,6 +116,11 @@ impl Env for Failing {
     }
 }
 
+/// What a disk that fills up takes of what it is given.
+fn half(bytes: &[u8]) -> &[u8] {
+    bytes.get(..bytes.len() / 2).unwrap_or_default()
+}
+
 struct FailingFile {
     env: Failing,
     inner: Box<dyn WriteFile>,
@@ -109,8 +129,7 @@ struct FailingFile {
 impl Write for FailingFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if let Err(error) = self.env.step() {
-            // A disk that fills up takes a part of what it is given.
-            self.inner.write_all(bytes.get(..bytes.len() / 2).unwrap_or_default())?;
+            self.inner.write_all(half(bytes))?;
             return Err(error);
         }
         self.inner.write(bytes)
@@ -125,6 +144,37 @@ impl WriteFile for FailingFile {
     fn sync(&mut self) -> io::Result<()> {
         self.env.step()?;
         self.inner.sync()
+    }
+}
+
+#[derive(Debug)]
+struct FailingLog {
+    env: Failing,
+    inner: Box<dyn LogFile>,
+}
+
+impl LogFile for FailingLog {
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        if let Err(error) = self.env.step() {
+            self.inner.write_at(offset, half(bytes))?;
+            return Err(error);
+        }
+        self.inner.write_at(offset, bytes)
+    }
+
+    fn allocate(&self, length: u64) -> io::Result<()> {
+        self.env.step()?;
+        self.inner.allocate(length)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.env.step()?;
+        self.inner.sync_data()
+    }
+
+    fn sync_all(&self) -> io::Result<()> {
+        self.env.step()?;
+        self.inner.sync_all()
     }
 }
 
@@ -172,5 +222,10 @@ impl ScratchFile for FailingScratch {
 
     fn length(&self) -> u64 {
         self.inner.length()
+    }
+
+    fn into_reader(self: Box<Self>) -> io::Result<Box<dyn ReadFile>> {
+        self.env.step()?;
+        Ok(Box::new(FailingReads { inner: self.inner.into_reader()?, env: self.env }))
     }
 }

@@ -1,8 +1,10 @@
 //! The real file system.
 
+use super::log::Log;
 use super::mmap::Mapped;
+use super::positioned::Positioned;
 use super::scratch::Scratch;
-use super::{Env, ReadFile, ReadMode, ScratchFile, WriteFile};
+use super::{Env, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
 use std::any::Any;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -33,12 +35,25 @@ impl Env for FileSystem {
         let file = File::open(path)?;
         Ok(match mode {
             ReadMode::Mmap => Box::new(Mapped::new(&file)?),
-            ReadMode::Pread => Box::new(Positioned { length: file.metadata()?.len(), file }),
+            ReadMode::Pread => Box::new(Positioned::new(file)?),
         })
+    }
+
+    fn create_log(&self, path: &Path) -> io::Result<Box<dyn LogFile>> {
+        Ok(Box::new(Log::create(path)?))
+    }
+
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        // Not every system syncs a file that is open for reading only.
+        OpenOptions::new().write(true).open(path)?.sync_all()
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to)
+    }
+
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::hard_link(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
@@ -102,56 +117,4 @@ impl WriteFile for File {
     fn sync(&mut self) -> io::Result<()> {
         self.sync_all()
     }
-}
-
-/// A file read with positioned reads.
-#[derive(Debug)]
-struct Positioned {
-    file: File,
-    length: u64,
-}
-
-impl ReadFile for Positioned {
-    fn length(&self) -> u64 {
-        self.length
-    }
-
-    fn read<'a>(&'a self, offset: u64, length: usize, buffer: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
-        if offset.checked_add(length as u64).is_none_or(|end| end > self.length) {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file ends before"));
-        }
-        buffer.resize(length, 0);
-        read_exact_at(&self.file, buffer, offset)?;
-        Ok(buffer)
-    }
-
-    #[cfg(target_os = "linux")]
-    fn will_read(&self, offset: u64, length: u64) {
-        // Only advice. The kernel begins to read and does not wait.
-        let length = std::num::NonZeroU64::new(length);
-        let _ = rustix::fs::fadvise(&self.file, offset, length, rustix::fs::Advice::WillNeed);
-    }
-
-    fn is_stable(&self) -> bool {
-        false
-    }
-}
-
-#[cfg(unix)]
-pub(super) fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
-}
-
-#[cfg(windows)]
-pub(super) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
-    while !buffer.is_empty() {
-        match std::os::windows::fs::FileExt::seek_read(file, buffer, offset)? {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            count => {
-                buffer = buffer.get_mut(count..).unwrap_or_default();
-                offset += count as u64;
-            }
-        }
-    }
-    Ok(())
 }

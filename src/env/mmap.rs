@@ -3,13 +3,14 @@
 //! This module and `codec::simd` are the only ones with `unsafe`. Mapping is unsafe because the borrow checker cannot
 //! see other processes: see [`crate::env`] for what happens if one cuts or overwrites the file, and for the mode that
 //! is immune to it. Within this process nothing ever writes to a file that is mapped: segment files are mapped after
-//! their final rename.
+//! their final rename, scratch files when nobody can append to them any more, and logs not at all.
 #![expect(unsafe_code, reason = "memory maps")]
 
 use super::ReadFile;
 use crate::fingerprint::Fingerprint;
 use std::fs::File;
 use std::io;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// A read-only map of a whole file.
 #[derive(Debug)]
@@ -60,6 +61,9 @@ impl ReadFile for Mapped {
     }
 }
 
+/// Below this many bytes a huge page would be mostly empty.
+const WORTH_MAPPING: usize = 4 << 20;
+
 /// Numbers in memory, zeros at first, in huge pages where the system has them: random reads and writes of a large array
 /// otherwise wait for the page table too.
 #[derive(Debug)]
@@ -77,10 +81,8 @@ enum Memory<F> {
 impl<F: Fingerprint> Array<F> {
     /// So many zeros; `None` if there is not so much memory.
     pub(crate) fn new(count: usize) -> Option<Self> {
-        /// Below this many bytes a huge page would be mostly empty.
-        const WORTH: usize = 4 << 20;
         let bytes = count.checked_mul(size_of::<F>())?;
-        let memory = if bytes < WORTH {
+        let memory = if bytes < WORTH_MAPPING {
             Memory::Plain(vec![F::default(); count])
         } else {
             let map = memmap2::MmapMut::map_anon(bytes).ok()?;
@@ -110,6 +112,58 @@ impl<F: Fingerprint> Array<F> {
             // SAFETY: as above, and the map is borrowed mutably.
             Memory::Mapped(map) => unsafe { std::slice::from_raw_parts_mut(map.as_mut_ptr().cast(), self.count) },
             Memory::Plain(words) => words,
+        }
+    }
+}
+
+/// Numbers that threads share, zeros at first. Memory is taken as they are touched, of large arrays in huge pages.
+#[derive(Debug)]
+pub(crate) struct AtomicArray<A> {
+    memory: Shared<A>,
+    count: usize,
+}
+
+#[derive(Debug)]
+enum Shared<A> {
+    Mapped(memmap2::MmapRaw),
+    Plain(Vec<A>),
+}
+
+/// What an [`AtomicArray`] may be of: any bits are legal, and zeros are the default.
+pub(crate) trait Atomic: Default + Send + Sync + sealed::Sealed {}
+impl Atomic for AtomicU32 {}
+impl Atomic for AtomicU64 {}
+
+mod sealed {
+    pub(crate) trait Sealed {}
+    impl Sealed for super::AtomicU32 {}
+    impl Sealed for super::AtomicU64 {}
+}
+
+impl<A: Atomic> AtomicArray<A> {
+    /// So many zeros; `None` if there is not so much memory.
+    pub(crate) fn new(count: usize) -> Option<Self> {
+        let bytes = count.checked_mul(size_of::<A>())?;
+        let memory = if bytes < WORTH_MAPPING {
+            Shared::Plain((0..count).map(|_| A::default()).collect())
+        } else {
+            let map = memmap2::MmapMut::map_anon(bytes).ok()?;
+            // Only advice: without it the memory is as good, but slower.
+            #[cfg(target_os = "linux")]
+            let _ = map.advise(memmap2::Advice::HugePage);
+            Shared::Mapped(map.into())
+        };
+        Some(Self { memory, count })
+    }
+
+    /// The numbers.
+    #[inline]
+    pub(crate) fn as_slice(&self) -> &[A] {
+        match &self.memory {
+            // SAFETY: a map begins at a page, so it is aligned, and has `count` atomics, for which any bits are legal (the
+            // trait is sealed); nobody has other references into it, and atomics may be changed through shared ones.
+            Shared::Mapped(map) => unsafe { std::slice::from_raw_parts(map.as_ptr().cast(), self.count) },
+            Shared::Plain(numbers) => numbers,
         }
     }
 }

@@ -4,7 +4,8 @@
 //! fail. Everything that the library reads or writes goes through an [`Env`].
 //!
 //! A file that is meant to last is written under a temporary name, synced, renamed, and its directory synced
-//! (`TempFile`): after a crash it is there whole, or not at all.
+//! (`TempFile`): after a crash it is there whole, or not at all. A [`LogFile`] is synced again and again while it grows:
+//! after a crash everything is there up to the last sync, and of what follows any part may be.
 //!
 //! # Reading by memory map
 //! [`ReadMode::Mmap`] is the fastest way to read, with one hazard: if another process cuts a mapped file short,
@@ -15,15 +16,19 @@
 
 mod failing;
 mod filesystem;
+mod log;
 mod memory;
 mod mmap;
+mod positioned;
 mod scratch;
 mod temp;
+#[cfg(test)]
+mod tests;
 
 pub use failing::Failing;
 pub use filesystem::FileSystem;
 pub use memory::Memory;
-pub(crate) use mmap::Array;
+pub(crate) use mmap::{Array, AtomicArray};
 pub(crate) use temp::{TEMP_SUFFIX, TempFile};
 
 use std::any::Any;
@@ -54,9 +59,22 @@ pub trait Env: Debug + Send + Sync {
     fn create(&self, path: &Path) -> io::Result<Box<dyn WriteFile>>;
     /// Opens a file for reading.
     fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>>;
-    /// Moves a file; what is at the new name is replaced in one step.
+    /// Makes a log, or empties the file that is there.
+    fn create_log(&self, path: &Path) -> io::Result<Box<dyn LogFile>>;
+    /// Makes durable what an earlier process wrote to a file and may not have synced.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such file.
+    fn sync_file(&self, path: &Path) -> io::Result<()>;
+    /// Moves a file; what is at the new name is replaced in one step. If both names lead to the same file already, both
+    /// may stay.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Removes a file.
+    /// Gives a file another name besides those it has.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if there is something at the new name.
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Removes a file's name, and with its last one the file.
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Makes the names in a directory durable.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
@@ -85,6 +103,23 @@ pub trait ScratchFile: Debug + Send + Sync {
     fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()>;
     /// Number of bytes appended.
     fn length(&self) -> u64;
+    /// The finished file, to be read as a segment is.
+    fn into_reader(self: Box<Self>) -> io::Result<Box<dyn ReadFile>>;
+}
+
+/// A file that grows while others sync it; it stays open whatever becomes of its name. While it is written it must not
+/// be read by memory map ([`ReadMode`]).
+pub trait LogFile: Debug + Send + Sync {
+    /// Writes all bytes from `offset` on; what lies between the end of the file and `offset` becomes zeros.
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
+    /// Makes the file at least so long, with zeros behind what is written, and takes room for it on the device where
+    /// the system can: then writes within this length do not fail for want of room, and syncing them need not touch the
+    /// length.
+    fn allocate(&self, length: u64) -> io::Result<()>;
+    /// Makes all bytes written so far durable, and the length as far as reading them needs it.
+    fn sync_data(&self) -> io::Result<()>;
+    /// Makes the file durable with everything that the system keeps about it.
+    fn sync_all(&self) -> io::Result<()>;
 }
 
 /// A file that is being written.

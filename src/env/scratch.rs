@@ -3,8 +3,9 @@
 //! Such a file has no name: the operating system frees its space as soon as nobody has it open, so nothing of it
 //! remains however the process ends.
 
-use super::ScratchFile;
-use super::filesystem::read_exact_at;
+use super::mmap::Mapped;
+use super::positioned::{read_exact_at, write_all_at};
+use super::{ReadFile, ScratchFile};
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -37,25 +38,12 @@ impl ScratchFile for Scratch {
     fn length(&self) -> u64 {
         self.length
     }
-}
 
-#[cfg(unix)]
-fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
-}
-
-#[cfg(windows)]
-fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match std::os::windows::fs::FileExt::seek_write(file, bytes, offset)? {
-            0 => return Err(io::ErrorKind::WriteZero.into()),
-            count => {
-                bytes = bytes.get(count..).unwrap_or_default();
-                offset += count as u64;
-            }
-        }
+    fn into_reader(self: Box<Self>) -> io::Result<Box<dyn ReadFile>> {
+        // An append that failed may have left a part of its bytes.
+        self.file.set_len(self.length)?;
+        Ok(Box::new(Mapped::new(&self.file)?))
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -75,6 +63,14 @@ mod tests {
         assert_eq!((&bytes, file.length()), (b"cd", 6));
         assert_eq!(file.read_at(5, &mut bytes).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
         assert!(env.list(directory).unwrap().is_empty(), "the file has a name");
+        let reader = file.into_reader().unwrap();
+        let mut buffer = Vec::new();
+        assert_eq!((reader.read(1, 4, &mut buffer).unwrap(), reader.length()), (&b"bcde"[..], 6));
+        assert_eq!(reader.read(5, 2, &mut buffer).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        assert!(reader.is_stable());
+        assert!(env.list(directory).unwrap().is_empty(), "the file has a name");
+        let empty = env.scratch(directory).unwrap().into_reader().unwrap();
+        assert_eq!(empty.length(), 0);
     }
 
     #[test]
@@ -100,5 +96,29 @@ mod tests {
         let mut bytes = [0; 3];
         file.read_at(0, &mut bytes).unwrap();
         assert_eq!((&bytes, failing.operations()), (b"abc", 4));
+    }
+
+    #[test]
+    fn a_reader_has_no_more_than_was_appended() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut file = Scratch::create(directory.path()).unwrap();
+        file.append(b"abc").unwrap();
+        // As an append that fails half way.
+        write_all_at(&file.file, b"de", 3).unwrap();
+        assert_eq!(Box::new(file).into_reader().unwrap().bytes().unwrap(), b"abc");
+    }
+
+    #[test]
+    fn reading_a_finished_file_may_fail() {
+        let memory: Arc<dyn Env> = Arc::new(Memory::default());
+        memory.create_dir(Path::new("d")).unwrap();
+        for fails in 2..4 {
+            let failing = Failing::new(Arc::clone(&memory), fails..fails + 1);
+            let mut file = failing.scratch(Path::new("d")).unwrap();
+            file.append(b"abc").unwrap();
+            let read = file.into_reader().and_then(|reader| reader.read(0, 3, &mut Vec::new()).map(<[u8]>::len));
+            assert_eq!(read.unwrap_err().kind(), io::ErrorKind::StorageFull);
+            assert_eq!(failing.operations(), fails + 1);
+        }
     }
 }

@@ -131,6 +131,24 @@ pub enum IdRef<'a> {
     Text(&'a str),
 }
 
+impl From<u64> for IdRef<'_> {
+    fn from(number: u64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl<'a> From<&'a str> for IdRef<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a Id> for IdRef<'a> {
+    fn from(id: &'a Id) -> Self {
+        id.as_ref()
+    }
+}
+
 /// Refuses what no text id may be.
 ///
 /// # Errors

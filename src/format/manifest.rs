@@ -4,13 +4,20 @@
 use super::fields::{Fields, seal};
 use super::parameters::Parameters;
 use crate::error::{Error, Result};
+use std::collections::BTreeSet;
 
 /// First bytes of a manifest.
 const MAGIC: &[u8; 8] = b"fpstore\0";
-/// Bytes behind the last segment's entry: the checksum.
-const BEHIND: usize = super::CHECKSUM;
+/// Bytes of a run without its segments, and of a segment: so no count is believed that the file has no bytes for.
+const LEAST_RUN: usize = 17 + ENTRY;
+/// Most that a number of a segment, of a log or of a write is: so there are always further ones.
+pub(crate) const MOST_NUMBER: u64 = 1 << 63;
 /// Bytes of one segment's entry.
 const ENTRY: usize = 36;
+/// Which segments a run has: a bit each, in the order in which their entries stand.
+const REMOVALS: u8 = 1;
+const RECORDS: u8 = 2;
+const ID_INDEX: u8 = 4;
 
 /// Who gives a store's records their ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,23 +47,74 @@ pub(crate) struct SegmentEntry {
     pub(crate) footer_checksum: u32,
 }
 
+/// What came of the writes of some sequence numbers, or of several such runs that were merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RunEntry {
+    /// The first and the last sequence number whose writes are in it.
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+    /// Records of older runs that are hidden, if there are any.
+    pub(crate) removals: Option<SegmentEntry>,
+    /// Its records, if there are any.
+    pub(crate) records: Option<SegmentEntry>,
+    /// Where the ids of its records are, if the store has an id index and the run has records.
+    pub(crate) id_index: Option<SegmentEntry>,
+}
+
+impl RunEntry {
+    /// Its segments, in the order in which they stand in the manifest.
+    pub(crate) fn segments(&self) -> impl Iterator<Item = &SegmentEntry> {
+        [&self.removals, &self.records, &self.id_index].into_iter().flatten()
+    }
+}
+
+/// Bytes that were ever written to the store's files, for the write amplification.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Written {
+    /// To logs.
+    pub(crate) log: u64,
+    /// To segments of new records: flushed, or loaded in bulk.
+    pub(crate) new: u64,
+    /// To segments that were merged from others.
+    pub(crate) merged: u64,
+}
+
 /// The state of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ManifestData {
     pub(crate) parameters: Parameters,
     pub(crate) numbering: Numbering,
-    /// The next number for a record without an id.
+    /// The next number for a record without an id, without what the logs say.
     pub(crate) next_id: u64,
     /// The number of the next segment.
     pub(crate) next_segment: u64,
+    /// The number of the first log that may have writes which no segment has.
+    pub(crate) first_log: u64,
+    /// The last sequence number whose writes are in segments: of logs only later ones count.
+    pub(crate) flushed: u64,
+    pub(crate) written: Written,
     /// Oldest first.
-    pub(crate) segments: Vec<SegmentEntry>,
+    pub(crate) runs: Vec<RunEntry>,
 }
 
 impl ManifestData {
     /// The state of a new store.
     pub(crate) fn new(parameters: Parameters) -> Self {
-        Self { parameters, numbering: Numbering::Undecided, next_id: 0, next_segment: 1, segments: Vec::new() }
+        Self {
+            parameters,
+            numbering: Numbering::Undecided,
+            next_id: 0,
+            next_segment: 1,
+            first_log: 1,
+            flushed: 0,
+            written: Written::default(),
+            runs: Vec::new(),
+        }
+    }
+
+    /// Every segment of every run, oldest first.
+    pub(crate) fn segments(&self) -> impl Iterator<Item = &SegmentEntry> {
+        self.runs.iter().flat_map(RunEntry::segments)
     }
 
     /// The file's bytes.
@@ -69,14 +127,22 @@ impl ManifestData {
             Numbering::Own => 1,
             Numbering::Given => 2,
         });
-        out.extend_from_slice(&self.next_id.to_le_bytes());
-        out.extend_from_slice(&self.next_segment.to_le_bytes());
-        out.extend_from_slice(&u32::try_from(self.segments.len()).unwrap_or(u32::MAX).to_le_bytes());
-        for segment in &self.segments {
-            for value in [segment.number, segment.file_length, segment.records, segment.fingerprints] {
-                out.extend_from_slice(&value.to_le_bytes());
+        let Written { log, new, merged } = self.written;
+        for value in [self.next_id, self.next_segment, self.first_log, self.flushed, log, new, merged] {
+            out.extend_from_slice(&value.to_le_bytes());
+        }
+        out.extend_from_slice(&u32::try_from(self.runs.len()).unwrap_or(u32::MAX).to_le_bytes());
+        for run in &self.runs {
+            out.extend_from_slice(&run.first.to_le_bytes());
+            out.extend_from_slice(&run.last.to_le_bytes());
+            let has = |segment: Option<_>, bit| segment.map_or(0, |_| bit);
+            out.push(has(run.removals, REMOVALS) | has(run.records, RECORDS) | has(run.id_index, ID_INDEX));
+            for segment in run.segments() {
+                for value in [segment.number, segment.file_length, segment.records, segment.fingerprints] {
+                    out.extend_from_slice(&value.to_le_bytes());
+                }
+                out.extend_from_slice(&segment.footer_checksum.to_le_bytes());
             }
-            out.extend_from_slice(&segment.footer_checksum.to_le_bytes());
         }
         seal(&mut out);
         out
@@ -95,32 +161,84 @@ impl ManifestData {
             other => return Err(fields.damaged(format!("unknown numbering {other}"))),
         };
         let (next_id, next_segment) = (fields.u64("next id")?, fields.u64("next segment")?);
-        let count = fields.u32("segments")? as usize;
-        let left = fields.remaining();
-        if left.checked_sub(BEHIND) != count.checked_mul(ENTRY) {
-            return Err(fields.damaged(format!("{count} segments do not take {left} bytes")));
+        let (first_log, flushed) = (fields.u64("first log")?, fields.u64("flushed")?);
+        let written = Written {
+            log: fields.u64("bytes to logs")?,
+            new: fields.u64("bytes of new segments")?,
+            merged: fields.u64("bytes of merged segments")?,
+        };
+        let count = fields.u32("runs")? as usize;
+        if count > fields.remaining() / LEAST_RUN {
+            return Err(fields.damaged(format!("{count} runs do not fit {} bytes", fields.remaining())));
         }
-        let mut segments = Vec::with_capacity(count);
+        let mut runs = Vec::with_capacity(count);
         for _ in 0..count {
-            segments.push(SegmentEntry {
-                number: fields.u64("segment number")?,
-                file_length: fields.u64("file length")?,
-                records: fields.u64("records")?,
-                fingerprints: fields.u64("fingerprints")?,
-                footer_checksum: fields.foreign_checksum("footer checksum")?,
-            });
+            runs.push(parse_run(fields)?);
         }
         fields.checksum()?;
         fields.end()?;
-        if next_segment == 0 || segments.first().is_some_and(|first| first.number == 0) {
-            return Err(Error::damaged("segment numbers begin at 1"));
-        }
-        let ascending = segments.iter().zip(segments.iter().skip(1)).all(|(a, b)| a.number < b.number);
-        if !ascending || segments.last().is_some_and(|last| last.number >= next_segment) {
-            return Err(Error::damaged("segment numbers do not ascend"));
-        }
-        Ok(Self { parameters, numbering, next_id, next_segment, segments })
+        let state = Self { parameters, numbering, next_id, next_segment, first_log, flushed, written, runs };
+        state.check()?;
+        Ok(state)
     }
+
+    /// What a writer never writes.
+    fn check(&self) -> Result<()> {
+        if self.next_segment.max(self.first_log).max(self.flushed) > MOST_NUMBER {
+            return Err(Error::damaged("a number that no store reaches"));
+        }
+        let mut numbers = BTreeSet::new();
+        if !self
+            .segments()
+            .all(|segment| (1..self.next_segment).contains(&segment.number) && numbers.insert(segment.number))
+            || self.next_segment == 0
+        {
+            return Err(Error::damaged("segment numbers that are not possible"));
+        }
+        if self.first_log == 0 {
+            return Err(Error::damaged("numbers of logs begin at 1"));
+        }
+        let mut before = 0;
+        for run in &self.runs {
+            if run.first <= before || run.last < run.first {
+                return Err(Error::damaged("sequence numbers of runs do not ascend"));
+            }
+            before = run.last;
+        }
+        if before > self.flushed {
+            return Err(Error::damaged("a run of sequence numbers that were not flushed"));
+        }
+        for run in &self.runs {
+            let indexed = run.id_index.is_some() == (self.parameters.id_index() && run.records.is_some());
+            if !indexed {
+                return Err(Error::damaged("an id index is missing, or too many"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn parse_run(fields: &mut Fields<'_>) -> Result<RunEntry> {
+    let (first, last) = (fields.u64("first sequence number")?, fields.u64("last sequence number")?);
+    let has = fields.u8("segments")?;
+    if has & (REMOVALS | RECORDS) == 0 || has > (REMOVALS | RECORDS | ID_INDEX) {
+        return Err(fields.damaged(format!("a run cannot have segments {has}")));
+    }
+    let mut segment = |bit, name: &str| -> Result<Option<SegmentEntry>> {
+        if has & bit == 0 {
+            return Ok(None);
+        }
+        Ok(Some(SegmentEntry {
+            number: fields.u64(&format!("{name}, segment number"))?,
+            file_length: fields.u64("file length")?,
+            records: fields.u64("records")?,
+            fingerprints: fields.u64("fingerprints")?,
+            footer_checksum: fields.foreign_checksum("footer checksum")?,
+        }))
+    };
+    let (removals, records) = (segment(REMOVALS, "removals")?, segment(RECORDS, "records")?);
+    let id_index = segment(ID_INDEX, "id index")?;
+    Ok(RunEntry { first, last, removals, records, id_index })
 }
 
 #[cfg(test)]
@@ -128,14 +246,27 @@ mod tests {
     use super::*;
 
     fn sample() -> ManifestData {
-        let segment = |number| SegmentEntry { number, file_length: 5, records: 3, fingerprints: 2, footer_checksum: 9 };
+        let segment =
+            |number| Some(SegmentEntry { number, file_length: 5, records: 3, fingerprints: 2, footer_checksum: 9 });
+        let run = |first, last| RunEntry { first, last, removals: None, records: None, id_index: None };
         ManifestData {
             numbering: Numbering::Own,
             next_id: 3,
-            next_segment: 8,
-            segments: vec![segment(2), segment(7)],
+            next_segment: 12,
+            first_log: 4,
+            flushed: 9,
+            written: Written { log: 1, new: 2, merged: 3 },
+            runs: vec![
+                RunEntry { records: segment(7), ..run(1, 4) },
+                RunEntry { removals: segment(2), ..run(5, 5) },
+                RunEntry { removals: segment(10), records: segment(11), ..run(8, 9) },
+            ],
             ..ManifestData::new(Parameters::new(3))
         }
+    }
+
+    fn parse(state: &ManifestData) -> Result<ManifestData> {
+        ManifestData::parse(&mut Fields::new(&state.write(), 0))
     }
 
     #[test]
@@ -149,6 +280,31 @@ mod tests {
                 bytes[at] ^= 1 << bit;
                 assert!(ManifestData::parse(&mut Fields::new(&bytes, 0)).is_err(), "byte {at} bit {bit}");
             }
+        }
+    }
+
+    #[test]
+    fn what_no_writer_writes_is_refused() {
+        let changes: [fn(&mut ManifestData); 13] = [
+            |state| state.runs[1].first = 4,
+            |state| state.runs[2].last = 7,
+            |state| state.runs[0].first = 0,
+            |state| state.flushed = 8,
+            |state| state.first_log = 0,
+            |state| state.next_segment = 11,
+            |state| state.next_segment = MOST_NUMBER + 1,
+            |state| state.first_log = u64::MAX,
+            |state| state.flushed = u64::MAX,
+            |state| state.runs[1].removals = state.runs[2].records,
+            |state| state.runs[1].removals = None,
+            |state| state.runs[0].id_index = state.runs[1].removals,
+            |state| state.parameters = state.parameters.clone().with_id_index(true),
+        ];
+        assert!(parse(&sample()).is_ok());
+        for (number, change) in changes.into_iter().enumerate() {
+            let mut state = sample();
+            change(&mut state);
+            assert!(parse(&state).is_err(), "{number}");
         }
     }
 }

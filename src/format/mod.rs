@@ -10,6 +10,7 @@ pub(crate) mod footer;
 pub(crate) mod header;
 pub(crate) mod id_page;
 pub(crate) mod index;
+pub(crate) mod log;
 pub(crate) mod manifest;
 pub(crate) mod page;
 pub(crate) mod parameters;
@@ -20,7 +21,7 @@ pub use fields::Field;
 pub use parameters::Parameters;
 
 /// Version of all files; raised by any change of a byte's meaning.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// Size of a checksum in bytes.
 pub(crate) const CHECKSUM: usize = 4;

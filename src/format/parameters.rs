@@ -19,6 +19,7 @@ pub struct Parameters {
     codec: Codec,
     block_size: u32,
     ids: IdKind,
+    id_index: bool,
     hasher: Option<Box<str>>,
 }
 
@@ -44,8 +45,16 @@ impl Parameters {
             codec: Codec::default(),
             block_size: Self::BLOCK_SIZE,
             ids: IdKind::default(),
+            id_index: false,
             hasher: None,
         }
+    }
+
+    /// The same made for queries of other distances.
+    #[must_use]
+    pub(crate) fn with_max_distance(mut self, max_distance: u32) -> Self {
+        self.max_distance = max_distance;
+        self
     }
 
     /// Fingerprints have `width` bits: 64, 128 or 256.
@@ -59,6 +68,13 @@ impl Parameters {
     #[must_use]
     pub fn with_ids(mut self, ids: IdKind) -> Self {
         self.ids = ids;
+        self
+    }
+
+    /// Keeps an index of the ids too, four bytes a record or somewhat more, so that records are found by their id.
+    #[must_use]
+    pub fn with_id_index(mut self, id_index: bool) -> Self {
+        self.id_index = id_index;
         self
     }
 
@@ -127,6 +143,12 @@ impl Parameters {
         self.ids
     }
 
+    /// Whether records are found by their id.
+    #[must_use]
+    pub fn id_index(&self) -> bool {
+        self.id_index
+    }
+
     /// What made the fingerprints, where somebody has said it.
     #[must_use]
     pub fn hasher(&self) -> Option<&str> {
@@ -151,6 +173,9 @@ impl Parameters {
         if !self.block_size.is_power_of_two() || !BLOCK_SIZES.contains(&self.block_size) {
             return Err(Error::invalid(format!("block size {} is not possible", self.block_size))
                 .with_remedy("use a power of two from 128 to 65536 bytes"));
+        }
+        if self.id_index && self.ids == IdKind::None {
+            return Err(Error::invalid("there can be no id index where there are no ids"));
         }
         if let Some(hasher) = &self.hasher
             && (hasher.is_empty()
@@ -182,7 +207,7 @@ impl Parameters {
         for value in [self.width, self.max_distance] {
             out.extend_from_slice(&u16::try_from(value).unwrap_or(u16::MAX).to_le_bytes());
         }
-        out.extend_from_slice(&[kind, a, b, codec, ids, 0]);
+        out.extend_from_slice(&[kind, a, b, codec, ids, u8::from(self.id_index)]);
         out.extend_from_slice(&self.block_size.to_le_bytes());
         let hasher = self.hasher().unwrap_or_default();
         out.extend_from_slice(&u16::try_from(hasher.len()).unwrap_or(0).to_le_bytes());
@@ -217,9 +242,11 @@ impl Parameters {
             3 => IdKind::None,
             other => return unsupported(format!("unknown kind {other} of ids")),
         };
-        if fields.u8("reserved")? != 0 {
-            return unsupported("a reserved byte is in use".to_owned());
-        }
+        let id_index = match fields.u8("id index")? {
+            0 => false,
+            1 => true,
+            other => return unsupported(format!("unknown kind {other} of id index")),
+        };
         let block_size = fields.u32("block size")?;
         let length = usize::from(fields.u16("hasher length")?);
         let hasher = fields.peek(length).map(String::from_utf8_lossy).unwrap_or_default();
@@ -230,7 +257,7 @@ impl Parameters {
         if !WIDTHS.contains(&width) {
             return unsupported(format!("fingerprints of {width} bits"));
         }
-        let parameters = Self { width, max_distance, design, codec, block_size, ids, hasher };
+        let parameters = Self { width, max_distance, design, codec, block_size, ids, id_index, hasher };
         parameters.check().map_err(|error| Error::damaged(error.message()).at_offset(start))?;
         Ok(parameters)
     }
@@ -252,13 +279,14 @@ mod tests {
             }
         }
         for (width, ids) in [(64, IdKind::Number), (128, IdKind::Text), (256, IdKind::None)] {
-            let parameters =
-                Parameters::new(width).with_width(width).with_ids(ids).with_hasher(Some("simhash/2:words"));
+            let parameters = Parameters::new(width).with_width(width).with_ids(ids).with_id_index(width == 128);
+            let parameters = parameters.with_hasher(Some("simhash/2:words"));
             let mut bytes = Vec::new();
             parameters.write(&mut bytes);
             assert_eq!(Parameters::parse(&mut Fields::new(&bytes, 0)).unwrap(), parameters);
         }
         assert!(Parameters::new(65).check().is_err());
+        assert!(Parameters::new(3).with_ids(IdKind::None).with_id_index(true).check().is_err());
         assert!(Parameters::new(3).with_width(96).check().is_err());
         for hasher in ["", "a b", "a\n", &"x".repeat(1025)] {
             assert!(Parameters::new(3).with_hasher(Some(hasher)).check().is_err(), "{hasher}");

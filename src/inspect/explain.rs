@@ -1,6 +1,6 @@
 //! Every byte of a file, field by field.
 
-use super::{BlockKind, explain_ids};
+use super::{BlockKind, explain_ids, explain_log};
 use crate::error::{Error, Result};
 use crate::format::fields::{Field, Fields};
 use crate::format::footer::{Footer, Span, TableSections};
@@ -28,12 +28,21 @@ pub fn explain(
     if env.list(path).is_ok() {
         let state = manifest::read(env, path)?;
         explain(path.join(manifest::NAME), options, visit)?;
-        let names = state.segments.iter().map(|segment| bulk::segment_name(segment.number));
-        return names.into_iter().try_for_each(|name| explain(path.join(name), options, visit));
+        let names = state.segments().map(|segment| bulk::segment_name(segment.number)).collect::<Vec<_>>();
+        let logs = super::logs(path, options)?;
+        return names
+            .into_iter()
+            .map(|name| path.join(name))
+            .chain(logs)
+            .try_for_each(|file| explain(file, options, visit));
     }
     if path.file_name().is_some_and(|name| name == manifest::NAME) {
         let bytes = manifest::read_bytes(env, path.parent().unwrap_or(Path::new("")))?;
         return traced(&bytes, 0, |fields| ManifestData::parse(fields).map(|_| ()), &mut |field| visit(path, field))
+            .map_err(|error| error.at_path(path));
+    }
+    if super::is_log(path) {
+        return explain_log::explain(path, options, &mut |field| visit(path, field))
             .map_err(|error| error.at_path(path));
     }
     let file = env.open(path, options.read_mode).map_err(|error| Error::io("cannot open", path, error))?;

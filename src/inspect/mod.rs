@@ -6,12 +6,17 @@
 mod distributions;
 mod explain;
 mod explain_ids;
+mod explain_log;
+mod logs;
+mod manifest;
 mod what_if;
 
 pub use crate::codec::BlockKind;
 pub use crate::format::Field;
 pub use distributions::{Distributions, distributions};
 pub use explain::explain;
+pub use logs::{FrameView, LogView, is_log, logs};
+pub use manifest::{ManifestView, RunView, SegmentFact, SegmentRole, manifest};
 pub use what_if::{Alternative, QueryCost, what_if};
 
 use crate::bits::low_mask;
@@ -23,7 +28,7 @@ use crate::format::header;
 use crate::options::{Filters, Options};
 use crate::plan::{TableForm, TableLayout};
 use crate::segment::{IdScratch, Scratch, Segment, SegmentRecords, Table};
-use crate::store::{Statistics, check_width, open_segments, statistics_of_segment};
+use crate::store::{Statistics, check_width, open_runs, statistics_of_segment};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,8 +39,9 @@ use std::sync::Arc;
 pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Vec<SegmentView>> {
     let path = path.as_ref();
     if options.env.list(path).is_ok() {
-        let segments = open_segments(path, &options.clone().with_filters(Filters::Off))?.1;
-        return Ok(segments.into_iter().map(|segment| SegmentView { segment }).collect());
+        let runs = open_runs(path, &options.clone().with_filters(Filters::Off), &[])?.1;
+        let segments = runs.iter().filter_map(|run| run.records.clone());
+        return Ok(segments.map(|segment| SegmentView { segment }).collect());
     }
     Ok(vec![SegmentView { segment: Arc::new(Segment::open(&*options.env, path, options.read_mode)?) }])
 }
@@ -162,7 +168,7 @@ impl SegmentView {
     /// `InvalidInput` if the fingerprints have another width.
     pub fn records<F: Fingerprint>(&self) -> Result<impl Iterator<Item = Result<Record<F>>> + '_> {
         check_width::<F>(self.parameters(), self.path())?;
-        Ok(SegmentRecords::new(&self.segment))
+        Ok(SegmentRecords::new(Arc::clone(&self.segment)))
     }
 
     /// The fingerprints of the keys of a block, in the order of the keys; narrower ones as the lower bits of a wide

@@ -184,6 +184,20 @@ impl BlockIndex {
         self.ranks.get(page).copied().unwrap_or(0) + before
     }
 
+    /// The block that has the key of this rank, and how many keys come before it there; none if there is none.
+    pub(crate) fn block_of_rank(&self, rank: u64) -> Option<(usize, usize)> {
+        let page = self.ranks.partition_point(|&before| before <= rank).checked_sub(1)?;
+        let mut left = rank.checked_sub(*self.ranks.get(page)?)?;
+        let first = page * self.layout.blocks;
+        for (block, entry) in (first..).zip(self.entries.get(first..)?) {
+            match left.checked_sub(u64::from(entry.count)) {
+                Some(less) => left = less,
+                None => return Some((block, usize::try_from(left).ok()?)),
+            }
+        }
+        None
+    }
+
     /// Bytes of the pages that the blocks fill, with a checksum each.
     pub(crate) fn data_length(&self) -> u64 {
         let Some(place) = self.len().checked_sub(1).and_then(|last| self.place(last)) else { return 0 };

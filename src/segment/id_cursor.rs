@@ -1,14 +1,16 @@
 //! The ids of a segment one after another.
 
-use super::ids::{IdScratch, Ids};
+use super::Segment;
+use super::ids::IdScratch;
 use crate::error::Result;
 use crate::fingerprint::Id;
+use std::sync::Arc;
 
 /// Walks over ids in the order in which a segment holds them, a page or frame in memory at a time, however many ids a
 /// fingerprint has.
 #[derive(Debug)]
-pub(crate) struct IdCursor<'a> {
-    ids: &'a Ids,
+pub(crate) struct IdCursor {
+    segment: Arc<Segment>,
     scratch: IdScratch,
     /// The ids of the page that was read last, and whether each begins a fingerprint.
     page: Vec<(bool, Id)>,
@@ -20,10 +22,10 @@ pub(crate) struct IdCursor<'a> {
     next_page: u64,
 }
 
-impl<'a> IdCursor<'a> {
+impl IdCursor {
     /// In front of the first id.
-    pub(crate) fn new(ids: &'a Ids) -> Self {
-        Self { ids, scratch: IdScratch::default(), page: Vec::new(), at: 0, begun: 0, next_page: 0 }
+    pub(crate) fn new(segment: Arc<Segment>) -> Self {
+        Self { segment, scratch: IdScratch::default(), page: Vec::new(), at: 0, begun: 0, next_page: 0 }
     }
 
     /// Goes to the first id of the fingerprint with this rank in the first table. Cheap where that is a little further on.
@@ -31,7 +33,7 @@ impl<'a> IdCursor<'a> {
     /// # Errors
     /// `Damaged` if there is no such fingerprint, or its page does not agree with the index; `Io`.
     pub(crate) fn seek(&mut self, rank: u64) -> Result<()> {
-        let (page, nth) = self.ids.place_of(rank)?;
+        let (page, nth) = self.segment.ids().place_of(rank)?;
         if page + 1 != self.next_page || nth < self.begun {
             self.read(page)?;
         }
@@ -50,7 +52,7 @@ impl<'a> IdCursor<'a> {
     /// # Errors
     /// `Damaged` if a page is, or does not agree with the index; `Io`.
     pub(crate) fn peek(&mut self) -> Result<Option<(bool, &Id)>> {
-        while self.at == self.page.len() && self.next_page < self.ids.page_count() {
+        while self.at == self.page.len() && self.next_page < self.segment.ids().page_count() {
             self.read(self.next_page)?;
         }
         Ok(self.page.get(self.at).map(|(begins, id)| (*begins, id)))
@@ -80,7 +82,7 @@ impl<'a> IdCursor<'a> {
         self.page.clear();
         self.next_page = page + 1;
         let entries = &mut self.page;
-        let read = self.ids.page(page, &mut self.scratch, |begins, id| entries.push((begins, id)));
+        let read = self.segment.ids().page(page, &mut self.scratch, |begins, id| entries.push((begins, id)));
         if read.is_err() {
             self.page.clear();
         }

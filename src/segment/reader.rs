@@ -10,7 +10,7 @@ use crate::format::fields::Fields;
 use crate::format::footer::{Footer, Span, TRAILER};
 use crate::format::header;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// An open segment.
 #[derive(Debug)]
@@ -20,6 +20,17 @@ pub(crate) struct Segment {
     footer_checksum: u32,
     tables: Vec<Table>,
     ids: Ids,
+    /// Where its file is to be removed from when nobody has it open any more.
+    retired: OnceLock<Arc<dyn Env>>,
+}
+
+impl Drop for Segment {
+    fn drop(&mut self) {
+        if let Some(env) = self.retired.get() {
+            // What cannot be removed now, the next writer removes.
+            let _ = env.remove(self.file.path());
+        }
+    }
 }
 
 impl Segment {
@@ -28,7 +39,16 @@ impl Segment {
     /// # Errors
     /// `NotFound`, `Io`, `Unsupported`, or `Damaged` with the offset.
     pub(crate) fn open(env: &dyn Env, path: &Path, mode: ReadMode) -> Result<Self> {
-        let file = Arc::new(open_file(env, path, mode)?);
+        Self::of_file(open_file(env, path, mode)?)
+    }
+
+    /// The same for a file that is open already.
+    ///
+    /// # Errors
+    /// Those of [`Segment::open`].
+    pub(crate) fn of_file(file: SegmentFile) -> Result<Self> {
+        let file = Arc::new(file);
+        let path = file.path();
         let (footer, footer_checksum) = read_footer(&file)?;
         let layouts = footer.parameters.design().tables(footer.parameters.width())?;
         let mut tables = Vec::with_capacity(layouts.len());
@@ -48,7 +68,7 @@ impl Segment {
                 .at_path(path)
                 .at_offset(footer.id_index.offset));
         }
-        Ok(Self { file, footer, footer_checksum, tables, ids })
+        Ok(Self { footer, footer_checksum, tables, ids, retired: OnceLock::new(), file })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -61,6 +81,11 @@ impl Segment {
 
     pub(crate) fn footer(&self) -> &Footer {
         &self.footer
+    }
+
+    /// Has its file removed as soon as the last reader lets go of it.
+    pub(crate) fn retire(&self, env: &Arc<dyn Env>) {
+        let _ = self.retired.set(Arc::clone(env));
     }
 
     /// The checksum that stands for the whole file.

@@ -3,14 +3,15 @@
 use super::{IdCursor, Scratch, Segment};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Record};
+use std::sync::Arc;
 
 /// Iterates over records by fingerprint, then id, with a block of fingerprints and a page of ids in memory. Ends after
 /// the first error.
 #[derive(Debug)]
-pub(crate) struct SegmentRecords<'a, F = u64> {
-    segment: &'a Segment,
+pub(crate) struct SegmentRecords<F = u64> {
+    segment: Arc<Segment>,
     scratch: Scratch,
-    ids: IdCursor<'a>,
+    ids: IdCursor,
     /// The number of the next block of the first table.
     block: usize,
     /// The fingerprints of the block before it, the next one last.
@@ -20,12 +21,12 @@ pub(crate) struct SegmentRecords<'a, F = u64> {
     ended: bool,
 }
 
-impl<'a, F: Fingerprint> SegmentRecords<'a, F> {
-    pub(crate) fn new(segment: &'a Segment) -> Self {
+impl<F: Fingerprint> SegmentRecords<F> {
+    pub(crate) fn new(segment: Arc<Segment>) -> Self {
         Self {
+            ids: IdCursor::new(Arc::clone(&segment)),
             segment,
             scratch: Scratch::default(),
-            ids: IdCursor::new(segment.ids()),
             block: 0,
             fingerprints: Vec::new(),
             current: None,
@@ -37,8 +38,8 @@ impl<'a, F: Fingerprint> SegmentRecords<'a, F> {
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading.
-    pub(crate) fn near(segment: &'a Segment, head: u64) -> Result<Self> {
-        let mut records = Self::new(segment);
+    pub(crate) fn near(segment: &Arc<Segment>, head: u64) -> Result<Self> {
+        let mut records = Self::new(Arc::clone(segment));
         let index = segment.first_table()?.index();
         records.block = index.find(head);
         if records.block < index.len() {
@@ -61,7 +62,8 @@ impl<'a, F: Fingerprint> SegmentRecords<'a, F> {
     }
 
     fn next_record(&mut self) -> Result<Option<Record<F>>> {
-        let wrong = |what| Err(Error::damaged(what).at_path(self.segment.path()));
+        let segment = Arc::clone(&self.segment);
+        let wrong = |what| Err(Error::damaged(what).at_path(segment.path()));
         let Some((begins, id)) = self.ids.take()? else {
             return match self.next_fingerprint()? {
                 None => Ok(None),
@@ -78,7 +80,7 @@ impl<'a, F: Fingerprint> SegmentRecords<'a, F> {
     }
 }
 
-impl<F: Fingerprint> Iterator for SegmentRecords<'_, F> {
+impl<F: Fingerprint> Iterator for SegmentRecords<F> {
     type Item = Result<Record<F>>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -258,6 +258,20 @@ impl Table {
         Ok(())
     }
 
+    /// The fingerprint with this rank in the first table.
+    ///
+    /// # Errors
+    /// `Damaged` if there is none; as [`Table::block`].
+    pub(crate) fn fingerprint_at<F: Fingerprint>(&self, rank: u64, scratch: &mut Scratch) -> Result<F> {
+        let mut fingerprints = Vec::new();
+        let place = self.index.block_of_rank(rank);
+        if let Some((block, _)) = place {
+            self.fingerprints(block, scratch, &mut fingerprints)?;
+        }
+        let found = place.and_then(|(_, position)| fingerprints.get(position).copied());
+        found.ok_or_else(|| Error::damaged("there is no fingerprint of this rank").at_path(self.file.path()))
+    }
+
     /// The rank of a fingerprint in the first table, if it is there.
     ///
     /// # Errors

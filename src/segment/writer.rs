@@ -1,8 +1,8 @@
 //! Writes a segment file in one forward pass.
 
 use super::table_writer::EncodedTable;
-use crate::env::{Env, TempFile};
-use crate::error::Result;
+use crate::env::{Env, ReadFile, ScratchFile, TempFile};
+use crate::error::{Error, Result};
 use crate::format::footer::{ALIGNMENT, Footer, Span, TRAILER, TableSections};
 use crate::format::{Parameters, codes, header, index};
 use std::path::{Path, PathBuf};
@@ -15,11 +15,38 @@ const ALIGNED_FROM: usize = 1 << 20;
 
 /// A segment that is being written. Dropped without [`SegmentWriter::finish`], nothing remains of it.
 pub(crate) struct SegmentWriter {
-    file: TempFile,
+    file: Sink,
     content: Xxh64,
     footer: Footer,
     /// The pages that were appended last and belong to no table yet.
     pages: Option<Span>,
+}
+
+/// Where a segment is written to.
+enum Sink {
+    /// A file that is to last.
+    File(TempFile),
+    /// A file without a name, and its directory.
+    Scratch(Box<dyn ScratchFile>, PathBuf),
+}
+
+impl Sink {
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        match self {
+            Self::File(file) => file.write(bytes),
+            Self::Scratch(file, directory) => {
+                let failed = |error| Error::temporary("cannot write temporary data to", directory, error);
+                file.append(bytes).map_err(failed)
+            }
+        }
+    }
+
+    fn written(&self) -> u64 {
+        match self {
+            Self::File(file) => file.written(),
+            Self::Scratch(file, _) => file.length(),
+        }
+    }
 }
 
 /// What a segment consists of, in order: pages and what describes them, table for table, and the same for the ids.
@@ -51,11 +78,18 @@ pub(crate) struct Finished {
     pub(crate) length: u64,
     /// The checksum of its footer, which stands for all of it.
     pub(crate) footer_checksum: u32,
+    /// The file itself, where it has no name; its path is that of its directory then.
+    pub(crate) unnamed: Option<Box<dyn ReadFile>>,
 }
 
 impl SegmentWriter {
-    /// Begins the file `name` in `directory`.
-    pub(crate) fn create(env: &Arc<dyn Env>, directory: &Path, name: &str, parameters: &Parameters) -> Result<Self> {
+    /// Begins the file `name` in `directory`, or one without a name.
+    pub(crate) fn create(
+        env: &Arc<dyn Env>,
+        directory: &Path,
+        name: Option<&str>,
+        parameters: &Parameters,
+    ) -> Result<Self> {
         let footer = Footer {
             parameters: parameters.clone(),
             records: 0,
@@ -66,7 +100,11 @@ impl SegmentWriter {
             id_index: Span::default(),
             id_dictionary: Span::default(),
         };
-        let file = TempFile::create(env, directory, name)?;
+        let failed = |error| Error::temporary("cannot make a temporary file in", directory, error);
+        let file = match name {
+            Some(name) => Sink::File(TempFile::create(env, directory, name)?),
+            None => Sink::Scratch(env.scratch(directory).map_err(failed)?, directory.to_owned()),
+        };
         let mut writer = Self { file, content: Xxh64::new(0), footer, pages: None };
         writer.write(&header::write())?;
         Ok(writer)
@@ -137,6 +175,14 @@ impl SegmentWriter {
         let checksum = footer.len().checked_sub(TRAILER - 4).and_then(|at| footer.get(at..)?.first_chunk::<4>());
         let footer_checksum = checksum.map_or(0, |bytes| u32::from_le_bytes(*bytes));
         let length = self.file.written();
-        Ok(Finished { path: self.file.commit()?, length, footer_checksum })
+        let (path, unnamed) = match self.file {
+            Sink::File(file) => (file.commit()?, None),
+            Sink::Scratch(file, directory) => {
+                let failed = |error| Error::temporary("cannot read temporary data in", &directory, error);
+                let file = file.into_reader().map_err(failed)?;
+                (directory, Some(file))
+            }
+        };
+        Ok(Finished { path, length, footer_checksum, unnamed })
     }
 }

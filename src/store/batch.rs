@@ -1,7 +1,9 @@
 //! Asking a store many queries at once.
 
-use super::Store;
-use super::query::{Searcher, check_distance, in_order, rank_of};
+use super::common::Common;
+use super::query::{Asking, Searcher, check_distance, in_order, rank_of};
+use super::view::State;
+use super::{Snapshot, Store};
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Match, distance};
 use crate::search::{Pair, Work, merge_segment, merging_pays};
@@ -66,7 +68,43 @@ impl<F: Fingerprint> Store<F> {
         batch: Batch,
         work: &mut Work,
     ) -> Result<Vec<Vec<Match<F>>>> {
+        self.snapshot().query_batch_counted(fingerprints, k, batch, work)
+    }
+
+    /// Whether [`Batch::Auto`] would merge a batch of so many queries with most of the records, with the filters that are
+    /// there now. Who only asks such batches needs no filters.
+    #[must_use]
+    pub fn batch_pays(&self, queries: usize, k: u32) -> bool {
+        let view = self.view();
+        let records = |segment: &&Arc<Segment>| segment.footer().records;
+        let all: u64 = view.segments.iter().map(|segment| records(&segment)).sum();
+        let merged = view.segments.iter().filter(|segment| merging_pays(segment, k, queries));
+        merged.map(|segment| records(&segment)).sum::<u64>() > all / 2
+    }
+}
+
+impl<F: Fingerprint> Snapshot<F> {
+    /// As [`Store::query_batch`].
+    ///
+    /// # Errors
+    /// Those of [`Store::query_batch`].
+    pub fn query_batch(&self, fingerprints: &[F], k: u32, batch: Batch) -> Result<Vec<Vec<Match<F>>>> {
+        self.query_batch_counted(fingerprints, k, batch, &mut Work::default())
+    }
+
+    /// As [`Store::query_batch_counted`].
+    ///
+    /// # Errors
+    /// Those of [`Store::query_batch`].
+    pub fn query_batch_counted(
+        &self,
+        fingerprints: &[F],
+        k: u32,
+        batch: Batch,
+        work: &mut Work,
+    ) -> Result<Vec<Vec<Match<F>>>> {
         check_distance::<F>(k)?;
+        let (common, state) = (self.common(), self.state());
         let mut answers = vec![Vec::new(); fingerprints.len()];
         for (queries, answers) in fingerprints.chunks(LOT).zip(answers.chunks_mut(LOT)) {
             let merges = |segment: &&Arc<Segment>| match batch {
@@ -74,10 +112,10 @@ impl<F: Fingerprint> Store<F> {
                 Batch::Always => true,
                 Batch::Never => false,
             };
-            let (merged, probed): (Vec<&Arc<Segment>>, Vec<_>) = self.segments.iter().partition(merges);
-            if !probed.is_empty() {
-                let probed: Vec<Arc<Segment>> = probed.into_iter().cloned().collect();
-                *work += probe(&probed, queries, k, answers)?;
+            let (merged, probed): (Vec<&Arc<Segment>>, Vec<_>) = state.view.segments.iter().partition(merges);
+            if !probed.is_empty() || !state.view.memtables.is_empty() {
+                let probed = State::part(state, probed.into_iter().cloned().collect());
+                *work += probe(common, &probed, queries, k, answers)?;
             }
             for segment in &merged {
                 for pairs in merge_segment(segment, queries, k, work)? {
@@ -87,24 +125,18 @@ impl<F: Fingerprint> Store<F> {
             if !merged.is_empty() {
                 answers.par_iter_mut().for_each(|answer| *answer = in_order(std::mem::take(answer)));
             }
+            if state.has_removals() {
+                drop_removed(common, state, queries, answers)?;
+            }
         }
         Ok(answers)
     }
-
-    /// Whether [`Batch::Auto`] would merge a batch of so many queries with most of the records, with the filters that are
-    /// there now. Who only asks such batches needs no filters.
-    #[must_use]
-    pub fn batch_pays(&self, queries: usize, k: u32) -> bool {
-        let records = |segment: &&Arc<Segment>| segment.footer().records;
-        let all: u64 = self.segments.iter().map(|segment| records(&segment)).sum();
-        let merged = self.segments.iter().filter(|segment| merging_pays(segment, k, queries));
-        merged.map(|segment| records(&segment)).sum::<u64>() > all / 2
-    }
 }
 
-/// Answers each query by itself.
+/// Answers each query by itself, removed records included.
 fn probe<F: Fingerprint>(
-    segments: &[Arc<Segment>],
+    common: &Arc<Common>,
+    state: &State<F>,
     queries: &[F],
     k: u32,
     answers: &mut [Vec<Match<F>>],
@@ -112,7 +144,7 @@ fn probe<F: Fingerprint>(
     let lots = queries.par_chunks(PROBED).zip(answers.par_chunks_mut(PROBED));
     let searchers: Result<Vec<Searcher<'_, F>>> = lots
         .try_fold(
-            || Searcher::new(segments),
+            || Searcher::with_removed(common, state.clone()),
             |mut searcher, (queries, answers)| {
                 for (answer, found) in answers.iter_mut().zip(searcher.query_many(queries, k)?) {
                     *answer = found;
@@ -124,6 +156,18 @@ fn probe<F: Fingerprint>(
     Ok(searchers?.iter().map(Searcher::work).fold(Work::default(), |sum, work| sum + work))
 }
 
+/// Leaves records out of the answers that are not there any more.
+fn drop_removed<F: Fingerprint>(
+    common: &Arc<Common>,
+    state: &State<F>,
+    queries: &[F],
+    answers: &mut [Vec<Match<F>>],
+) -> Result<()> {
+    queries.par_iter().zip(answers).try_for_each_init(
+        || Asking::new(common, state.clone()),
+        |asking, (&query, answer)| asking.drop_removed(query, answer),
+    )
+}
 /// Adds the records of what a table has found to the answers.
 fn add<F: Fingerprint>(
     segment: &Segment,

@@ -4,19 +4,22 @@
 //! manifest, and the mark goes. Before the manifest is renamed into place there is no store; from then on there is one
 //! with everything in it.
 
+use super::common::{Common, take_lock};
+use super::core::Core;
 use super::directory::{CREATING, Room, create_durably, forget_lock, remove_leftovers, room_for_store, undo_creation};
-use super::filters::FilterMaker;
-use super::load::{self, LoadReport};
-use super::{Store, check_width, take_lock};
+use super::load::{LoadReport, Merging};
+use super::recovery::Recovery;
+use super::tree::Tree;
+use super::writer::Writer;
+use super::{Store, check_width};
 use crate::bulk::SortedRecords;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
 use crate::format::manifest::ManifestData;
-use crate::manifest;
 use crate::options::Options;
-use std::marker::PhantomData;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Makes a store with the records, if there are any.
 pub(super) fn create<F: Fingerprint>(
@@ -43,49 +46,46 @@ pub(super) fn create<F: Fingerprint>(
         }
         return Err(error);
     }
-    let mut store = Store {
-        path: path.to_owned(),
-        options: options.clone(),
-        manifest: ManifestData::new(parameters.clone()),
-        segments: Vec::new(),
-        filters: FilterMaker::default(),
-        lock: Some(lock),
-        poisoned: false,
-        fingerprints: PhantomData,
-    };
-    match fill(&mut store, records) {
+    let manifest = ManifestData::new(parameters.clone());
+    let mut tree = Tree::new(manifest.clone(), Vec::new());
+    tree.is_placed = false;
+    let writer =
+        Writer { next_log: 1, next_sequence: 1, active_first: 1, is_numbering_kept: true, ..Writer::default() };
+    let core = Arc::new(Core::new(Common::new::<F>(path, options, parameters)?, tree, Some(writer)));
+    match fill(&core, &manifest, records) {
         Ok(report) => {
-            store.filters = FilterMaker::begin(&store.segments, options);
-            Ok((store, report))
+            core.make_filters(options.filters);
+            Ok((Store::of(core, Recovery::default(), None, Some(lock)), report))
         }
         Err(error) => {
             // A manifest that could not be made durable may still be there: then what it names has to stay.
-            if !store.poisoned {
-                undo_creation(env, path, &store.manifest, &room);
+            if core.check_poison().is_ok() {
+                undo_creation(env, path, &manifest, &room);
             }
             Err(error)
         }
     }
 }
 
-fn fill<F: Fingerprint>(store: &mut Store<F>, records: Option<SortedRecords<F>>) -> Result<LoadReport> {
-    let env = store.options.env.clone();
-    let mark = store.path.join(CREATING);
+fn fill<F: Fingerprint>(
+    core: &Core<F>,
+    manifest: &ManifestData,
+    records: Option<SortedRecords<F>>,
+) -> Result<LoadReport> {
+    let (env, path) = (core.common.env(), &core.common.path);
+    let mark = path.join(CREATING);
     let fail = |error| Error::io("cannot create", &mark, error);
     env.create(&mark).map_err(fail)?.sync().map_err(fail)?;
-    env.sync_dir(&store.path).map_err(|error| Error::io("cannot sync", &store.path, error))?;
-    remove_leftovers(&*env, &store.path, &store.manifest, Some(CREATING))?;
-    let mut report = LoadReport::default();
-    let mut state = store.manifest.clone();
-    if let Some(records) = records {
-        report = load::add_segment(store, &mut state, records)?;
+    env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
+    remove_leftovers(&**env, path, manifest, Some(CREATING))?;
+    let report = match records {
+        Some(records) => core.bulk_load(records, Merging::AsDue)?.0,
+        None => LoadReport::default(),
+    };
+    // Without records there was nothing to enter.
+    if !core.tree().is_placed {
+        core.install(&[], |_, _| (), |_| ())?;
     }
-    if let Err(error) = manifest::replace(&env, &store.path, &state) {
-        let found = manifest::read_bytes(&*env, &store.path);
-        store.poisoned = found.err().is_none_or(|error| error.kind() != ErrorKind::NotFound);
-        return Err(error);
-    }
-    store.manifest = state;
     // The store exists: a mark that cannot be removed is only untidy, the next writer removes it.
     let _ = env.remove(&mark);
     Ok(report)

@@ -1,11 +1,12 @@
 //! What else may lie in a store's directory: unfinished files, the lock, and what an interrupted load has left.
 
-use super::LOCK;
+use super::common::LOCK;
 use crate::bulk::{is_segment_name, segment_name};
-use crate::env::{Env, TEMP_SUFFIX};
+use crate::env::{Env, ReadMode, TEMP_SUFFIX};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::manifest::ManifestData;
 use crate::manifest;
+use crate::wal;
 use std::io;
 use std::path::Path;
 
@@ -55,7 +56,7 @@ pub(super) fn room_for_store(env: &dyn Env, path: &Path) -> Result<Room> {
 
 /// Whether a name is one of our unfinished files'. Other people's `.tmp` files are none of our business.
 fn is_temporary(name: &str) -> bool {
-    let ours = |target: &str| target == manifest::NAME || is_segment_name(target);
+    let ours = |target: &str| target == manifest::NAME || is_segment_name(target) || wal::number_of(target).is_some();
     name == CREATING || name.strip_suffix(TEMP_SUFFIX).is_some_and(ours)
 }
 
@@ -89,12 +90,21 @@ pub(super) fn create_durably(env: &dyn Env, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes unfinished files but the one to keep, and segments that the manifest does not name; nothing that is not
-/// ours. The caller holds the lock.
+/// Bytes of the logs in a store's directory; of those that cannot be looked at, none.
+pub(super) fn log_bytes(env: &dyn Env, path: &Path) -> u64 {
+    let names = env.list(path).unwrap_or_default();
+    let logs = names.iter().filter(|name| wal::number_of(name).is_some());
+    let length = |name: &String| env.open(&path.join(name), ReadMode::Pread).map_or(0, |file| file.length());
+    logs.map(length).fold(0, u64::saturating_add)
+}
+
+/// Removes unfinished files but the one to keep, segments that the manifest does not name, and logs whose writes are in
+/// segments; nothing that is not ours. The caller holds the lock.
 pub(super) fn remove_leftovers(env: &dyn Env, path: &Path, state: &ManifestData, keep: Option<&str>) -> Result<()> {
-    let known: Vec<String> = state.segments.iter().map(|segment| segment_name(segment.number)).collect();
+    let known: Vec<String> = state.segments().map(|segment| segment_name(segment.number)).collect();
     for name in env.list(path).map_err(|error| Error::io("cannot list", path, error))? {
-        let orphan = is_segment_name(&name) && !known.contains(&name);
+        let old_log = wal::number_of(&name).is_some_and(|number| number < state.first_log);
+        let orphan = old_log || is_segment_name(&name) && !known.contains(&name);
         if (is_temporary(&name) || orphan) && keep != Some(&*name) {
             let file = path.join(&name);
             env.remove(&file).map_err(|error| Error::io("cannot remove", &file, error))?;

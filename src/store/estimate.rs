@@ -2,10 +2,10 @@
 //!
 //! The device is asked again with every write; to refuse what it has no room for only spares the user hours of work.
 
-use super::Store;
+use super::common::Common;
 use crate::env::Env;
-use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::{Fingerprint, IdKind};
+use crate::error::{Error, Result};
+use crate::fingerprint::IdKind;
 use crate::format::Parameters;
 use crate::plan::{Workload, predict};
 use std::path::PathBuf;
@@ -27,9 +27,9 @@ pub(super) struct Estimate {
 }
 
 impl Estimate {
-    pub(super) fn of<F: Fingerprint>(store: &Store<F>) -> Self {
-        let (env, path) = (Arc::clone(&store.options.env), store.path.clone());
-        Self { env, path, parameters: store.parameters().clone() }
+    pub(super) fn of(common: &Common) -> Self {
+        let (env, path) = (Arc::clone(common.env()), common.path.clone());
+        Self { env, path, parameters: common.parameters.clone() }
     }
 
     /// Refuses so many records, with so many bytes of texts, if less than a quarter is free of what they take when all
@@ -88,8 +88,6 @@ impl Estimate {
             return Ok(());
         }
         let message = format!("the new segment takes some {} bytes, {free} are free", estimated as u64);
-        Err(Error::new(ErrorKind::Io, message)
-            .at_path(&self.path)
-            .with_remedy("free some space on the device, or put the store on a larger one"))
+        Err(Error::too_little_room(message, &self.path))
     }
 }

@@ -1,15 +1,16 @@
-//! Bulk load: one new segment, then one new manifest.
+//! Bulk load: one new run, then one new manifest.
 
+use super::compact::due;
+use super::core::{Core, Writing};
 use super::estimate::Estimate;
-use super::filters::FilterMaker;
-use super::{Store, open_segment};
-use crate::bulk::{self, Batch, Building, Expected, Present, RecordIds, SortedRecords, Workspace};
-use crate::error::{Error, ErrorKind, Result};
+use super::run::Run;
+use super::segments::{Making, RunParts};
+use crate::bulk::{Expected, Present, RecordIds, SortedRecords, Workspace};
+use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, IdKind};
-use crate::format::manifest::{ManifestData, Numbering, SegmentEntry};
-use crate::manifest;
-use crate::segment::Segment;
-use std::path::PathBuf;
+use crate::format::manifest::Numbering;
+use crate::options::{Filters, Maintenance};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What a load has done.
@@ -34,180 +35,243 @@ impl LoadReport {
     }
 }
 
-/// Adds records to a store that is open for writing.
-pub(super) fn bulk_load<F: Fingerprint>(store: &mut Store<F>, records: SortedRecords<F>) -> Result<LoadReport> {
-    check_writable(store)?;
-    let mut state = store.manifest.clone();
-    let before = store.segments.clone();
-    let report = add_segment(store, &mut state, records)?;
-    replace_manifest(store, state, before)?;
-    Ok(report)
+/// Which runs are merged with the new one, in the same step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Merging {
+    /// None; or those that are due, where nobody else would merge them.
+    AsDue,
+    /// All.
+    All,
 }
 
-/// Refuses to write where that is not possible.
-pub(super) fn check_writable<F: Fingerprint>(store: &Store<F>) -> Result<()> {
-    if store.lock.is_none() {
-        return Err(Error::new(ErrorKind::ReadOnly, "the store is open for reading only")
-            .at_path(&store.path)
-            .with_remedy("open it with Store::open"));
+impl<F: Fingerprint> Core<F> {
+    /// Adds records; whether runs were merged.
+    pub(super) fn bulk_load(&self, records: SortedRecords<F>, merging: Merging) -> Result<(LoadReport, bool)> {
+        self.flush()?;
+        let reserved = self.reserve(&records)?;
+        let loaded = self.load_reserved(records, reserved.first, merging);
+        if loaded.is_err() {
+            self.give_back(&reserved);
+        } else if self.common.options.filters == Filters::AtOpen {
+            self.wait_for_filters();
+        }
+        loaded
     }
-    if store.poisoned {
-        return Err(Error::new(ErrorKind::Poisoned, "an earlier write failed and left the state on disk unknown")
-            .at_path(&store.path)
-            .with_remedy("close the store and open it again"));
-    }
-    Ok(())
-}
 
-/// Makes `state` the store's, durably. Its segments are open already; those of `before` come back if it fails.
-pub(super) fn replace_manifest<F: Fingerprint>(
-    store: &mut Store<F>,
-    state: ManifestData,
-    before: Vec<Arc<crate::segment::Segment>>,
-) -> Result<()> {
-    if state == store.manifest {
-        return Ok(());
-    }
-    if let Err(error) = manifest::replace(&store.options.env, &store.path, &state) {
-        let after = std::mem::replace(&mut store.segments, before);
-        // If the old manifest is not there any more, what the new one names has to stay.
-        store.poisoned = !manifest::read(&*store.options.env, &store.path).is_ok_and(|found| found == store.manifest);
-        if !store.poisoned {
-            // What cannot be removed now, the next writer removes.
-            let old = |path: &&std::path::Path| store.segments.iter().any(|segment| segment.path() == *path);
-            let new = after.iter().map(|segment| segment.path()).filter(|path| !old(path));
-            new.for_each(|path| _ = store.options.env.remove(path));
+    fn load_reserved(
+        &self,
+        records: SortedRecords<F>,
+        first_number: u64,
+        merging: Merging,
+    ) -> Result<(LoadReport, bool)> {
+        let mut report = LoadReport { records: records.given(), ..LoadReport::default() };
+        let estimate = Estimate::of(&self.common);
+        let index = estimate.index_bytes(records.fingerprints());
+        let workspace = self.beside_indexes(records.workspace()).without(index);
+        let parts = self.make_missing(&records, &workspace, first_number, &estimate)?;
+        drop(records);
+        if let Some((entry, _)) = &parts.records {
+            report.already_present = report.records - entry.records;
+            report.fingerprints = entry.fingerprints;
+            report.segment_bytes = entry.file_length;
+        } else {
+            report.already_present = report.records;
         }
-        return Err(error);
+        let merged = self.add_run(parts, merging, &workspace)?;
+        Ok((report, merged))
     }
-    store.manifest = state;
-    // First the one that works on what was there before stops, so that nothing is made twice.
-    store.filters = FilterMaker::default();
-    store.filters = FilterMaker::begin(&store.segments, &store.options);
-    Ok(())
-}
 
-/// Writes the records that are not there yet to a new segment, opens it and enters it into `state`. The manifest on
-/// disk is not touched.
-pub(super) fn add_segment<F: Fingerprint>(
-    store: &mut Store<F>,
-    state: &mut ManifestData,
-    records: SortedRecords<F>,
-) -> Result<LoadReport> {
-    let mut report = LoadReport { records: records.given(), ..LoadReport::default() };
-    let estimate = Estimate::of(store);
-    let fingerprints = records.fingerprints();
-    let indexes = sum(store, Segment::resident_bytes).saturating_add(estimate.index_bytes(fingerprints));
-    let workspace = records.workspace().without(indexes);
-    let expected = Expected {
-        first_number: number(store, state, &records)?,
-        text_bytes: records.text_bytes(),
-        at_once: records.come_at_once(),
-    };
-    let segments = store.segments.clone();
-    let mut present = Present::new(&segments);
-    let mut checked = false;
-    let missing = records.batches().map(|batch| {
-        let batch = batch?;
-        let given = batch.records();
-        let missing = present.missing(batch)?;
-        if !std::mem::replace(&mut checked, true) {
-            // What is new among the first ones tells how much is new.
-            let part = |all: u64, of: u64| (u128::from(all) * u128::from(of) / u128::from(given.max(1))) as u64;
-            let new = missing.records();
-            // Where only the records could be counted, it also tells how many of them have a fingerprint of their own.
-            let own = if records.is_in_memory() { new } else { missing.distinct(None).len() as u64 };
-            estimate.check_records(part(fingerprints, own), part(expected.text_bytes, new))?;
+    /// The segments of those records that are not there yet.
+    fn make_missing(
+        &self,
+        records: &SortedRecords<F>,
+        workspace: &Workspace,
+        first_number: u64,
+        estimate: &Estimate,
+    ) -> Result<RunParts> {
+        let text_bytes = records.text_bytes();
+        let expected = Expected { first_number, text_bytes, at_once: records.come_at_once() };
+        let fingerprints = records.fingerprints();
+        let runs = self.tree().runs.clone();
+        let mut present = Present::new(runs.iter().rev().flat_map(|run| run.layers()));
+        let mut checked = false;
+        let missing = records.batches().map(|batch| {
+            let batch = batch?;
+            let given = batch.records();
+            let missing = present.missing(batch)?;
+            if !std::mem::replace(&mut checked, true) {
+                // What is new among the first ones tells how much is new.
+                let part = |all: u64, of: u64| (u128::from(all) * u128::from(of) / u128::from(given.max(1))) as u64;
+                let new = missing.records();
+                // Where only the records could be counted, it also tells how many of them have a fingerprint of their own.
+                let own = if records.is_in_memory() { new } else { missing.distinct(None).len() as u64 };
+                estimate.check_records(part(fingerprints, own), part(text_bytes, new))?;
+            }
+            Ok(missing)
+        });
+        let making = Making { expected, ..Making::new(workspace) };
+        let records = self.make_records(making, missing)?;
+        self.make_run(None, records, making)
+    }
+
+    /// What a load may use beside the indexes of what the store has.
+    pub(super) fn beside_indexes(&self, workspace: &Workspace) -> Workspace {
+        let view = self.view();
+        let indexes = view.runs.iter().flat_map(|run| run.segments().cloned().collect::<Vec<_>>());
+        workspace.without(indexes.map(|segment| segment.resident_bytes()).fold(0, u64::saturating_add))
+    }
+
+    /// Enters a run as what was written last, perhaps merged with others; whether it was.
+    ///
+    /// # Errors
+    /// Those of merging and of writing the manifest; the store is as before then.
+    pub(super) fn add_run(&self, parts: RunParts, merging: Merging, workspace: &Workspace) -> Result<bool> {
+        self.apart.run(|| self.add_run_here(parts, merging, workspace))
+    }
+
+    fn add_run_here(&self, parts: RunParts, merging: Merging, workspace: &Workspace) -> Result<bool> {
+        if parts.is_empty() {
+            return if merging == Merging::All { self.compact_all() } else { Ok(false) };
         }
-        Ok(missing)
-    });
-    let written = write_segment(store, state, &workspace, expected, missing)?;
-    drop(records);
-    let Some(entry) = written else {
-        report.already_present = report.records;
-        return Ok(report);
-    };
-    report.already_present = report.records - entry.records;
-    report.fingerprints = entry.fingerprints;
-    report.segment_bytes = entry.file_length;
-    Ok(report)
-}
+        let mut writing = self.writer().inspect_err(|_| parts.retire(self.common.env()))?;
+        // Nothing older may come into segments after it.
+        let sealed = self.seal(&mut writing).and_then(|()| self.flush_sealed()).inspect_err(|error| self.poison(error));
+        sealed.inspect_err(|_| parts.retire(self.common.env()))?;
+        let bytes = parts.bytes();
+        let sequence = writing.get().next_sequence;
+        let new = parts.into_run(sequence, sequence);
+        let _compacting = self.lock_merging();
+        let mut runs = self.tree().runs.clone();
+        runs.extend(new.clone());
+        if let Some(range) = self.merged_at_once(&runs, merging) {
+            let old = runs.get(range.clone()).unwrap_or_default();
+            let merged = self.merge_runs(old, range.start == 0, workspace, None);
+            // The run of the load alone: no manifest names it.
+            new.iter().for_each(|new| new.retire(self.common.env()));
+            let merged = merged?;
+            let merged_bytes = merged.bytes();
+            let first = old.first().map_or(sequence, |run| run.entry.first);
+            let merged: Vec<_> = merged.into_run(first, sequence).into_iter().collect();
+            runs.splice(range, merged.iter().cloned());
+            return self.enter(&mut writing, &merged, &runs, (bytes, merged_bytes)).map(|()| true);
+        }
+        let new: Vec<_> = new.into_iter().collect();
+        self.enter(&mut writing, &new, &runs, (bytes, 0)).map(|()| false)
+    }
 
-/// The sum of a number over the store's segments.
-pub(super) fn sum<F: Fingerprint>(store: &Store<F>, of: impl Fn(&Segment) -> u64) -> u64 {
-    store.segments.iter().fold(0, |sum, segment| of(segment).saturating_add(sum))
-}
-
-/// Writes a segment of sorted records, opens it and enters it into `state`; nothing if there are none.
-pub(super) fn write_segment<'b, F: Fingerprint>(
-    store: &mut Store<F>,
-    state: &mut ManifestData,
-    workspace: &Workspace,
-    expected: Expected,
-    batches: impl Iterator<Item = Result<Batch<'b, F>>>,
-) -> Result<Option<SegmentEntry>> {
-    let env = &store.options.env;
-    let next_segment = state.next_segment.checked_add(1);
-    let next_segment =
-        next_segment.ok_or_else(|| Error::invalid("the store has no segment numbers left").at_path(&store.path))?;
-    let building = Building {
-        env,
-        directory: &store.path,
-        number: state.next_segment,
-        parameters: &state.parameters,
-        workspace,
-        expected,
-    };
-    let written: Option<(PathBuf, SegmentEntry)> = bulk::write_segment(building, batches)?;
-    let Some((path, entry)) = written else { return Ok(None) };
-    match open_segment(&store.path, &store.options, state, &entry) {
-        Ok(segment) => store.segments.push(Arc::new(segment)),
-        Err(error) => {
-            // Nothing refers to the file yet.
-            let _ = env.remove(&path);
-            return Err(error);
+    /// Which runs become one in the step that adds the last of them.
+    fn merged_at_once(&self, runs: &[Arc<Run>], merging: Merging) -> Option<Range<usize>> {
+        let removals = runs.iter().any(|run| run.removals.is_some());
+        match (merging, self.common.options.maintenance) {
+            (Merging::All, _) => (runs.len() > 1 || removals).then_some(0..runs.len()),
+            (Merging::AsDue, Maintenance::Foreground) => due(runs),
+            (Merging::AsDue, _) => None,
         }
     }
-    state.next_segment = next_segment;
-    state.segments.push(entry);
-    Ok(Some(entry))
+
+    /// Replaces the manifest by one with these runs, which have what was written up to now and one write more.
+    fn enter(
+        &self,
+        writing: &mut Writing<'_>,
+        new: &[Arc<Run>],
+        runs: &[Arc<Run>],
+        (bytes, merged_bytes): (u64, u64),
+    ) -> Result<()> {
+        let writer = writing.get();
+        let sequence = writer.next_sequence;
+        self.install(
+            new,
+            |manifest, all| {
+                manifest.flushed = sequence;
+                manifest.first_log = writer.next_log;
+                (manifest.numbering, manifest.next_id) = (writer.numbering, writer.next_id);
+                manifest.written.new = manifest.written.new.saturating_add(bytes);
+                manifest.written.merged = manifest.written.merged.saturating_add(merged_bytes);
+                *all = runs.to_vec();
+            },
+            |_| (),
+        )?;
+        writer.next_sequence += 1;
+        writer.is_numbering_kept = true;
+        writer.unsynced.clear();
+        Ok(())
+    }
 }
 
-/// Decides whose ids the store has, if nobody has decided yet, and refuses others; the number of the first record
-/// without an id.
-fn number<F: Fingerprint>(store: &Store<F>, state: &mut ManifestData, records: &SortedRecords<F>) -> Result<u64> {
-    let refuse =
-        |has: &str, remedy| Err(Error::invalid(format!("the store {has}")).at_path(&store.path).with_remedy(remedy));
-    let wanted = match (state.parameters.ids(), records.ids()) {
-        (_, RecordIds::NoRecords) | (IdKind::None, RecordIds::Without) | (IdKind::Text, RecordIds::Texts) => {
-            return Ok(0);
+/// Numbers for records that come without ids.
+pub(super) struct Reserved {
+    /// The first one.
+    first: u64,
+    /// Who numbers, and from where on, before and now.
+    before: (Numbering, u64),
+    now: (Numbering, u64),
+}
+
+impl<F: Fingerprint> Core<F> {
+    /// Decides whose ids the store has, if nobody has decided yet, and refuses others; sets numbers aside for records
+    /// without ids.
+    fn reserve(&self, records: &SortedRecords<F>) -> Result<Reserved> {
+        let mut writing = self.writer()?;
+        let writer = writing.get();
+        let before = (writer.numbering, writer.next_id);
+        let wanted = wanted_numbering(&self.common.parameters.ids(), records.ids());
+        let wanted = wanted.map_err(|(has, remedy)| self.refused(has, remedy))?;
+        if let Some(wanted) = wanted {
+            check_numbering(writer.numbering, wanted).map_err(|(has, remedy)| self.refused(has, remedy))?;
+            writer.is_numbering_kept &= writer.numbering == wanted;
+            writer.numbering = wanted;
+            if wanted == Numbering::Own {
+                let next = writer.next_id.checked_add(records.given());
+                writer.next_id =
+                    next.ok_or_else(|| Error::invalid("the store has no numbers left").at_path(&self.common.path))?;
+            }
         }
-        (IdKind::None, _) => return refuse("has no ids, the input has", "load the fingerprints alone"),
-        (IdKind::Text, RecordIds::Without) => {
-            return refuse("has text ids, the input has none", "give every record an id");
+        Ok(Reserved { first: before.1, before, now: (writer.numbering, writer.next_id) })
+    }
+
+    /// Undoes a reservation, if nobody has built on it.
+    fn give_back(&self, reserved: &Reserved) {
+        if let Ok(mut writing) = self.writer() {
+            let writer = writing.get();
+            if (writer.numbering, writer.next_id) == reserved.now {
+                let (numbering, next_id) = reserved.before;
+                writer.next_id = next_id;
+                if !writer.is_numbering_kept {
+                    (writer.numbering, writer.is_numbering_kept) = (numbering, true);
+                }
+            }
         }
-        (IdKind::Text, RecordIds::Numbers) => {
-            return refuse("has text ids, the input has numbers", "give them as texts");
-        }
+    }
+
+    fn refused(&self, has: &str, remedy: &'static str) -> Error {
+        Error::invalid(format!("the store {has}")).at_path(&self.common.path).with_remedy(remedy)
+    }
+}
+
+/// Why ids are refused: what the store has, and the remedy.
+type Refused = (&'static str, &'static str);
+
+/// Who has to number records with such ids in a store with ids of a kind; nobody, where that is no question.
+fn wanted_numbering(kind: &IdKind, ids: RecordIds) -> std::result::Result<Option<Numbering>, Refused> {
+    match (kind, ids) {
+        (_, RecordIds::NoRecords) | (IdKind::None, RecordIds::Without) | (IdKind::Text, RecordIds::Texts) => Ok(None),
+        (IdKind::None, _) => Err(("has no ids, the input has", "load the fingerprints alone")),
+        (IdKind::Text, RecordIds::Without) => Err(("has text ids, the input has none", "give every record an id")),
+        (IdKind::Text, RecordIds::Numbers) => Err(("has text ids, the input has numbers", "give them as texts")),
         (IdKind::Number, RecordIds::Texts) => {
-            return refuse("has ids of 64-bit numbers, the input has texts", "make a store of text ids for them");
+            Err(("has ids of 64-bit numbers, the input has texts", "make a store of text ids for them"))
         }
-        (IdKind::Number, RecordIds::Numbers) => Numbering::Given,
-        (IdKind::Number, RecordIds::Without) => Numbering::Own,
-    };
-    if state.numbering == Numbering::Undecided {
-        state.numbering = wanted;
-    } else if state.numbering != wanted {
-        return match wanted {
-            Numbering::Given => refuse("numbers its records itself, the input has ids", "load the input without ids"),
-            _ => refuse("has ids that its user gave, the input has none", "give every record an id"),
-        };
+        (IdKind::Number, RecordIds::Numbers) => Ok(Some(Numbering::Given)),
+        (IdKind::Number, RecordIds::Without) => Ok(Some(Numbering::Own)),
     }
-    let first = state.next_id;
-    if wanted == Numbering::Own {
-        state.next_id = first
-            .checked_add(records.given())
-            .ok_or_else(|| Error::invalid("the store has no numbers left").at_path(&store.path))?;
+}
+
+/// Refuses another numbering than the store's.
+pub(super) fn check_numbering(has: Numbering, wanted: Numbering) -> std::result::Result<(), Refused> {
+    match (has, wanted) {
+        (Numbering::Undecided, _) => Ok(()),
+        (has, wanted) if has == wanted => Ok(()),
+        (_, Numbering::Given) => Err(("numbers its records itself, the input has ids", "load the input without ids")),
+        _ => Err(("has ids that its user gave, the input has none", "give every record an id")),
     }
-    Ok(first)
 }

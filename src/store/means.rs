@@ -1,6 +1,6 @@
 //! What long work over a store may use, and how far it is.
 
-use super::Store;
+use super::Snapshot;
 use crate::bulk::Workspace;
 use crate::env::Env;
 use crate::error::Result;
@@ -24,9 +24,10 @@ pub(super) struct Means {
 
 impl Means {
     /// Those of work over a store that is told nothing else.
-    pub(super) fn new<F: Fingerprint>(store: &Store<F>) -> Self {
-        let temp_dir = store.options.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
-        Self { env: Arc::clone(&store.options.env), memory: MEMORY, temp_dir, progress: Progress::default() }
+    pub(super) fn new<F: Fingerprint>(snapshot: &Snapshot<F>) -> Self {
+        let options = &snapshot.common().options;
+        let temp_dir = options.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
+        Self { env: Arc::clone(&options.env), memory: MEMORY, temp_dir, progress: Progress::default() }
     }
 
     /// The same with temporary files in this directory.

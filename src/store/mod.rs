@@ -1,28 +1,57 @@
-//! The store: a directory of segments under one manifest.
+//! The store: a directory of segments and logs under one manifest.
 //!
-//! A store is a set of records. It is created once with its [`Parameters`], loaded in bulk, and asked. One process at a
-//! time may have it open for writing; any number may read. What a load has returned from is durable; a load that fails
-//! or is killed at any moment leaves the store as it was. One exception: if the very last step fails, making the new
-//! manifest's name durable, nobody knows which manifest a power failure would leave. The store then takes no further
-//! writes ([`ErrorKind::Poisoned`]) until it is opened again.
+//! A store is a set of records. It is created once with its [`Parameters`], loaded in bulk or written to at any time, and
+//! asked. One process at a time may have it open for writing, from any number of threads; any number of processes may read.
+//!
+//! **What is kept.** A write is appended to a log and entered in a memtable, where all who ask see it at once; how durable it
+//! is when it returns, the caller says ([`Durability`]). Full memtables become segments, segments are merged
+//! (`compaction`), and the logs go. What a write or a load has returned from is there after any crash that its durability
+//! covers; a batch, and a load, is there whole or not at all.
+//!
+//! **What fails.** If anything that has to last cannot be written or made durable, nobody knows what the files hold, and
+//! asking the device again would not tell. The store then takes no further writes ([`ErrorKind::Poisoned`]) until it is
+//! opened again; it goes on answering. Loads in bulk, and merging that somebody has asked for, touch nothing that was
+//! acknowledged; they may fail and be tried again. What is merged in the background waits while there is too little room.
 
+mod apart;
+mod background;
+mod backup;
 mod batch;
+mod check;
+mod clean;
 mod clusters;
+mod common;
+mod compact;
+mod core;
 mod create;
 mod directory;
 mod estimate;
 mod filters;
+mod flush;
+mod following;
 mod hashers;
+mod live;
 mod load;
 mod means;
 mod pairs;
 mod query;
 mod records;
-mod rewrite;
+mod recovery;
+mod remove;
+mod run;
+mod segments;
+mod snapshot;
 mod statistics;
+mod tree;
 mod verify;
+mod view;
+mod write;
+mod write_batch;
+mod writer;
 
+pub use backup::{BackupMode, BackupReport};
 pub use batch::Batch;
+pub use check::Check;
 pub use clusters::{
     ClusterReport, Clustered, ClusteredIter, Clustering, Clusters, Keeper, Label, LargeCluster, Previous, Ranking,
     SizeClass,
@@ -33,58 +62,73 @@ pub use means::Progress;
 pub use pairs::{Pair, PairIter, Pairs, RecordPair, RecordPairIter, RecordPairs};
 pub use query::Searcher;
 pub use records::RecordIter;
-pub use rewrite::RemoveReport;
-pub use statistics::{Statistics, TableStatistics};
-pub(crate) use statistics::{empty_tables, information_bound, of_segment as statistics_of_segment};
+pub use recovery::{Recovery, TornLog};
+pub use remove::RemoveReport;
+pub use snapshot::Snapshot;
+pub use statistics::{Statistics, TableStatistics, WrittenBytes};
 pub use verify::{VerifyReport, verify};
+pub use write_batch::{WriteBatch, Written};
 
-use crate::bulk::{IntoSorted, segment_name};
-use crate::env::Env;
-use crate::error::{Error, ErrorKind, Result};
+pub(crate) use common::check_width;
+pub(crate) use run::open_runs;
+pub(crate) use statistics::{empty_tables, information_bound, of_segment as statistics_of_segment};
+
+use self::core::Core;
+use crate::bulk::IntoSorted;
+use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Match};
 use crate::format::Parameters;
-use crate::format::manifest::{ManifestData, Numbering, SegmentEntry};
+use crate::format::manifest::Numbering;
 use crate::manifest;
 use crate::options::{Filters, Options};
 use crate::segment::{Filter, Segment};
-use filters::FilterMaker;
-use std::any::Any;
-use std::io;
-use std::marker::PhantomData;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use background::Background;
+use common::{Common, Lock, take_lock};
+use following::Following;
+use load::Merging;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use tree::Tree;
+use view::View;
+use writer::Writer;
 use xxhash_rust::xxh64::Xxh64;
 
-/// Name of the file that the writing process locks.
-const LOCK: &str = "LOCK";
+/// Most logs of earlier processes that are kept when a store is opened for writing; if there are more, what is in them goes to
+/// a segment first.
+const MOST_LOGS: usize = 8;
 
-/// An open store.
+/// An open store. It may be shared by any number of threads.
 ///
 /// ```
-/// use fpstore::{Id, Options, Parameters, Record, Records, Store};
+/// use fpstore::{Durability, Id, Options, Parameters, Store};
 /// # let directory = tempfile::tempdir()?;
 /// # let path = directory.path().join("store");
-/// let mut store = Store::<u64>::create(&path, &Parameters::new(3), &Options::new())?;
-/// store.bulk_load(Records::WithIds(vec![
-///     Record::new(0x832f_e9f6_aa2f_461a, 1),
-///     Record::new(0x0000_c4d3_ba6c_de29, 2),
-/// ]))?;
+/// let store = Store::<u64>::create(&path, &Parameters::new(3), &Options::new())?;
+/// store.insert(0x832f_e9f6_aa2f_461a, 1, Durability::SyncData)?;
+/// store.insert(0x0000_c4d3_ba6c_de29, 2, Durability::SyncData)?;
 /// let matches = store.query(0x832f_e9f6_aa2f_461b, 3)?;
 /// assert_eq!((&matches[0].id, matches[0].distance), (&Id::Number(1), 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct Store<F: Fingerprint = u64> {
-    path: PathBuf,
-    options: Options,
-    manifest: ManifestData,
-    segments: Vec<Arc<Segment>>,
-    filters: FilterMaker,
-    /// Held while the store is open for writing; `None` = reading only.
-    lock: Option<Box<dyn Any + Send + Sync>>,
-    /// Set when it is not known which manifest is on disk; no further writes then.
-    poisoned: bool,
-    fingerprints: PhantomData<F>,
+    // The order matters: threads end before the lock goes.
+    background: Option<Background<F>>,
+    core: Arc<Core<F>>,
+    recovery: Recovery,
+    /// What a store that is open for reading only knows of the logs.
+    following: Mutex<Option<Following<F>>>,
+    /// Held while the store is open for writing.
+    lock: Option<Lock>,
+}
+
+impl<F: Fingerprint> Drop for Store<F> {
+    fn drop(&mut self) {
+        self.core.stop();
+        drop(self.background.take());
+        self.core.forget();
+        drop(self.lock.take());
+    }
 }
 
 impl<F: Fingerprint> Store<F> {
@@ -120,58 +164,104 @@ impl<F: Fingerprint> Store<F> {
         create::create(path.as_ref(), parameters, options, Some(records))
     }
 
-    /// Opens a store for reading and writing, and removes what an interrupted load has left behind.
+    /// Opens a store for reading and writing, and removes what an interrupted process has left behind. Writes that were in
+    /// no segment yet are read from the logs; [`Store::recovery`] tells what was found there.
     ///
     /// # Errors
     /// `NotFound`, `Locked` if another process writes, `Damaged`, `Unsupported`, `Io`.
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        let path = path.as_ref();
+        let (path, env) = (path.as_ref(), &*options.env);
         // Only a directory that is a store gets a lock file.
-        manifest::read_bytes(&*options.env, path)?;
-        let lock = take_lock(&*options.env, path)?;
+        manifest::read_bytes(env, path)?;
+        let lock = take_lock(env, path)?;
         // The manifest may be one whose writer died before it could make the rename durable.
-        options.env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
-        let mut store = Self::open_read_only(path, options)?;
-        directory::remove_leftovers(&*options.env, path, &store.manifest, None)?;
-        store.lock = Some(lock);
-        Ok(store)
+        env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
+        let (manifest, runs) = open_runs(path, options, &[])?;
+        let common = Common::new::<F>(path, options, &manifest.parameters)?;
+        let recovered = recovery::Recovered::<F>::read(&common, &manifest)?;
+        directory::remove_leftovers(env, path, &manifest, None)?;
+        let (logs, recovery) = (recovered.logs.len(), recovered.found.clone());
+        let (tree, writer) = Writer::after(Tree::new(manifest, runs), recovered);
+        let core = Arc::new(Core::new(common, tree, Some(writer)));
+        if logs >= MOST_LOGS {
+            core.flush()?;
+        }
+        Ok(Self::of(core, recovery, None, Some(lock)))
     }
 
-    /// Opens a store for reading. Nothing in the directory is changed.
+    /// Opens a store for reading. Nothing in the directory is changed. What a writer writes later is seen after
+    /// [`Store::refresh`].
     ///
     /// # Errors
     /// `NotFound`, `Damaged`, `Unsupported`, `Io`.
     pub fn open_read_only(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        let path = path.as_ref();
-        let (manifest, segments) = open_segments(path, options)?;
-        check_width::<F>(&manifest.parameters, path)?;
-        let filters = FilterMaker::begin(&segments, options);
-        let (path, options) = (path.to_owned(), options.clone());
-        Ok(Self { path, options, manifest, segments, filters, lock: None, poisoned: false, fingerprints: PhantomData })
+        let (core, following, recovery) = Following::open(path.as_ref(), options)?;
+        Ok(Self::of(core, recovery, Some(following), None))
+    }
+
+    fn of(core: Arc<Core<F>>, recovery: Recovery, following: Option<Following<F>>, lock: Option<Lock>) -> Self {
+        let background = lock.as_ref().and_then(|_| Background::begin(&core));
+        Self { background, core, recovery, following: Mutex::new(following), lock }
+    }
+
+    /// Sees what another process has written since a store was opened for reading, or refreshed; whether there was anything. A
+    /// store that is open for writing sees everything anyway.
+    ///
+    /// # Errors
+    /// `Damaged`, `Unsupported`, `Io`: then the state is the one of before.
+    pub fn refresh(&self) -> Result<bool> {
+        match &mut *self::core::lock(&self.following) {
+            Some(following) => following.refresh(&self.core),
+            None => Ok(false),
+        }
+    }
+
+    /// What was found in the logs when the store was opened.
+    #[must_use]
+    pub fn recovery(&self) -> &Recovery {
+        &self.recovery
     }
 
     /// The store's directory.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.core.common.path
     }
 
-    /// A number that is another one when the store holds something else: a checksum of its segments' checksums.
+    /// The state of now, for as long as it is kept.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot<F> {
+        Snapshot::new(&self.core.common, self.core.state())
+    }
+
+    /// A number that is another one when the store holds something else: a checksum of its segments' checksums, and of how many
+    /// writes came behind them.
     #[must_use]
     pub fn state(&self) -> u64 {
-        state_of(&self.segments, 0)
+        let state = self.core.state();
+        let mut sum = Xxh64::new(0);
+        for segment in state.view.runs.iter().flat_map(|run| run.segments()) {
+            sum.update(&segment.footer_checksum().to_le_bytes());
+            sum.update(&segment.file().length().to_le_bytes());
+        }
+        state.memtables().for_each(|(_, visible)| sum.update(&visible.to_le_bytes()));
+        sum.digest()
     }
 
     /// What was fixed when the store was created.
     #[must_use]
     pub fn parameters(&self) -> &Parameters {
-        &self.manifest.parameters
+        &self.core.common.parameters
     }
 
     /// Who gives the records their ids.
     #[must_use]
     pub fn numbering(&self) -> Numbering {
-        self.manifest.numbering
+        self.core.tree().manifest.numbering
+    }
+
+    fn view(&self) -> Arc<View<F>> {
+        self.core.view()
     }
 
     /// Adds records, durably and all or nothing. Records that the store has already are counted and left out.
@@ -181,7 +271,7 @@ impl<F: Fingerprint> Store<F> {
     /// # let directory = tempfile::tempdir()?;
     /// # let path = directory.path().join("store");
     /// drop(Store::<u64>::create(&path, &Parameters::new(3), &Options::new())?);
-    /// let mut store = Store::<u64>::open(&path, &Options::new())?;
+    /// let store = Store::<u64>::open(&path, &Options::new())?;
     /// let page = Record::new(0x832f_e9f6_aa2f_461a, 17);
     /// let report = store.bulk_load(Records::WithIds(vec![page.clone(), page]))?;
     /// assert_eq!((report.added(), report.already_present), (1, 1));
@@ -192,9 +282,9 @@ impl<F: Fingerprint> Store<F> {
     /// `ReadOnly`; `InvalidInput` if the records have ids and the store numbers them itself, or the reverse; `Damaged`
     /// or `Io` from reading what is there; `Io` from writing, in which case the store is as before;
     /// `Poisoned` after a failed last step, see the module's text.
-    pub fn bulk_load(&mut self, records: impl IntoSorted<F>) -> Result<LoadReport> {
-        let records = records.into_sorted(&self.path, &self.options)?;
-        load::bulk_load(self, records)
+    pub fn bulk_load(&self, records: impl IntoSorted<F>) -> Result<LoadReport> {
+        let records = records.into_sorted(self.path(), &self.core.common.options)?;
+        self.core.bulk_load(records, Merging::AsDue).map(|(report, _)| report)
     }
 
     /// All records within distance `k` of a fingerprint, by distance, then fingerprint, then id. Complete for
@@ -216,7 +306,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `InvalidInput` if `k` exceeds the width; `Damaged` or `Io` from reading.
     pub fn query(&self, fingerprint: F, k: u32) -> Result<Vec<Match<F>>> {
-        self.searcher().query(fingerprint, k)
+        self.core.ask(|searcher| searcher.query(fingerprint, k))
     }
 
     /// Some record within distance `k` of a fingerprint, the first that is found.
@@ -224,7 +314,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// As [`Store::query`].
     pub fn contains_near(&self, fingerprint: F, k: u32) -> Result<Option<Match<F>>> {
-        self.searcher().contains_near(fingerprint, k)
+        self.core.ask(|searcher| searcher.contains_near(fingerprint, k))
     }
 
     /// The `count` records nearest to a fingerprint at any distance, in the order of [`Store::query`].
@@ -244,7 +334,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `Damaged` or `Io` from reading.
     pub fn nearest(&self, fingerprint: F, count: usize) -> Result<Vec<Match<F>>> {
-        self.searcher().nearest(fingerprint, count)
+        self.core.ask(|searcher| searcher.nearest(fingerprint, count))
     }
 
     /// What [`Store::query`] returns, found by comparing with every stored fingerprint: the way to check the index.
@@ -252,77 +342,78 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// As [`Store::query`].
     pub fn scan(&self, fingerprint: F, k: u32) -> Result<Vec<Match<F>>> {
-        self.searcher().scan(fingerprint, k)
+        self.core.ask(|searcher| searcher.scan(fingerprint, k))
     }
 
-    /// Something to ask many queries with; one a thread.
+    /// Something to ask many queries with; one a thread. It asks for the latest state each time.
     #[must_use]
     pub fn searcher(&self) -> Searcher<'_, F> {
-        Searcher::new(&self.segments)
+        Searcher::following(&self.core.common, &self.core.latest)
     }
 
     /// Begins with the filters in the background, or makes them now, of a store that was opened without
     /// ([`crate::Filters::Off`]).
-    pub fn make_filters(&mut self, when: Filters) {
-        self.filters = FilterMaker::begin(&self.segments, &self.options.clone().with_filters(when));
+    pub fn make_filters(&self, when: Filters) {
+        self.core.make_filters(when);
     }
 
     /// Returns when the filters that are made in the background are there ([`crate::Filters`]).
     pub fn wait_for_filters(&self) {
-        self.filters.wait();
+        self.core.wait_for_filters();
     }
 
     /// Bytes of memory of the filters that are there now.
     #[must_use]
     pub fn filter_bytes(&self) -> u64 {
-        let tables = self.segments.iter().flat_map(|segment| segment.tables());
+        let view = self.view();
+        let tables = view.segments.iter().flat_map(|segment| segment.tables());
         tables.filter_map(|table| table.filter()).map(Filter::bytes).sum()
     }
 
-    /// Removes records, durably and all or nothing; those that the store does not have are counted. Where there are no
+    /// Removes many records, durably and all or nothing; those that the store does not have are counted. Where there are no
     /// ids, each given record is one that its fingerprint counts less.
-    ///
-    /// What is left is written anew, as one segment.
     ///
     /// # Errors
     /// `ReadOnly`; `InvalidInput` if the records have no ids and the store's have; `Damaged` or `Io` from reading what is
     /// there; `Io` from writing, in which case the store is as before; `Poisoned`.
-    pub fn remove(&mut self, records: impl IntoSorted<F>) -> Result<RemoveReport> {
-        let records = records.into_sorted(&self.path, &self.options)?;
-        rewrite::remove(self, &records)
+    pub fn bulk_remove(&self, records: impl IntoSorted<F>) -> Result<RemoveReport> {
+        let records = records.into_sorted(self.path(), &self.core.common.options)?;
+        self.core.bulk_remove(&records)
     }
 
-    /// Makes one segment of all; whether there were several.
+    /// Makes one segment of all, without what was removed; whether there was anything to do.
     ///
     /// # Errors
-    /// As [`Store::remove`].
-    pub fn compact(&mut self) -> Result<bool> {
-        rewrite::compact(self)
+    /// As [`Store::bulk_remove`].
+    pub fn compact(&self) -> Result<bool> {
+        self.core.flush()?;
+        self.core.compact_all()
     }
 
     /// Adds records and makes one segment of all, in one step; whether there were several.
     ///
     /// # Errors
     /// As [`Store::bulk_load`]; the store is as before.
-    pub fn bulk_load_compact(&mut self, records: impl IntoSorted<F>) -> Result<(LoadReport, bool)> {
-        let records = records.into_sorted(&self.path, &self.options)?;
-        rewrite::load_compact(self, records)
+    pub fn bulk_load_compact(&self, records: impl IntoSorted<F>) -> Result<(LoadReport, bool)> {
+        let records = records.into_sorted(self.path(), &self.core.common.options)?;
+        self.core.bulk_load(records, Merging::All)
     }
 
-    /// All records by fingerprint, then id.
+    /// All records by fingerprint, then id, as they are now.
     #[must_use]
-    pub fn records(&self) -> RecordIter<'_, F> {
-        RecordIter::new(&self.segments)
+    pub fn records(&self) -> RecordIter<F> {
+        RecordIter::new(&self.core.state())
     }
 
-    /// Sizes and counts, from what is in memory.
+    /// Sizes and counts, from what is in memory, and lengths of logs.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
-        statistics::collect(
-            &self.manifest.parameters,
-            self.manifest.write().len() as u64,
-            self.segments.iter().map(|segment| &**segment),
-        )
+        let mut statistics = self.snapshot().statistics();
+        let manifest = self.core.tree().manifest.clone();
+        statistics.add_manifest(&manifest);
+        statistics.log_bytes = directory::log_bytes(&**self.core.common.env(), self.path());
+        statistics.file_bytes += statistics.log_bytes;
+        statistics
     }
 
     /// Checks every byte of the store's files. [`verify`] does the same for a store too damaged to open.
@@ -340,7 +431,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `Io` if something cannot be read; damage is in the report.
     pub fn verify(&self) -> Result<VerifyReport> {
-        verify(&self.path, &self.options)
+        verify(self.path(), &self.core.common.options)
     }
 }
 
@@ -354,65 +445,10 @@ fn state_of(segments: &[Arc<Segment>], seed: u64) -> u64 {
     state.digest()
 }
 
-/// The lock of a store's directory.
-fn take_lock(env: &dyn Env, store: &Path) -> Result<Box<dyn Any + Send + Sync>> {
-    let path = store.join(LOCK);
-    env.lock(&path).map_err(|error| match error.kind() {
-        io::ErrorKind::WouldBlock => {
-            let holder = error.to_string();
-            let holder = if holder.starts_with("process ") { holder } else { "another process".to_owned() };
-            Error::new(ErrorKind::Locked, format!("{holder} has the store open for writing"))
-                .at_path(store)
-                .with_remedy("wait until it is done; reading is possible meanwhile")
-        }
-        _ => Error::io("cannot lock", &path, error),
-    })
-}
-
 /// What was fixed when the store at the path was created: its width, above all, which whoever opens it has to know.
 ///
 /// # Errors
 /// `NotFound`, `Damaged`, `Unsupported`, `Io`.
 pub fn parameters_of(path: impl AsRef<Path>, options: &Options) -> Result<Parameters> {
     manifest::read(&*options.env, path.as_ref()).map(|manifest| manifest.parameters)
-}
-
-/// Refuses fingerprints of another width than the store's.
-pub(crate) fn check_width<F: Fingerprint>(parameters: &Parameters, path: &Path) -> Result<()> {
-    if parameters.width() == F::WIDTH {
-        return Ok(());
-    }
-    let message = format!("the store is of {}-bit fingerprints, not of {}-bit ones", parameters.width(), F::WIDTH);
-    Err(Error::invalid(message).at_path(path).with_remedy("open it with the type of its width"))
-}
-
-/// The manifest and the segments that it names.
-pub(crate) fn open_segments(path: &Path, options: &Options) -> Result<(ManifestData, Vec<Arc<Segment>>)> {
-    loop {
-        let manifest = manifest::read(&*options.env, path)?;
-        let segments =
-            manifest.segments.iter().map(|entry| open_segment(path, options, &manifest, entry).map(Arc::new));
-        match segments.collect() {
-            Ok(segments) => return Ok((manifest, segments)),
-            // A writer may have replaced segments since the manifest was read.
-            Err(_) if manifest::read(&*options.env, path)? != manifest => {}
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-/// Opens a segment and makes sure that it is the one the manifest means.
-fn open_segment(store: &Path, options: &Options, manifest: &ManifestData, entry: &SegmentEntry) -> Result<Segment> {
-    let path = store.join(segment_name(entry.number));
-    let segment = Segment::open(&*options.env, &path, options.read_mode).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => Error::damaged("a segment of the store is missing").at_path(&path),
-        _ => error,
-    })?;
-    let footer = segment.footer();
-    let found = (segment.file().length(), footer.records, footer.fingerprints, segment.footer_checksum());
-    let expected = (entry.file_length, entry.records, entry.fingerprints, entry.footer_checksum);
-    if found != expected || footer.parameters != manifest.parameters {
-        return Err(Error::damaged("the segment is not the one that the manifest names").at_path(&path));
-    }
-    Ok(segment)
 }

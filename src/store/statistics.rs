@@ -1,30 +1,95 @@
 //! Sizes and counts.
 
 use super::filters;
+use super::run::Run;
+use super::view::State;
+use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
+use crate::format::manifest::{ManifestData, Written};
 use crate::plan::{Design, TableForm, TableLayout};
 use crate::segment::Segment;
+use std::sync::Arc;
 
 /// Sizes and counts of a store, summed over its segments. Sizes in bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// Records.
+    /// Records, as segments and memtables count them: one that was inserted again while it was there counts twice until the
+    /// two meet in a merge.
     pub records: u64,
     /// Distinct fingerprints of each segment, summed.
     pub fingerprints: u64,
-    /// Segments.
+    /// Segments with records.
     pub segments: u64,
-    /// All files: segments and manifest.
+    /// Runs: what queries have to ask, one after the other, beside the memtables.
+    pub runs: u64,
+    /// Records that later runs have removed and that are still there, hidden.
+    pub removals: u64,
+    /// What the memtables say of records and no segment does yet.
+    pub unflushed: u64,
+    /// All files: segments, logs and manifest.
     pub file_bytes: u64,
+    /// Logs.
+    pub log_bytes: u64,
+    /// Segments of removals, and id indexes.
+    pub removal_bytes: u64,
+    /// Id indexes.
+    pub id_index_bytes: u64,
     /// Ids with their index.
     pub id_bytes: u64,
     /// Memory that stays in use while the store is open, without filters.
     pub resident_bytes: u64,
     /// Further memory of the prefix filters, if they are made ([`crate::Filters`]).
     pub filter_bytes: u64,
+    /// Memory of the memtables, about.
+    pub memtable_bytes: u64,
+    /// Bytes that were ever written to logs, to segments of new records, and to segments that were merged from others.
+    pub written: WrittenBytes,
     /// One entry a table.
     pub tables: Vec<TableStatistics>,
+}
+
+/// Bytes that were ever written for a store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WrittenBytes {
+    /// To logs whose writes are in segments.
+    pub log: u64,
+    /// To segments of new records: flushed, or loaded in bulk.
+    pub new: u64,
+    /// To segments that were merged from others.
+    pub merged: u64,
+}
+
+impl WrittenBytes {
+    pub(crate) fn of(Written { log, new, merged }: Written) -> Self {
+        Self { log, new, merged }
+    }
+}
+
+impl Statistics {
+    /// How many times as many records are stored as there are: removed ones that are only hidden count, and what hides them.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
+    pub fn space_amplification(&self) -> f64 {
+        let stored = self.records.saturating_add(self.removals.saturating_mul(2));
+        if self.records == 0 { 1.0 } else { stored as f64 / self.records as f64 }
+    }
+
+    /// How many times the bytes of new segments were written in all, logs and merging included.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
+    pub fn write_amplification(&self) -> f64 {
+        let WrittenBytes { log, new, merged } = self.written;
+        let all = log.saturating_add(new).saturating_add(merged);
+        if new == 0 { 1.0 } else { all as f64 / new as f64 }
+    }
+
+    /// Adds what the manifest knows.
+    pub(super) fn add_manifest(&mut self, manifest: &ManifestData) {
+        self.file_bytes += manifest.write().len() as u64;
+        self.written = WrittenBytes::of(manifest.written);
+    }
 }
 
 /// Sizes and counts of one table.
@@ -84,18 +149,49 @@ pub(crate) fn empty_tables(design: Design, width: u32) -> Vec<TableStatistics> {
 
 /// Sizes and counts of one segment.
 pub(crate) fn of_segment(segment: &Segment) -> Statistics {
-    collect(&segment.footer().parameters, 0, [segment])
+    collect(&segment.footer().parameters, [segment])
+}
+
+/// Records of runs: those that are there less those that are hidden.
+pub(super) fn records_of(runs: &[Arc<Run>]) -> u64 {
+    let count = |segment: &Option<Arc<Segment>>| segment.as_ref().map_or(0, |segment| segment.footer().records);
+    let (more, less) = runs.iter().fold((0u64, 0u64), |(more, less), run| {
+        (more.saturating_add(count(&run.records)), less.saturating_add(count(&run.removals)))
+    });
+    more.saturating_sub(less)
+}
+
+/// Sizes and counts of a state.
+pub(super) fn of_state<F: Fingerprint>(parameters: &Parameters, state: &State<F>) -> Statistics {
+    let view = &state.view;
+    let mut total = collect(parameters, view.segments.iter().map(|segment| &**segment));
+    total.runs = view.runs.len() as u64;
+    let hidden = view.runs.iter().filter_map(|run| run.removals.as_ref());
+    total.removals = hidden.map(|segment| segment.footer().records).fold(0, u64::saturating_add);
+    let bytes = |segment: Option<&Arc<Segment>>| segment.map_or(0, |segment| segment.file().length());
+    for run in &view.runs {
+        total.removal_bytes += bytes(run.removals.as_ref());
+        total.id_index_bytes += bytes(run.id_index.as_ref());
+        let others = [&run.removals, &run.id_index].into_iter().flatten();
+        total.resident_bytes += others.map(|segment| segment.resident_bytes()).sum::<u64>();
+    }
+    total.file_bytes += total.removal_bytes + total.id_index_bytes;
+    let (mut more, mut less) = (total.records, total.removals);
+    for (memtable, visible) in state.memtables() {
+        let (inserted, removed) = memtable.counts(visible);
+        (more, less) = (more.saturating_add(inserted), less.saturating_add(removed));
+        total.unflushed += u64::from(visible);
+        total.memtable_bytes += memtable.used_bytes();
+    }
+    total.records = more.saturating_sub(less);
+    total
 }
 
 /// Adds up what the segments know of themselves.
-pub(super) fn collect<'a>(
-    parameters: &Parameters,
-    manifest_bytes: u64,
-    segments: impl IntoIterator<Item = &'a Segment>,
-) -> Statistics {
-    let mut total = Statistics { file_bytes: manifest_bytes, ..Statistics::default() };
+fn collect<'a>(parameters: &Parameters, segments: impl IntoIterator<Item = &'a Segment>) -> Statistics {
     // An empty store has tables too, empty ones.
-    total.tables = empty_tables(parameters.design(), parameters.width());
+    let tables = empty_tables(parameters.design(), parameters.width());
+    let mut total = Statistics { tables, ..Statistics::default() };
     for segment in segments {
         let footer = segment.footer();
         total.records = total.records.saturating_add(footer.records);

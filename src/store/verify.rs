@@ -1,12 +1,19 @@
 //! Checking every byte of a store.
 
-use super::open_segment;
-use crate::bulk::segment_name;
-use crate::error::{Error, Result};
+use super::common::Common;
+use super::flush::MEMORY;
+use super::recovery::{Recovered, TornLog};
+use super::run::Run;
+use crate::bulk::{IdIndexEntries, Workspace, segment_name};
+use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::{Fingerprint, U256};
+use crate::format::manifest::ManifestData;
 use crate::manifest;
 use crate::options::Options;
-use crate::segment::{Damage, verify_segment};
+use crate::segment::{Damage, Segment, SegmentRecords, verify_segment};
+use crate::wal::{self, LogReader, Tail};
 use std::path::Path;
+use std::sync::Arc;
 
 /// What a check has found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,6 +25,8 @@ pub struct VerifyReport {
     pub bytes: u64,
     /// Every damaged place; none = all is well.
     pub damages: Vec<Damage>,
+    /// Logs that end with writes which a crash has cut short, and which nobody was promised.
+    pub torn: Vec<TornLog>,
 }
 
 /// Checks every byte of a store, or of a single segment file, even one too damaged to open.
@@ -30,10 +39,27 @@ pub fn verify(path: impl AsRef<Path>, options: &Options) -> Result<VerifyReport>
     let env = &*options.env;
     let mut report = VerifyReport::default();
     if env.list(path).is_err() {
+        if is_log(path) {
+            return verify_log(path, options);
+        }
         env.open(path, options.read_mode).map_err(|error| Error::io("cannot open", path, error))?;
         report.add(verify_segment(env, path, options.read_mode)?);
         return Ok(report);
     }
+    loop {
+        let before = manifest::read_bytes(env, path)?;
+        let report = verify_store(path, options)?;
+        // A writer may have replaced what was being read.
+        if report.damages.is_empty() || manifest::read_bytes(env, path)? == before {
+            return Ok(report);
+        }
+    }
+}
+
+/// Checks what a store's manifest names.
+fn verify_store(path: &Path, options: &Options) -> Result<VerifyReport> {
+    let env = &*options.env;
+    let mut report = VerifyReport::default();
     let bytes = manifest::read_bytes(env, path)?;
     let state = match manifest::read(env, path) {
         Ok(state) => state,
@@ -43,18 +69,108 @@ pub fn verify(path: impl AsRef<Path>, options: &Options) -> Result<VerifyReport>
         }
     };
     report.add((Vec::new(), bytes.len() as u64));
-    for entry in &state.segments {
-        let file = path.join(segment_name(entry.number));
-        let (mut damages, bytes) = verify_segment(env, &file, options.read_mode)?;
-        if damages.is_empty() {
-            // Sound in itself; it may still be another segment than the one that the manifest means.
-            if let Err(error) = open_segment(path, options, &state, entry) {
-                damages.push(Damage::from_error(&file, "segment", error)?);
-            }
+    for run in &state.runs {
+        let before = report.damages.len();
+        for entry in run.segments() {
+            let file = path.join(segment_name(entry.number));
+            report.add(verify_segment(env, &file, options.read_mode)?);
         }
-        report.add((damages, bytes));
+        if report.damages.len() > before {
+            continue;
+        }
+        // Sound in themselves; they may still be others than those that the manifest means, or not belong together.
+        let checked =
+            Run::open(path, options, &state.parameters, run).and_then(|run| check_id_index(path, options, &run));
+        if let Err(error) = checked {
+            report.damages.push(Damage::from_error(path, "segment", error)?);
+        }
+    }
+    match state.parameters.width() {
+        256 => verify_logs::<U256>(path, options, &state, &mut report)?,
+        128 => verify_logs::<u128>(path, options, &state, &mut report)?,
+        _ => verify_logs::<u64>(path, options, &state, &mut report)?,
     }
     Ok(report)
+}
+
+/// Whether a path names a log.
+fn is_log(path: &Path) -> bool {
+    path.file_name().and_then(|name| wal::number_of(name.to_str()?)).is_some()
+}
+
+/// Reads a log by itself: what other logs and the manifest say does not count.
+fn verify_log(path: &Path, options: &Options) -> Result<VerifyReport> {
+    let mut report = VerifyReport { files: 1, ..VerifyReport::default() };
+    match read_log(path, options, &mut report) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Err(error),
+        Err(error) => report.damages.push(Damage::from_error(path, "log", error)?),
+        Ok(()) => {}
+    }
+    Ok(report)
+}
+
+fn read_log(path: &Path, options: &Options, report: &mut VerifyReport) -> Result<()> {
+    let mut reader = LogReader::open_file(&*options.env, path)?;
+    report.bytes = reader.length();
+    match reader.header().parameters.width() {
+        256 => while reader.next_batch::<U256>()?.is_some() {},
+        128 => while reader.next_batch::<u128>()?.is_some() {},
+        _ => while reader.next_batch::<u64>()?.is_some() {},
+    }
+    if let Tail::Torn(bytes) = reader.tail()? {
+        report.torn.push(TornLog { path: path.to_owned(), offset: reader.position(), bytes });
+    }
+    Ok(())
+}
+
+/// Whether the id index of a run is that of its records.
+fn check_id_index(path: &Path, options: &Options, run: &Run) -> Result<()> {
+    let (Some(index), Some(records)) = (&run.id_index, &run.records) else { return Ok(()) };
+    match records.footer().parameters.width() {
+        256 => compare_id_index::<U256>(path, options, index, records),
+        128 => compare_id_index::<u128>(path, options, index, records),
+        _ => compare_id_index::<u64>(path, options, index, records),
+    }
+}
+
+fn compare_id_index<F: Fingerprint>(
+    path: &Path,
+    options: &Options,
+    index: &Arc<Segment>,
+    records: &Arc<Segment>,
+) -> Result<()> {
+    let workspace = Workspace { memory: MEMORY, ..Workspace::new(path, options) };
+    let expected = IdIndexEntries::<F>::of(records, &workspace)?;
+    let mut found = SegmentRecords::<u64>::new(Arc::clone(index));
+    let wrong = || Err(Error::damaged("the id index is not that of the run's records").at_path(index.path()));
+    for batch in expected.pairs(&workspace) {
+        for (hash, rank) in batch? {
+            match found.next().transpose()? {
+                Some(record) if record.fingerprint == hash && record.id == rank => {}
+                _ => return wrong(),
+            }
+        }
+    }
+    if found.next().is_some() { wrong() } else { Ok(()) }
+}
+
+/// Reads every log that has writes which are in no segment. A torn tail is no damage.
+fn verify_logs<F: Fingerprint>(
+    path: &Path,
+    options: &Options,
+    state: &ManifestData,
+    report: &mut VerifyReport,
+) -> Result<()> {
+    let common = Common::new::<F>(path, options, &state.parameters)?;
+    match Recovered::<F>::read(&common, state) {
+        Ok(recovered) => {
+            report.files += recovered.found.logs;
+            report.bytes += recovered.log_bytes;
+            report.torn = recovered.found.torn;
+        }
+        Err(error) => report.damages.push(Damage::from_error(path, "log", error)?),
+    }
+    Ok(())
 }
 
 impl VerifyReport {

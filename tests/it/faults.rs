@@ -3,7 +3,9 @@
 
 use crate::support::*;
 use fpstore::env::{Env, Failing};
-use fpstore::{Design, ErrorKind, Fingerprint, Options, Parameters, ReadMode, Record, Records, Store, U256};
+use fpstore::{
+    Design, ErrorKind, Fingerprint, Maintenance, Options, Parameters, ReadMode, Record, Records, Store, U256,
+};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -36,7 +38,10 @@ fn sweep(
             prepare(&fixture);
             let fails = operation..if lasting { u64::MAX } else { operation + 1 };
             let failing = Failing::new(Arc::new(fixture.env.clone()), fails);
-            let options = Options::new().with_read_mode(ReadMode::Pread).with_env(Arc::new(failing.clone()));
+            let options = Options::new()
+                .with_read_mode(ReadMode::Pread)
+                .with_maintenance(Maintenance::Manual)
+                .with_env(Arc::new(failing.clone()));
             let result = work(&fixture, &options);
             if let Err(error) = &result {
                 faults += 1;
@@ -98,14 +103,14 @@ fn a_second_load() {
     sweep(
         |fixture| drop(fixture.load(&Parameters::new(3), &old, 1)),
         |fixture, options| {
-            let mut store = <Store>::open(&fixture.path, options)?;
+            let store = <Store>::open(&fixture.path, options)?;
             store.bulk_load(Records::WithIds(new.clone())).map(|_| ())
         },
         |fixture, done, fault| {
             let store = <Store>::open_read_only(&fixture.path, &fixture.options).unwrap();
             let found = records_in(&store);
             assert!(found == after || (found == before && !done), "{fault:?}");
-            let mut store = <Store>::open(&fixture.path, &fixture.options).unwrap();
+            let store = <Store>::open(&fixture.path, &fixture.options).unwrap();
             let expected = if found == after { 2 } else { 1 };
             assert_eq!(names(fixture).len(), expected + 2, "{fault:?}: {:?}", names(fixture));
             store.bulk_load(Records::WithIds(new.clone())).unwrap();
@@ -128,11 +133,11 @@ fn a_load_that_makes_one_segment() {
                 drop(fixture.load(&Parameters::new(3), &records, loads));
             },
             |fixture, options| {
-                let mut store = <Store>::open(&fixture.path, options)?;
+                let store = <Store>::open(&fixture.path, options)?;
                 store.bulk_load_compact(Records::WithIds(load.clone())).map(|_| ())
             },
             |fixture, done, fault| {
-                let mut store = <Store>::open(&fixture.path, &fixture.options).unwrap();
+                let store = <Store>::open(&fixture.path, &fixture.options).unwrap();
                 let found = records_in(&store);
                 assert!(found == after || (found == before && !done), "{fault:?}");
                 let segments = if found == after { 1 } else { loads };
@@ -163,7 +168,7 @@ fn a_load_that_does_not_fit_its_memory() {
         let failing = Failing::new(Arc::new(fixture.env.clone()), operation..operation + 1);
         let options = fixture.options.clone().with_env(Arc::new(failing.clone())).with_load_memory(0);
         let loaded = Store::<U256>::open(&fixture.path, &options)
-            .and_then(|mut store| store.bulk_load(Records::WithIds(new.clone())));
+            .and_then(|store| store.bulk_load(Records::WithIds(new.clone())));
         faults += usize::from(loaded.is_err());
         fixture.env.crash();
         let store = Store::<U256>::open(&fixture.path, &fixture.options).unwrap();
@@ -188,7 +193,7 @@ fn a_store_whose_load_failed_answers_as_before_and_takes_the_next_load_or_says_w
     sweep(
         |fixture| drop(fixture.load(&Parameters::new(3), &old, 1)),
         |fixture, options| {
-            let mut store = <Store>::open(&fixture.path, options)?;
+            let store = <Store>::open(&fixture.path, options)?;
             let loaded = store.bulk_load(Records::WithIds(new.clone()));
             if let Err(error) = loaded {
                 assert_eq!(store.statistics().records, 400);
@@ -225,10 +230,9 @@ fn opening_for_writing_makes_a_manifest_durable_whose_writer_could_not() {
         let fixture = Fixture::new(ReadMode::Pread);
         drop(<Store>::create(&fixture.path, &parameters, &fixture.options).unwrap());
         let failing = Failing::new(Arc::new(fixture.env.clone()), operation..operation + 1);
-        let options = Options::new().with_env(Arc::new(failing));
-        let _ =
-            <Store>::open(&fixture.path, &options).and_then(|mut store| store.bulk_load(Records::WithIds(new.clone())));
-        let mut store = <Store>::open(&fixture.path, &fixture.options).unwrap();
+        let options = Options::new().with_maintenance(Maintenance::Manual).with_env(Arc::new(failing));
+        let _ = <Store>::open(&fixture.path, &options).and_then(|store| store.bulk_load(Records::WithIds(new.clone())));
+        let store = <Store>::open(&fixture.path, &fixture.options).unwrap();
         store.bulk_load(Records::WithIds(new.clone())).unwrap();
         drop(store);
         fixture.env.crash();
@@ -258,8 +262,11 @@ fn a_load_reads_no_more_of_the_store_once_reading_has_failed() {
     let records = numbered(&uniform(3000, 91));
     drop(fixture.load(&Parameters::new(3), &records, 1));
     let failing = Failing::new(Arc::new(fixture.env.clone()), 0..0);
-    let options = Options::new().with_read_mode(ReadMode::Pread).with_env(Arc::new(failing.clone()));
-    let mut store = <Store>::open(&fixture.path, &options).unwrap();
+    let options = Options::new()
+        .with_read_mode(ReadMode::Pread)
+        .with_maintenance(Maintenance::Manual)
+        .with_env(Arc::new(failing.clone()));
+    let store = <Store>::open(&fixture.path, &options).unwrap();
     let opened = failing.operations();
     store.bulk_load(Records::WithIds(records.clone())).unwrap();
     // That took many reads; of a disk that is gone from the third on, no more than the one that fails.
@@ -267,7 +274,7 @@ fn a_load_reads_no_more_of_the_store_once_reading_has_failed() {
     drop(store);
     let failing = Failing::new(Arc::new(fixture.env.clone()), opened + 2..u64::MAX);
     let options = options.with_env(Arc::new(failing.clone()));
-    let mut store = <Store>::open(&fixture.path, &options).unwrap();
+    let store = <Store>::open(&fixture.path, &options).unwrap();
     assert_eq!(store.bulk_load(Records::WithIds(records)).unwrap_err().kind(), ErrorKind::Io);
     assert_eq!(failing.operations(), opened + 3);
 }

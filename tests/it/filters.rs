@@ -75,7 +75,7 @@ fn made_in_the_background_at_opening_or_never_and_within_their_memory() {
     let open = |options: &Options| <Store>::open(&fixture.path, options).unwrap();
     let options = &fixture.options;
     drop(fixture.load(&Parameters::new(3), first, 1));
-    let mut store = open(options);
+    let store = open(options);
     store.wait_for_filters();
     let one = store.filter_bytes();
     assert!(one > 0);

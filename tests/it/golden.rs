@@ -2,22 +2,24 @@
 //!
 //! They are made by these tests when `tests/golden/good` is missing, and compared ever after. After raising the format
 //! version move `good` to a folder of the old version's own, add it to [`OLD`], and remove `bad`; CI never makes them.
+//! The bytes of compressed texts are zstd's and may change with its release: the text ids here are few and short, so
+//! that they are stored as they are.
 //! `format-spec/decode.py`, a decoder that shares no code with the library, has to read the good ones to the same
 //! records and refuse the bad ones and those of other versions.
 
-use crate::strict::{Parts, chunk};
+mod bad;
+
 use crate::support::*;
-use fpstore::inspect::{self, BlockKind};
 use fpstore::{
-    Codec, Design, ErrorKind, Fingerprint, IdKind, Options, Parameters, Record, Records, Store, U256, verify,
+    Codec, Design, Durability, ErrorKind, Fingerprint, IdKind, IdRef, Maintenance, Options, Parameters, Record,
+    Records, Store, U256, WriteBatch, verify,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 
 /// Folders of stores in other formats, and their format version.
-const OLD: [(&str, u32); 2] = [("version-1", 1), ("version-2", 2)];
+const OLD: [(&str, u32); 3] = [("version-1", 1), ("version-2", 2), ("version-3", 3)];
 
 /// Where the golden files are; makes them if there are none.
 fn folder() -> &'static Path {
@@ -37,28 +39,57 @@ fn make(folder: &Path) {
         write(&golden, &folder.join("good").join(golden.name));
         fs::remove_file(folder.join("good").join(golden.name).join("LOCK")).unwrap();
     }
-    fs::create_dir_all(folder.join("bad")).unwrap();
-    for (name, _, bytes) in bad(folder) {
-        fs::write(folder.join("bad").join(format!("{name}.segment")), bytes).unwrap();
-    }
+    bad::make(folder);
 }
 
-/// A golden store: its name, parameters, and the loads that make it.
+/// Nothing happens behind the back of who makes a store.
+fn manual() -> Options {
+    Options::new().with_maintenance(Maintenance::Manual)
+}
+
+/// A golden store: its name, parameters, and the steps that make it.
 struct Golden {
     name: &'static str,
     parameters: Parameters,
-    loads: Loads,
+    steps: Steps,
 }
 
-/// Loads of fingerprints of one width.
-enum Loads {
-    Bits64(Vec<Records>),
-    Bits128(Vec<Records<u128>>),
-    Bits256(Vec<Records<U256>>),
+/// Steps with fingerprints of one width.
+enum Steps {
+    Bits64(Vec<Step>),
+    Bits128(Vec<Step<u128>>),
+    Bits256(Vec<Step<U256>>),
 }
+
+enum Step<F: Fingerprint = u64> {
+    Load(Records<F>),
+    Remove(Records<F>),
+    /// One batch, durable when it returns.
+    Write(WriteBatch<F>),
+    Flush,
+    /// Closes the store and opens it again: what is written then goes to another log.
+    Reopen,
+}
+
+use Step::{Flush, Load, Remove, Reopen, Write};
 
 fn golden(name: &'static str, parameters: Parameters, loads: Vec<Records>) -> Golden {
-    Golden { name, parameters, loads: Loads::Bits64(loads) }
+    steps(name, parameters, loads.into_iter().map(Load).collect())
+}
+
+fn steps(name: &'static str, parameters: Parameters, steps: Vec<Step>) -> Golden {
+    Golden { name, parameters, steps: Steps::Bits64(steps) }
+}
+
+/// A batch of records that are there, and of others that are not any more.
+fn batch<'a, F: Fingerprint, I: Into<IdRef<'a>>>(
+    inserted: impl IntoIterator<Item = (F, I)>,
+    removed: impl IntoIterator<Item = (F, I)>,
+) -> Step<F> {
+    let mut batch = WriteBatch::new();
+    inserted.into_iter().for_each(|(fingerprint, id)| batch.insert(fingerprint, id));
+    removed.into_iter().for_each(|(fingerprint, id)| batch.remove(fingerprint, id));
+    Write(batch)
 }
 
 fn all() -> Vec<Golden> {
@@ -70,7 +101,7 @@ fn all() -> Vec<Golden> {
     // Each 1 to 5 times, and some of them again.
     let counted: Vec<u64> = uniform(300, 81).into_iter().zip(0..).flat_map(|(f, i)| vec![f; 1 + i % 5]).collect();
     let counted_again = counted.iter().copied().step_by(2).take(200).collect();
-    vec![
+    let mut all = vec![
         golden("empty", three(), vec![]),
         golden("extremes", three().with_block_size(128), vec![Records::WithIds(extremes.to_vec())]),
         golden("real-adaptive", three(), vec![Records::Numbered(real.clone())]),
@@ -101,18 +132,93 @@ fn all() -> Vec<Golden> {
         Golden {
             name: "wide-128",
             parameters: Parameters::new(7).with_width(128).with_block_size(128),
-            loads: Loads::Bits128(vec![Records::WithIds(wide_sample())]),
+            steps: Steps::Bits128(vec![Load(Records::WithIds(wide_sample()))]),
         },
         Golden {
             name: "wide-256",
             parameters: Parameters::new(15).with_width(256).with_design(Design::Tables { parts: 4 }),
-            loads: Loads::Bits256(vec![Records::Numbered(wide(150, 84)), Records::Numbered(wide(100, 85))]),
+            steps: Steps::Bits256([wide(150, 84), wide(100, 85)].map(|load| Load(Records::Numbered(load))).into()),
         },
         golden(
             "counts",
             three().with_ids(IdKind::None),
             vec![Records::Numbered(counted), Records::Numbered(counted_again)],
         ),
+    ];
+    all.extend(live());
+    all
+}
+
+/// Stores of which records were removed, with an id index, and with logs.
+fn live() -> Vec<Golden> {
+    let three = || Parameters::new(3);
+    let some: Vec<u64> = uniform(60, 86);
+    let records = numbered(&some);
+    let pairs = |range: std::ops::Range<usize>| some[range.clone()].iter().copied().zip(range.start as u64..);
+    let every_third: Vec<Record> = records.iter().step_by(3).cloned().collect();
+    let often: Vec<u64> = some.iter().zip(0..).flat_map(|(&f, i)| vec![f; 2 + i % 3]).collect();
+    // All of the first ones, one of others.
+    let less: Vec<u64> =
+        some[..20].iter().zip(0..).flat_map(|(&f, i)| vec![f; if i < 5 { 2 + i % 3 } else { 1 }]).collect();
+    // Many ids on few fingerprints, so that hashes of several meet on one.
+    let meeting = (0..3000u64).map(|i| Record::new(some[(i % 3) as usize], i * i)).collect();
+    let texts = ["/", "a", "https://a.example/x?y=1", "\u{fc}", "\u{10348}"];
+    let of_texts = || some.iter().copied().zip(texts);
+    let none =
+        |range: std::ops::Range<usize>| wide::<u128>(12, 87)[range].to_vec().into_iter().map(|f| (f, IdRef::None));
+    vec![
+        // The last run has removals and records, the one before removals alone.
+        steps(
+            "removals",
+            three(),
+            vec![
+                Load(Records::WithIds(records.clone())),
+                Remove(Records::WithIds(every_third)),
+                batch(pairs(0..4), pairs(10..14)),
+                Flush,
+            ],
+        ),
+        steps(
+            "counts-removals",
+            three().with_ids(IdKind::None),
+            vec![
+                Load(Records::Numbered(often)),
+                Remove(Records::Numbered(less)),
+                Load(Records::Numbered(some[..3].to_vec())),
+            ],
+        ),
+        steps(
+            "id-index",
+            three().with_id_index(true).with_hasher(Some("x")),
+            vec![Load(Records::WithIds(meeting)), batch(pairs(20..40), [(some[1], 16u64)]), Flush],
+        ),
+        steps(
+            "texts",
+            three().with_ids(IdKind::Text).with_id_index(true),
+            vec![batch(of_texts(), []), Flush, batch([(some[9], "/"), (some[0], "b")], [(some[1], "a")]), Flush],
+        ),
+        // The first log has two batches, the second one.
+        steps(
+            "log",
+            three(),
+            vec![
+                Load(Records::WithIds(records)),
+                batch([(1, 100), (2, 101), (u64::MAX, u64::MAX)], pairs(0..2)),
+                batch([(some[0], 0u64)], [(2, 101)]),
+                Reopen,
+                batch([(3, 102u64), (some[2], 103)], pairs(30..32)),
+            ],
+        ),
+        Golden {
+            name: "log-counts",
+            parameters: three().with_width(128).with_ids(IdKind::None),
+            steps: Steps::Bits128(vec![batch(none(0..10), []), Flush, batch(none(5..12), none(3..6))]),
+        },
+        Golden {
+            name: "log-texts",
+            parameters: three().with_width(256).with_ids(IdKind::Text).with_id_index(true),
+            steps: Steps::Bits256(vec![batch(wide(5, 88).into_iter().zip(texts), [])]),
+        },
     ]
 }
 
@@ -126,14 +232,25 @@ fn wide_sample() -> Vec<Record<u128>> {
 
 /// Makes the store and returns its files; the lock is no part of the format.
 fn write(golden: &Golden, path: &Path) -> Vec<(String, Vec<u8>)> {
-    fn load<F: Fingerprint>(golden: &Golden, path: &Path, loads: &[Records<F>]) {
-        let mut store = Store::<F>::create(path, &golden.parameters, &Options::new()).unwrap();
-        loads.iter().for_each(|load| _ = store.bulk_load(load.clone()).unwrap());
+    fn make<F: Fingerprint>(golden: &Golden, path: &Path, steps: &[Step<F>]) {
+        let mut store = Store::<F>::create(path, &golden.parameters, &manual()).unwrap();
+        for step in steps {
+            match step {
+                Load(records) => _ = store.bulk_load(records.clone()).unwrap(),
+                Remove(records) => _ = store.bulk_remove(records.clone()).unwrap(),
+                Write(batch) => _ = store.write(batch, Durability::SyncData).unwrap(),
+                Flush => store.flush().unwrap(),
+                Reopen => {
+                    drop(store);
+                    store = Store::open(path, &manual()).unwrap();
+                }
+            }
+        }
     }
-    match &golden.loads {
-        Loads::Bits64(loads) => load(golden, path, loads),
-        Loads::Bits128(loads) => load(golden, path, loads),
-        Loads::Bits256(loads) => load(golden, path, loads),
+    match &golden.steps {
+        Steps::Bits64(steps) => make(golden, path, steps),
+        Steps::Bits128(steps) => make(golden, path, steps),
+        Steps::Bits256(steps) => make(golden, path, steps),
     }
     files(path)
 }
@@ -161,10 +278,10 @@ fn the_writer_makes_the_golden_files_byte_for_byte() {
 #[test]
 fn golden_stores_are_sound_and_answer() {
     for golden in all() {
-        match golden.loads {
-            Loads::Bits64(_) => sound_and_answers::<u64>(&golden),
-            Loads::Bits128(_) => sound_and_answers::<u128>(&golden),
-            Loads::Bits256(_) => sound_and_answers::<U256>(&golden),
+        match golden.steps {
+            Steps::Bits64(_) => sound_and_answers::<u64>(&golden),
+            Steps::Bits128(_) => sound_and_answers::<u128>(&golden),
+            Steps::Bits256(_) => sound_and_answers::<U256>(&golden),
         }
     }
 }
@@ -182,111 +299,6 @@ fn sound_and_answers<F: Fingerprint>(golden: &Golden) {
     }
 }
 
-/// A damaged copy of a golden segment: its name, what `verify` says of it, its bytes.
-type Bad = (String, &'static str, Vec<u8>);
-
-/// What a reader has to refuse although every checksum holds, and what checksums catch.
-fn bad(folder: &Path) -> Vec<Bad> {
-    let good = segment(folder, "extremes");
-    let mut bad: Vec<Bad> = vec![
-        ("cut-in-the-footer".to_owned(), "the magic bytes are not", good[..good.len() - 5].to_vec()),
-        ("cut-in-the-header".to_owned(), "the file ends too early", good[..9].to_vec()),
-        ("empty-file".to_owned(), "the file ends too early", Vec::new()),
-    ];
-    for (name, message, at) in [
-        ("magic", "the magic bytes are not", 0),
-        ("version", "format version", 8),
-        ("header-checksum", "checksum is", 12),
-        ("first-block", "checksum of a page does not hold", 16),
-        ("trailer", "the magic bytes are not", good.len() - 1),
-    ] {
-        let mut bytes = good.clone();
-        bytes[at] ^= 0x40;
-        bad.push((format!("flipped-{name}"), message, bytes));
-    }
-    // What follows has every checksum right unless it says otherwise.
-    let mut add = |name: &str, message, from: &str, change: fn(&mut Parts)| {
-        let mut parts = Parts::take(&segment(folder, from));
-        change(&mut parts);
-        bad.push((name.to_owned(), message, parts.bytes()));
-    };
-    let no_kind = "a kind of block that does not exist";
-    let kind = "a block whose kind, count or length its table does not have";
-    add("unknown-block-kind", no_kind, "extremes", |parts| parts.sections[2][18] = 57);
-    add("block-kind-of-another-codec", kind, "many-ids", |parts| parts.sections[2][18] = 63);
-    add("eight-bits-of-kinds", "an index chunk's header is not possible", "extremes", |parts| parts.sections[2][5] = 8);
-    // The index says that the only block's last key is the one before it.
-    add("keys-out-of-order", "keys of a block are not in ascending order", "many-ids", |parts| {
-        assert!(parts.blocks[0] == 1 && parts.sections[2][6..14] == [6, 0, 0, 0, 6, 0, 0, 0]);
-        parts.sections[2][6..14].copy_from_slice(&[5, 0, 0, 0, 5, 0, 0, 0]);
-    });
-    // A block's last one bit is gone, so its unary stream leaves it.
-    add("gap-stream-beyond-the-block", "the streams of a block do not fill it", "uniform-tables-3", |parts| {
-        let last = first_gap_block(&parts.bytes()) - 1;
-        assert_ne!(parts.sections[0][last], 0);
-        parts.sections[0][last] = 0;
-    });
-    add("page-padding", "padding of a page is not zero", "uniform-tables-3", |parts| {
-        assert_eq!(parts.sections[0][4091], 0, "the page has no padding; take another store");
-        parts.sections[0][4091] = 1;
-    });
-    add("reserved-byte", "a reserved byte is in use", "extremes", |parts| parts.parameters[9] = 1);
-    add("hasher-that-is-no-text", "the hasher's name is no text", "hasher", |parts| parts.parameters[16] = 0xff);
-    add("hasher-with-a-blank", "the name of the hasher is not possible", "hasher", |parts| parts.parameters[16] = b' ');
-    add("dictionary-of-numbers", "a dictionary for ids that are no texts", "extremes", |parts| {
-        *parts.id_dictionary() = vec![0; 4];
-    });
-    // All are one less than they were.
-    add("count-of-0", "a fingerprint has not one count, of one or more", "counts", |parts| {
-        assert_eq!(parts.ids()[5..13], 1u64.to_le_bytes());
-        parts.ids()[5] = 0;
-    });
-    // Pages of 255 rows and of others: one goes from the first to the second.
-    add("short-page-of-rows", kind, "wide-128", |parts| {
-        let (rows, heads) = (parts.fingerprints as u16, 1 << 60);
-        let pages = [254, rows - 254].map(|count| chunk(1, [0; 4], (heads, count, 16 * count, 61), &[]));
-        parts.sections[2] = pages.concat();
-    });
-    add("rows-out-of-order", "rows are not in ascending order", "wide-128", |parts| {
-        let (first, second) = parts.sections[0].split_at_mut(16);
-        first.swap_with_slice(&mut second[..16]);
-    });
-    // The first bit of its second part is another one; the order of rows does not change.
-    add("narrow-key-of-another-row", "a narrow key is not that of the row that it names", "wide-256", |parts| {
-        parts.sections[0][10 * 32 + 23] ^= 0x80;
-    });
-    let parts = Parts::take(&segment(folder, "two-segments"));
-    let last = 16 + parts.sections[0].len().min(4096) - 1;
-    let bytes = parts.bytes_with(|content| content[last] ^= 1, |_| {});
-    bad.push(("page-checksum".to_owned(), "checksum of a page does not hold", bytes));
-    bad
-}
-
-/// The bytes of a golden segment.
-fn segment(folder: &Path, name: &str) -> Vec<u8> {
-    fs::read(folder.join("good").join(name).join("00000001.segment")).unwrap()
-}
-
-/// The number of bytes of a segment's first block, which is of kind gap.
-fn first_gap_block(bytes: &[u8]) -> usize {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    fs::write(file.path(), bytes).unwrap();
-    let view = inspect::open(file.path(), &Options::new()).unwrap().remove(0);
-    let block = view.block(0, 0).unwrap();
-    assert!(matches!(block.kind, BlockKind::Gap { .. }) && block.offset == 16, "{block:?}");
-    block.length
-}
-
-#[test]
-fn bad_golden_segments_are_refused() {
-    for (name, message, bytes) in bad(folder()) {
-        let path = folder().join("bad").join(format!("{name}.segment"));
-        assert!(fs::read(&path).unwrap() == bytes, "{name} is not what this test makes");
-        let damages = verify(&path, &Options::new()).unwrap().damages;
-        assert!(damages.iter().any(|damage| damage.message.starts_with(message)), "{name}: {damages:?}");
-    }
-}
-
 #[test]
 fn stores_of_other_versions_are_refused_with_the_reason() {
     for (name, version) in OLD {
@@ -294,7 +306,7 @@ fn stores_of_other_versions_are_refused_with_the_reason() {
             fs::read_dir(folder().join(name)).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert!(!stores.is_empty());
         for path in stores {
-            let reason = format!("format version {version}; this program reads version 3");
+            let reason = format!("format version {version}; this program reads version 4");
             let error = <Store>::open_read_only(&path, &Options::new()).unwrap_err();
             assert_eq!(
                 (error.kind(), error.message()),
@@ -315,28 +327,16 @@ fn stores_of_other_versions_are_refused_with_the_reason() {
     }
 }
 
-/// Runs the specification's own decoder; `None` where there is no Python, which CI does not allow.
-fn decode(path: &Path) -> Option<std::process::Output> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("format-spec/decode.py");
-    match Command::new("python3").arg(script).arg(path).output() {
-        Ok(output) => Some(output),
-        Err(error) => {
-            assert!(std::env::var_os("CI").is_none(), "python3 is needed for format-spec/decode.py: {error}");
-            None
-        }
-    }
-}
-
 #[test]
 fn the_specifications_decoder_reads_the_good_ones_to_the_same_records() {
     for golden in all() {
         let path = folder().join("good").join(golden.name);
         let Some(output) = decode(&path) else { return };
         assert!(output.status.success(), "{}: {}", golden.name, String::from_utf8_lossy(&output.stderr));
-        let expected = match golden.loads {
-            Loads::Bits64(_) => listed::<u64>(&path),
-            Loads::Bits128(_) => listed::<u128>(&path),
-            Loads::Bits256(_) => listed::<U256>(&path),
+        let expected = match golden.steps {
+            Steps::Bits64(_) => listed::<u64>(&path),
+            Steps::Bits128(_) => listed::<u128>(&path),
+            Steps::Bits256(_) => listed::<U256>(&path),
         };
         assert!(String::from_utf8(output.stdout).unwrap() == expected, "{}", golden.name);
     }
@@ -348,14 +348,4 @@ fn listed<F: Fingerprint>(path: &Path) -> String {
     let store = Store::<F>::open_read_only(path, &Options::new()).unwrap();
     let records = store.records().map(Result::unwrap);
     records.map(|record| format!("{}\t{}\n", hex(record.fingerprint), record.id)).collect()
-}
-
-#[test]
-fn the_specifications_decoder_refuses_the_bad_ones() {
-    for (name, ..) in bad(folder()) {
-        let Some(output) = decode(&folder().join("bad").join(format!("{name}.segment"))) else { return };
-        assert_eq!(output.status.code(), Some(1), "{name}: {}", String::from_utf8_lossy(&output.stderr));
-        let message = String::from_utf8_lossy(&output.stderr);
-        assert!(!message.contains("Traceback"), "{name}: {message}");
-    }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 fn loading_again_changes_nothing() {
     let fixture = Fixture::new(ReadMode::Mmap);
     let records = numbered(&real()[..20_000]);
-    let mut store = fixture.load(&Parameters::new(3), &records, 2);
+    let store = fixture.load(&Parameters::new(3), &records, 2);
     let before = fixture.files();
     let report = store.bulk_load(Records::WithIds(records)).unwrap();
     assert_eq!((report.records, report.already_present, report.added(), report.segment_bytes), (20_000, 20_000, 0, 0));
@@ -19,11 +19,11 @@ fn loading_again_changes_nothing() {
 #[test]
 fn own_numbers_begin_at_zero_go_on_and_survive_reopening() {
     let fixture = Fixture::new(ReadMode::Mmap);
-    let mut store = <Store>::create(&fixture.path, &Parameters::new(3), &fixture.options).unwrap();
+    let store = <Store>::create(&fixture.path, &Parameters::new(3), &fixture.options).unwrap();
     assert_eq!(store.numbering(), Numbering::Undecided);
     store.bulk_load(Records::Numbered(vec![9, 8, 9])).unwrap();
     drop(store);
-    let mut store = <Store>::open(&fixture.path, &fixture.options).unwrap();
+    let store = <Store>::open(&fixture.path, &fixture.options).unwrap();
     assert_eq!(store.bulk_load(Records::Numbered(vec![9])).unwrap().added(), 1);
     let ids = |f| store.query(f, 0).unwrap().iter().map(|found| found.id.number().unwrap()).collect::<Vec<_>>();
     assert_eq!((ids(9), ids(8)), (vec![0, 2, 3], vec![1]));
@@ -36,7 +36,7 @@ fn own_and_given_ids_do_not_mix() {
         (Records::WithIds(vec![Record::new(2, 7)]), Records::Numbered(vec![1])),
     ] {
         let fixture = Fixture::new(ReadMode::Mmap);
-        let mut store = <Store>::create(&fixture.path, &Parameters::new(3), &fixture.options).unwrap();
+        let store = <Store>::create(&fixture.path, &Parameters::new(3), &fixture.options).unwrap();
         // A load of nothing decides nothing.
         store.bulk_load(Records::Numbered(vec![])).unwrap();
         store.bulk_load(first).unwrap();

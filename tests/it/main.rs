@@ -12,6 +12,7 @@ mod filters;
 mod floors;
 mod golden;
 mod inspect;
+mod live;
 mod loading;
 mod overlap;
 mod pairs;

@@ -86,7 +86,7 @@ fn what_is_there_twice_is_not_loaded_a_third_time() {
     let records = sample();
     let bytes = Parts::of(&Parameters::new(3), &records).bytes();
     let fixture = store(Manifest::naming(&[&bytes, &bytes]).bytes(), &[&bytes, &bytes], MODES[0]);
-    let mut store = <Store>::open(&fixture.path, &fixture.options).unwrap();
+    let store = <Store>::open(&fixture.path, &fixture.options).unwrap();
     let report = store.bulk_load(fpstore::Records::WithIds(records[..50].to_vec())).unwrap();
     assert_eq!((report.added(), report.already_present), (0, 50));
     check(&store, &records);
@@ -106,7 +106,7 @@ fn counts_of_segments_add_up() {
     records.sort_unstable();
     for mode in MODES {
         let fixture = Fixture::new(mode);
-        let mut store =
+        let store =
             <Store>::create(&fixture.path, &Parameters::new(3).with_ids(IdKind::None), &fixture.options).unwrap();
         for load in &loads {
             assert_eq!(store.bulk_load(fpstore::Records::Numbered(load.clone())).unwrap().added(), load.len() as u64);

@@ -65,12 +65,12 @@ fn a_missing_store_is_not_found_and_not_made() {
 fn one_writer_at_a_time_any_number_of_readers() {
     let directory = tempfile::tempdir().unwrap();
     let (path, options) = (directory.path().join("store"), Options::new());
-    let mut writer = <Store>::create(&path, &Parameters::new(3), &options).unwrap();
+    let writer = <Store>::create(&path, &Parameters::new(3), &options).unwrap();
     let error = <Store>::open(&path, &options).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Locked);
     assert!(error.to_string().contains(&format!("process {}", std::process::id())), "{error}");
     writer.bulk_load(Records::Numbered(vec![1, 2, 3])).unwrap();
-    let mut reader = <Store>::open_read_only(&path, &options).unwrap();
+    let reader = <Store>::open_read_only(&path, &options).unwrap();
     assert_eq!(reader.query(1, 0).unwrap().len(), 1);
     assert_eq!(reader.bulk_load(Records::Numbered(vec![4])).unwrap_err().kind(), ErrorKind::ReadOnly);
     drop(writer);
@@ -90,7 +90,7 @@ fn leftovers_of_interrupted_work_are_no_store_and_are_removed() {
     fs::remove_file(path.join("creating.tmp")).unwrap();
     assert_eq!(<Store>::create(&path, &Parameters::new(3), &options).unwrap_err().kind(), ErrorKind::AlreadyExists);
     fs::write(path.join("creating.tmp"), "").unwrap();
-    let mut store = <Store>::create(&path, &Parameters::new(3), &options).unwrap();
+    let store = <Store>::create(&path, &Parameters::new(3), &options).unwrap();
     store.bulk_load(Records::Numbered(vec![5])).unwrap();
     drop(store);
     fs::write(path.join("00000009.segment"), "an orphan").unwrap();

@@ -2,20 +2,25 @@
 //! has to notice it, at the moment that the table says, and name it.
 
 mod blocks;
+mod files;
 mod flips;
 mod footers;
+mod id_indexes;
 mod ids;
+mod logs;
 mod manifests;
 mod mutated;
 mod parameters;
 mod parts;
+mod runs;
 mod sections;
 mod wide;
 
 use crate::support::*;
+pub(crate) use files::{Log, Manifest, store};
 use fpstore::{ErrorKind, Fingerprint, Options, Parameters, ReadMode, Record, U256, inspect, verify};
 use parts::segment;
-pub(crate) use parts::{Manifest, Parts, chunk, store};
+pub(crate) use parts::{Parts, chunk};
 
 /// The latest moment at which a reader notices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

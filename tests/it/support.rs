@@ -2,10 +2,12 @@
 
 use fpstore::env::{Env, Memory};
 use fpstore::{
-    Codec, Design, Fingerprint, IdKind, Match, Options, Parameters, ReadMode, Record, Records, Store, distance,
+    Codec, Design, Fingerprint, IdKind, Maintenance, Match, Options, Parameters, ReadMode, Record, Records, Store,
+    distance,
 };
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 use std::sync::Arc;
 
 pub(crate) const DESIGNS: [Design; 7] = Design::LISTED;
@@ -85,7 +87,11 @@ impl Fixture {
     pub(crate) fn new(mode: ReadMode) -> Self {
         let env = Memory::default();
         let shared: Arc<dyn Env> = Arc::new(env.clone());
-        Self { env, options: Options::new().with_env(shared).with_read_mode(mode), path: PathBuf::from("store") }
+        Self {
+            env,
+            options: Options::new().with_env(shared).with_read_mode(mode).with_maintenance(Maintenance::Manual),
+            path: PathBuf::from("store"),
+        }
     }
 
     /// Loads the records in `segments` loads of about equal size.
@@ -100,7 +106,7 @@ impl Fixture {
         records: &[Record<F>],
         segments: usize,
     ) -> Store<F> {
-        let mut store = Store::create(&self.path, parameters, &self.options).unwrap();
+        let store = Store::create(&self.path, parameters, &self.options).unwrap();
         for part in records.chunks(records.len().div_ceil(segments.max(1)).max(1)) {
             let load = match parameters.ids() {
                 IdKind::None => Records::Numbered(part.iter().map(|record| record.fingerprint).collect()),
@@ -176,4 +182,16 @@ pub(crate) fn combinations() -> impl Iterator<Item = Parameters> {
     DESIGNS.into_iter().flat_map(|design| {
         Codec::ALL.into_iter().map(move |codec| Parameters::new(3).with_design(design).with_codec(codec))
     })
+}
+
+/// Runs the specification's own decoder; `None` where there is no Python, which CI does not allow.
+pub(crate) fn decode(path: &Path) -> Option<Output> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("format-spec/decode.py");
+    match Command::new("python3").arg(script).arg(path).output() {
+        Ok(output) => Some(output),
+        Err(error) => {
+            assert!(std::env::var_os("CI").is_none(), "python3 is needed for format-spec/decode.py: {error}");
+            None
+        }
+    }
 }

@@ -3,8 +3,8 @@
 use crate::support::Random;
 use fpstore::env::{Env, Memory};
 use fpstore::{
-    Codec, Design, ErrorKind, Fingerprint, Id, Match, Options, Parameters, ReadMode, Record, Records, Store, U256,
-    inspect, verify,
+    Codec, Design, ErrorKind, Fingerprint, Id, Maintenance, Match, Options, Parameters, ReadMode, Record, Records,
+    Store, U256, inspect, verify,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -44,12 +44,15 @@ struct Fixture {
 impl Fixture {
     fn new(mode: ReadMode) -> Self {
         let env: Arc<dyn Env> = Arc::new(Memory::default());
-        Self { path: PathBuf::from("store"), options: Options::new().with_env(env).with_read_mode(mode) }
+        Self {
+            path: PathBuf::from("store"),
+            options: Options::new().with_env(env).with_read_mode(mode).with_maintenance(Maintenance::Manual),
+        }
     }
 
     /// A store of records, loaded in this many lots.
     fn store<F: Fingerprint>(&self, parameters: &Parameters, records: &[Record<F>], lots: usize) -> Store<F> {
-        let mut store = Store::<F>::create(&self.path, parameters, &self.options).unwrap();
+        let store = Store::<F>::create(&self.path, parameters, &self.options).unwrap();
         for lot in records.chunks(records.len().div_ceil(lots).max(1)) {
             store.bulk_load(Records::WithIds(lot.to_vec())).unwrap();
         }
@@ -197,11 +200,11 @@ fn text_ids_with_many_records_a_fingerprint() {
         assert_eq!(store.query(fingerprint ^ 5, 2).unwrap(), expected(&records, fingerprint ^ 5, 2));
     }
     // What is there already is not loaded again, and what is removed is gone.
-    let mut store = store;
+    let store = store;
     let report = store.bulk_load(Records::WithIds(records.clone())).unwrap();
     assert_eq!((report.added(), report.already_present), (0, records.len() as u64));
     let (gone, left): (Vec<_>, Vec<_>) = sorted.into_iter().partition(|record| record.fingerprint % 3 == 0);
-    let report = store.remove(Records::WithIds(gone.clone())).unwrap();
+    let report = store.bulk_remove(Records::WithIds(gone.clone())).unwrap();
     assert_eq!((report.removed, report.left), (gone.len() as u64, left.len() as u64));
     assert!(store.records().map(Result::unwrap).eq(left));
     for bad in ["", "a\tb", "a\nb", &"x".repeat(4097)] {
@@ -217,7 +220,7 @@ fn without_ids_fingerprints_are_counted() {
     let fixture = Fixture::new(ReadMode::Mmap);
     let parameters =
         Parameters::new(6).with_width(128).with_design(Design::Tables { parts: 4 }).with_ids(fpstore::IdKind::None);
-    let mut store = Store::<u128>::create(&fixture.path, &parameters, &fixture.options).unwrap();
+    let store = Store::<u128>::create(&fixture.path, &parameters, &fixture.options).unwrap();
     for _ in 0..3 {
         let load: Vec<u128> = (0..2000).map(|_| fingerprints[random.below(500) as usize]).collect();
         load.iter().for_each(|&fingerprint| *counts.entry(fingerprint).or_default() += 1);
@@ -240,7 +243,7 @@ fn without_ids_fingerprints_are_counted() {
     let before: u64 = counts.values().sum();
     counts.values_mut().for_each(|count| *count = count.saturating_sub(12));
     counts.retain(|_, count| *count > 0);
-    let report = store.remove(Records::Numbered(gone)).unwrap();
+    let report = store.bulk_remove(Records::Numbered(gone)).unwrap();
     assert_eq!((report.left, report.removed), (counts.values().sum(), before - counts.values().sum::<u64>()));
     check(&store, &counts);
 }
@@ -268,7 +271,7 @@ fn compacting_changes_no_answer_and_leaves_one_segment() {
     let records = numbered(families::<U256>(300, 5, 20, &mut random));
     let fixture = Fixture::new(ReadMode::Mmap);
     let parameters = Parameters::new(31).with_width(256).with_design(Design::Tables { parts: 13 });
-    let mut store = fixture.store(&parameters, &records, 5);
+    let store = fixture.store(&parameters, &records, 5);
     let before: Vec<_> = records.iter().map(|record| store.query(record.fingerprint, 31).unwrap()).collect();
     assert_eq!(store.statistics().segments, 5);
     assert!(store.compact().unwrap());
@@ -283,13 +286,13 @@ fn compacting_changes_no_answer_and_leaves_one_segment() {
 #[test]
 fn removing_everything_leaves_a_store_that_goes_on() {
     let fixture = Fixture::new(ReadMode::Mmap);
-    let mut store = Store::<u64>::create(&fixture.path, &Parameters::new(3), &fixture.options).unwrap();
+    let store = Store::<u64>::create(&fixture.path, &Parameters::new(3), &fixture.options).unwrap();
     store.bulk_load(Records::Numbered(vec![5, 6, 7])).unwrap();
     let all: Vec<Record> = store.records().map(Result::unwrap).collect();
     let absent = vec![Record::new(5, 77), Record::new(99, 1)];
-    assert_eq!(store.remove(Records::WithIds(absent)).unwrap().removed, 0);
-    assert!(store.remove(Records::Numbered(vec![5])).is_err());
-    assert_eq!(store.remove(Records::WithIds(all)).unwrap().left, 0);
+    assert_eq!(store.bulk_remove(Records::WithIds(absent)).unwrap().removed, 0);
+    assert!(store.bulk_remove(Records::Numbered(vec![5])).is_err());
+    assert_eq!(store.bulk_remove(Records::WithIds(all)).unwrap().left, 0);
     assert!(store.query(5, 3).unwrap().is_empty());
     // Numbers are never used again.
     store.bulk_load(Records::Numbered(vec![5])).unwrap();

@@ -12,8 +12,24 @@ pub struct StoreReport {
     pub fingerprints: u64,
     /// Number of segments.
     pub segments: u64,
+    /// Runs that queries ask.
+    pub runs: u64,
+    /// Records that later runs have removed and that are still there, hidden.
+    pub removals: u64,
+    /// What logs say of records and no segment does yet.
+    pub unflushed: u64,
     /// Bytes of all files.
     pub file_bytes: u64,
+    /// Bytes of the logs.
+    pub log_bytes: u64,
+    /// Bytes of segments of removals.
+    pub removal_bytes: u64,
+    /// Bytes of the id indexes.
+    pub id_index_bytes: u64,
+    /// How many times as many records are stored as there are.
+    pub space_amplification: f64,
+    /// How many times the bytes of new segments were written in all, logs and merging included.
+    pub write_amplification: f64,
     /// Bytes of the ids.
     pub id_bytes: u64,
     /// Memory of the index once open, without filters.
@@ -53,7 +69,15 @@ impl StoreReport {
             records: statistics.records,
             fingerprints: statistics.fingerprints,
             segments: statistics.segments,
+            runs: statistics.runs,
+            removals: statistics.removals,
+            unflushed: statistics.unflushed,
             file_bytes: statistics.file_bytes,
+            log_bytes: statistics.log_bytes,
+            removal_bytes: statistics.removal_bytes,
+            id_index_bytes: statistics.id_index_bytes,
+            space_amplification: statistics.space_amplification(),
+            write_amplification: statistics.write_amplification(),
             id_bytes: statistics.id_bytes,
             resident_bytes: statistics.resident_bytes,
             filter_bytes: statistics.filter_bytes,

@@ -33,11 +33,11 @@ pub(super) struct Checkpoint {
 
 impl Checkpoint {
     /// `previous` tells apart what the run goes on from.
-    pub(super) fn new<F: Fingerprint>(clusters: &Clusters<F>, previous: u64, path: &Path) -> Self {
+    pub(super) fn new<F: Fingerprint>(clusters: &Clusters<F>, previous: u64, path: &Path) -> Result<Self> {
         // Which of the segments are new tells what is searched, too.
-        let told = [clusters.k.into(), clusters.old as u64, previous];
-        let about = state_of(&clusters.segments, xxh64(told.map(u64::to_le_bytes).as_flattened(), 0));
-        Self { env: Arc::clone(&clusters.means.env), path: path.to_owned(), about }
+        let told = [clusters.k.into(), clusters.old()? as u64, previous];
+        let about = state_of(&clusters.segments()?, xxh64(told.map(u64::to_le_bytes).as_flattened(), 0));
+        Ok(Self { env: Arc::clone(&clusters.means.env), path: path.to_owned(), about })
     }
 
     /// The sets as an earlier run has left them, and the phase that comes next; none if it has left nothing that can be

@@ -50,12 +50,12 @@ pub struct Clustering<F: Fingerprint = u64> {
 impl<F: Fingerprint> Clustering<F> {
     pub(super) fn new(
         clusters: &Clusters<F>,
+        segments: Vec<Arc<Segment>>,
         numbers: Numbers<F>,
         components: Components,
         searched: u64,
         keeper: &Keeper,
     ) -> Result<Self> {
-        let segments = clusters.segments.clone();
         let mut labels = Gathering::new(
             clusters.parameters.ids(),
             components.count(),

@@ -15,7 +15,7 @@ const PIECE: usize = 4096;
 /// Walks over the fingerprints of a share, and over the ids of each, some at a time.
 #[derive(Debug)]
 pub(super) struct Groups<'a, F: Fingerprint> {
-    records: Peekable<RecordIter<'a, F>>,
+    records: Peekable<RecordIter<F>>,
     numbers: Ascending<'a, F>,
     components: &'a Components,
 }

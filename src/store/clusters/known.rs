@@ -37,8 +37,9 @@ pub(super) struct Known<'a, F: Fingerprint> {
 /// Unites the numbers of fingerprints whose records had these labels and still are clusters; returns those of all others.
 pub(super) fn unite<F: Fingerprint, K: Key>(known: &Known<'_, F>, lines: &Sorted<Line<K>>) -> Result<Bitset> {
     let Known { clusters, sets, memory, .. } = *known;
-    let numbers = Numbers::<F>::new(&clusters.segments, 0)?;
-    let (old, new) = clusters.segments.split_at(clusters.old);
+    let segments = clusters.segments()?;
+    let numbers = Numbers::<F>::new(&segments, 0)?;
+    let (old, new) = segments.split_at(clusters.old()?);
     // Where a fingerprint is the id, one that was there before is not new.
     let is_new = |number: u64| clusters.parameters.ids() != IdKind::None || number >= fingerprints_of(old);
     let old = known.records::<K>(old, &numbers, memory / 4, &|_| true)?;

@@ -18,10 +18,11 @@ pub use labels::Label;
 pub use previous::Previous;
 pub use report::{ClusterReport, LargeCluster, SizeClass};
 
-use super::Store;
+use super::clean::Source;
 use super::hashers::check_hashers;
 use super::means::{Means, Progress};
 use super::query::check_distance;
+use super::{Snapshot, Store};
 use crate::cluster::{Components, Numbers, UnionFind};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
@@ -55,9 +56,9 @@ const EACH: u64 = 5;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Clusters<F: Fingerprint = u64> {
-    segments: Vec<Arc<Segment>>,
-    /// How many of them are the store's; what the others have is new.
-    old: usize,
+    own: Source<F>,
+    /// Records of another store, which are new.
+    new: Option<Source<F>>,
     parameters: Parameters,
     k: u32,
     means: Means,
@@ -72,10 +73,20 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `InvalidInput` if `k` exceeds the width.
     pub fn clusters(&self, k: u32) -> Result<Clusters<F>> {
+        self.snapshot().clusters(k)
+    }
+}
+
+impl<F: Fingerprint> Snapshot<F> {
+    /// As [`Store::clusters`].
+    ///
+    /// # Errors
+    /// Those of [`Store::clusters`].
+    pub fn clusters(&self, k: u32) -> Result<Clusters<F>> {
         check_distance::<F>(k)?;
         Ok(Clusters {
-            segments: self.segments.clone(),
-            old: self.segments.len(),
+            own: Source::new(self),
+            new: None,
             parameters: self.parameters().clone(),
             k,
             means: Means::new(self),
@@ -141,8 +152,22 @@ impl<F: Fingerprint> Clusters<F> {
             );
             return Err(Error::invalid(message));
         }
-        self.segments.extend_from_slice(&other.segments);
+        self.new = Some(Source::new(&other.snapshot()));
         Ok(self)
+    }
+
+    /// All segments, those of the store first.
+    fn segments(&self) -> Result<Vec<Arc<Segment>>> {
+        let mut segments = self.own.segments(&self.means)?.to_vec();
+        if let Some(new) = &self.new {
+            segments.extend_from_slice(new.segments(&self.means)?);
+        }
+        Ok(segments)
+    }
+
+    /// How many of the segments are the store's; what the others have is new.
+    fn old(&self) -> Result<usize> {
+        self.own.segments(&self.means).map(<[_]>::len)
     }
 
     /// For labels that these records have had, to be given to [`Clusters::find_from`]. They are sorted within a quarter of the memory
@@ -159,7 +184,7 @@ impl<F: Fingerprint> Clusters<F> {
     /// # Errors
     /// `Unsupported` if there are more than four billion fingerprints.
     pub fn least_memory(&self) -> Result<u64> {
-        Ok(u64::from(Numbers::<F>::count_of(&self.segments)?) * EACH + LEAST_JOIN)
+        Ok(u64::from(Numbers::<F>::count_of(&self.segments()?)?) * EACH + LEAST_JOIN)
     }
 
     /// Bytes of memory beside what cannot be done without.
@@ -224,20 +249,21 @@ impl<F: Fingerprint> Clusters<F> {
 
     fn find_after(&self, previous: Option<Previous<F>>, keeper: &Keeper) -> Result<Clustering<F>> {
         let spare = self.spare()?;
-        let count = Numbers::<F>::count_of(&self.segments)?;
+        let segments = self.segments()?;
+        let count = Numbers::<F>::count_of(&segments)?;
         let about = previous.as_ref().map_or(0, Previous::state);
-        let checkpoint = self.checkpoint.as_deref().map(|path| Checkpoint::new(self, about, path));
+        let checkpoint = self.checkpoint.as_deref().map(|path| Checkpoint::new(self, about, path)).transpose()?;
         let before = checkpoint.as_ref().and_then(|checkpoint| checkpoint.load(count));
         let (sets, phase) = before.unwrap_or_else(|| (UnionFind::new(count), 0));
         let fresh = previous.map(|previous| previous.unite(self, &sets, spare)).transpose()?;
         // Where most are new, comparing all with all takes less than comparing the new ones with all.
         let fresh = fresh.filter(|fresh| fresh.count() <= u64::from(count) / 2);
-        let mut numbers = Numbers::<F>::new(&self.segments, spare / 2)?;
+        let mut numbers = Numbers::<F>::new(&segments, spare / 2)?;
         let uniter = || Uniter { numbers: &numbers, sets: &sets, scratch: Scratch::default() };
         let taker = || -> Box<dyn Taker<F> + '_> { Box::new(uniter()) };
         let progress = Arc::clone(&self.means.progress.0);
-        let right = fresh.as_ref().map(|_| &self.segments[..]);
-        let mut join = Join::<F>::new(&self.segments, right, self.k, spare - numbers.bytes(), progress);
+        let right = fresh.as_ref().map(|_| &segments[..]);
+        let mut join = Join::<F>::new(&segments, right, self.k, spare - numbers.bytes(), progress);
         if let Some(fresh) = &fresh {
             join = join.only(fresh);
         }
@@ -246,7 +272,7 @@ impl<F: Fingerprint> Clusters<F> {
         }
         numbers.release();
         let searched = fresh.map_or(count.into(), |fresh| fresh.count());
-        Clustering::new(self, numbers, Components::new(sets), searched, keeper)
+        Clustering::new(self, segments, numbers, Components::new(sets), searched, keeper)
     }
 }
 

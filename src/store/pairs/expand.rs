@@ -158,12 +158,12 @@ impl<F: Fingerprint> Pairs<F> {
         taker: MakeTaker<'_, F>,
         sink: &mut dyn FnMut(Parcel) -> Result<ControlFlow<()>>,
     ) -> Result<ControlFlow<()>> {
-        let shares = Share::of_size(&self.left, SHARE)?;
+        let shares = Share::of_size(self.left.ready(), SHARE)?;
         let work = |taker: &mut Box<dyn Taker<F> + '_>, share: Share, output: &Output| {
             self.means.progress.check()?;
             let mut last = None;
             let mut repeated = None;
-            for record in RecordIter::<F>::of_share(&self.left, share)? {
+            for record in RecordIter::<F>::of_share(self.left.ready(), share)? {
                 let record = record?;
                 let counted = matches!(record.id, Id::Count(count) if count > 1);
                 let again = last == Some(record.fingerprint) && repeated != last;

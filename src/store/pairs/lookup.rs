@@ -80,20 +80,20 @@ fn merge(ids: &mut Vec<Id>) {
 }
 
 /// The ids of one fingerprint, however many, in pieces.
-pub(in crate::store) struct Pieces<'a> {
+pub(in crate::store) struct Pieces {
     /// Those of each segment that has the fingerprint; each begins with the next id.
-    cursors: Vec<(IdCursor<'a>, Option<Id>)>,
+    cursors: Vec<(IdCursor, Option<Id>)>,
     /// Counts are one piece.
     counts: Vec<Id>,
 }
 
-impl<'a> Pieces<'a> {
-    pub(in crate::store) fn new<F: Fingerprint>(segments: &'a [Arc<Segment>], fingerprint: F) -> Result<Self> {
+impl Pieces {
+    pub(in crate::store) fn new<F: Fingerprint>(segments: &[Arc<Segment>], fingerprint: F) -> Result<Self> {
         let mut scratch = Scratch::default();
         let mut cursors = Vec::new();
         for segment in segments {
             if let Some(rank) = segment.rank_of(fingerprint, &mut scratch)? {
-                let mut cursor = IdCursor::new(segment.ids());
+                let mut cursor = IdCursor::new(Arc::clone(segment));
                 cursor.seek(rank)?;
                 let first = cursor.take()?.map(|(_, id)| id);
                 cursors.push((cursor, first));

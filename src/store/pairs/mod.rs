@@ -7,14 +7,14 @@ mod sorted;
 
 pub use iter::{PairIter, RecordPairIter};
 
-use super::Store;
+use super::clean::Source;
 use super::hashers::check_hashers;
 use super::means::{Means, Progress};
 use super::query::check_distance;
+use super::{Snapshot, Store};
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::join::{Join, MakeTaker, Output, Parcel, Sink, Step, Taker, unpacked};
-use crate::segment::Segment;
 use expand::{Expander, How};
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
@@ -92,8 +92,8 @@ pub struct RecordPairs<'a, F = u64> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Pairs<F: Fingerprint = u64> {
-    left: Vec<Arc<Segment>>,
-    right: Option<Vec<Arc<Segment>>>,
+    left: Source<F>,
+    right: Option<Source<F>>,
     k: u32,
     means: Means,
     sorted: bool,
@@ -107,7 +107,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `InvalidInput` if `k` exceeds the width.
     pub fn pairs(&self, k: u32) -> Result<Pairs<F>> {
-        Pairs::new(self, None, k)
+        self.snapshot().pairs(k)
     }
 
     /// All pairs within distance `k` of a record of this store and one of another.
@@ -115,19 +115,37 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `InvalidInput` if `k` exceeds the width, or fingerprints of the two were made by different hashers.
     pub fn pairs_with(&self, other: &Self, k: u32) -> Result<Pairs<F>> {
+        self.snapshot().pairs_with(&other.snapshot(), k)
+    }
+}
+
+impl<F: Fingerprint> Snapshot<F> {
+    /// As [`Store::pairs`].
+    ///
+    /// # Errors
+    /// Those of [`Store::pairs`].
+    pub fn pairs(&self, k: u32) -> Result<Pairs<F>> {
+        Pairs::new(self, None, k)
+    }
+
+    /// As [`Store::pairs_with`].
+    ///
+    /// # Errors
+    /// Those of [`Store::pairs_with`].
+    pub fn pairs_with(&self, other: &Self, k: u32) -> Result<Pairs<F>> {
         check_hashers("fingerprints", other.parameters().hasher(), self.parameters().hasher())?;
         Pairs::new(self, Some(other), k)
     }
 }
 
 impl<F: Fingerprint> Pairs<F> {
-    fn new(store: &Store<F>, other: Option<&Store<F>>, k: u32) -> Result<Self> {
+    fn new(one: &Snapshot<F>, other: Option<&Snapshot<F>>, k: u32) -> Result<Self> {
         check_distance::<F>(k)?;
         Ok(Self {
-            left: store.segments.clone(),
-            right: other.map(|other| other.segments.clone()),
+            left: Source::new(one),
+            right: other.map(Source::new),
             k,
-            means: Means::new(store),
+            means: Means::new(one),
             sorted: false,
             phase: 0,
             fingerprints: PhantomData,
@@ -197,6 +215,7 @@ impl<F: Fingerprint> Pairs<F> {
         map: impl Fn(&[Pair<F>]) -> T + Sync,
         sink: impl Sink<T>,
     ) -> Result<()> {
+        self.prepare()?;
         let taker = || -> Box<dyn Taker<F> + '_> { Box::new(Lots::new(&map)) };
         let mut sink = Unpacked::new(sink);
         if self.sorted { self.visit_sorted(false, &taker, &mut sink) } else { self.run(&taker, &mut sink) }
@@ -212,8 +231,9 @@ impl<F: Fingerprint> Pairs<F> {
         add: impl Fn(&mut T, RecordPairs<'_, F>) -> ControlFlow<()> + Sync,
         sink: impl Sink<T>,
     ) -> Result<()> {
+        self.prepare()?;
         let how = How { add: &add, in_order: self.sorted, progress: &self.means.progress };
-        let expander = || Expander::new(&self.left, self.right.as_deref(), how);
+        let expander = || Expander::new(self.left.ready(), self.right.as_ref().map(Source::ready), how);
         let taker = || -> Box<dyn Taker<F> + '_> { Box::new(expander()) };
         let mut sink = Unpacked::new(sink);
         if self.sorted {
@@ -228,9 +248,16 @@ impl<F: Fingerprint> Pairs<F> {
         self.run(&taker, &mut sink)
     }
 
+    /// Has the segments of both sides at hand.
+    fn prepare(&self) -> Result<()> {
+        self.left.segments(&self.means)?;
+        self.right.as_ref().map_or(Ok(()), |right| right.segments(&self.means).map(|_| ()))
+    }
+
     fn run(&self, taker: MakeTaker<'_, F>, sink: &mut dyn Sink<Parcel>) -> Result<()> {
         let progress = Arc::clone(&self.means.progress.0);
-        let join = Join::new(&self.left, self.right.as_deref(), self.k, self.means.memory, progress);
+        let right = self.right.as_ref().map(Source::ready);
+        let join = Join::new(self.left.ready(), right, self.k, self.means.memory, progress);
         join.run(taker, &mut Phased(sink), self.phase.saturating_sub(1)).map(drop)
     }
 }

@@ -9,7 +9,7 @@ use fpstore::Parameters;
 type Broken = (String, Vec<u8>, When, &'static str);
 
 /// Changes of parameters of distance 3, two tables, codec adaptive, ids of numbers: where, to what, and the rest.
-const CHANGES: [(usize, &[u8], When, &str); 26] = [
+const CHANGES: [(usize, &[u8], When, &str); 28] = [
     (2, &[65], Open, "maximum distance 65 exceeds the width of 64 bits"),
     (2, &[3, 1], Open, "maximum distance 259 exceeds the width of 64 bits"),
     (2, &[255, 255], Open, "maximum distance 65535 exceeds"),
@@ -30,8 +30,10 @@ const CHANGES: [(usize, &[u8], When, &str); 26] = [
     (8, &[0], Unsupported, "unknown kind 0 of ids"),
     (8, &[4], Unsupported, "unknown kind 4 of ids"),
     (8, &[255], Unsupported, "unknown kind 255 of ids"),
-    (9, &[1], Unsupported, "a reserved byte is in use"),
-    (9, &[0x80], Unsupported, "a reserved byte is in use"),
+    (9, &[2], Unsupported, "unknown kind 2 of id index"),
+    (9, &[0x80], Unsupported, "unknown kind 128 of id index"),
+    (9, &[255], Unsupported, "unknown kind 255 of id index"),
+    (8, &[3, 1], Open, "there can be no id index where there are no ids"),
     (10, &[64, 0, 0, 0], Open, "block size 64 is not possible"),
     (10, &[1, 2, 0, 0], Open, "block size 513 is not possible"),
     (10, &[0, 0, 2, 0], Open, "block size 131072 is not possible"),
@@ -130,4 +132,12 @@ fn names_of_hashers() {
         let parameters = Parameters::new(3).with_block_size(128).with_hasher(Some(name));
         assert!(Parts::of(&parameters, &sample()).bytes() == parts.bytes(), "{name:.9}");
     }
+}
+
+/// A segment does not tell whether it has an id index beside it: that is another segment.
+#[test]
+fn id_indexes() {
+    let mut parts = base();
+    parts.parameters[9] = 1;
+    accepted("id index", &parts.bytes(), &sample());
 }

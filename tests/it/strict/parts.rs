@@ -1,7 +1,6 @@
-//! Segments and manifests taken apart, changed, and put together again with every checksum right.
+//! Segments taken apart, changed, and put together again with every checksum right.
 
 use crate::support::*;
-use fpstore::env::Env;
 use fpstore::{Fingerprint, Parameters, ReadMode, Record};
 use std::path::PathBuf;
 
@@ -14,12 +13,12 @@ pub(crate) fn placed(stream: u32, number: u64, bytes: &[u8]) -> [u8; 4] {
     hasher.finalize().to_le_bytes()
 }
 
-fn number(bytes: &[u8], at: usize) -> u64 {
+pub(super) fn number(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())
 }
 
 /// Bytes of parameters, with the hasher's name: its length is told at their end.
-fn parameters_length(bytes: &[u8]) -> usize {
+pub(super) fn parameters_length(bytes: &[u8]) -> usize {
     PARAMETERS + usize::from(u16::from_le_bytes([bytes[14], bytes[15]]))
 }
 
@@ -224,69 +223,7 @@ pub(crate) fn chunk(blocks: u16, widths: [u8; 4], least: (u64, u16, u16, u8), co
     out
 }
 
-/// A manifest's fields.
-#[derive(Clone)]
-pub(crate) struct Manifest {
-    pub(crate) version: u32,
-    pub(crate) parameters: Vec<u8>,
-    pub(crate) numbering: u8,
-    pub(crate) next_segment: u64,
-    pub(crate) count: u32,
-    /// Number, file length, records, fingerprints; footer checksum.
-    pub(crate) entries: Vec<([u64; 4], u32)>,
-    /// What stands behind the entries.
-    pub(crate) tail: Vec<u8>,
-}
-
-impl Manifest {
-    /// One that names these segments, numbered from 1.
-    pub(crate) fn naming(segments: &[&[u8]]) -> Self {
-        let mut entries = Vec::new();
-        let mut parameters = Vec::new();
-        for (segment, own) in segments.iter().zip(1..) {
-            let trailer = segment.len() - 16;
-            let field = |at: usize| u32::from_le_bytes(segment[trailer + at..trailer + at + 4].try_into().unwrap());
-            let footer = trailer - field(0) as usize;
-            // Of a broken footer, something.
-            let length = Some(parameters_length(&segment[footer..])).filter(|length| footer + length + 16 <= trailer);
-            let behind = footer + length.unwrap_or(PARAMETERS);
-            parameters = segment[footer..behind].to_vec();
-            let counts = [own, segment.len() as u64, number(segment, behind), number(segment, behind + 8)];
-            entries.push((counts, field(4)));
-        }
-        let count = entries.len() as u32;
-        Self { version: 3, parameters, numbering: 2, next_segment: 9, count, entries, tail: Vec::new() }
-    }
-
-    pub(crate) fn bytes(&self) -> Vec<u8> {
-        let mut out = b"fpstore\0".to_vec();
-        out.extend(self.version.to_le_bytes());
-        out.extend(&self.parameters);
-        out.push(self.numbering);
-        out.extend([0u64.to_le_bytes(), self.next_segment.to_le_bytes()].concat());
-        out.extend(self.count.to_le_bytes());
-        for (fields, checksum) in &self.entries {
-            fields.iter().for_each(|field| out.extend(field.to_le_bytes()));
-            out.extend(checksum.to_le_bytes());
-        }
-        out.extend(&self.tail);
-        out.extend(crc32fast::hash(&out).to_le_bytes());
-        out
-    }
-}
-
 /// The name of the first segment.
 pub(crate) fn segment() -> PathBuf {
     PathBuf::from("store/00000001.segment")
-}
-
-/// A store with this manifest and these segments, numbered from 1.
-pub(crate) fn store(manifest: Vec<u8>, segments: &[&[u8]], mode: ReadMode) -> Fixture {
-    let fixture = Fixture::new(mode);
-    fixture.env.create_dir(&fixture.path).unwrap();
-    fixture.env.set_bytes(&fixture.path.join("MANIFEST"), manifest);
-    for (bytes, number) in segments.iter().zip(1..) {
-        fixture.env.set_bytes(&fixture.path.join(format!("{number:08}.segment")), bytes.to_vec());
-    }
-    fixture
 }

@@ -2,8 +2,9 @@
 
 use super::When::{Open, Read, Verify};
 use super::blocks::Body;
+use super::files::{Manifest, store};
 use super::flips;
-use super::parts::{self, Manifest, Parts, chunk, placed, store};
+use super::parts::{self, Parts, chunk, placed};
 use super::{Case, accepted, base, each, refused, sample};
 use crate::support::*;
 use fpstore::{Codec, Design, ErrorKind, Parameters, ReadMode, Record, Store};

@@ -2,7 +2,8 @@
 
 use super::When::{Open, Read, Verify};
 use super::blocks::gaps;
-use super::parts::{Manifest, Parts, chunk, store};
+use super::files::{Manifest, store};
+use super::parts::{Parts, chunk};
 use super::{accepted_wide, flips, refused};
 use crate::support::*;
 use fpstore::{Codec, Design, ErrorKind, Fingerprint, Parameters, Record, Store, U256};

@@ -20,7 +20,9 @@ Examples:
   fpdump get 832fe9f6aa2f461a store            the ids of one fingerprint
   fpdump block 3 store/00000001.segment --table 1     one block, decoded
   fpdump what-if store                         would another codec, block size or plan be smaller?
-  fpdump hex store/00000001.segment | less            every byte and its meaning";
+  fpdump manifest store                        which segments are there, and what is newer than what?
+  fpdump wal --operations store                what was written last
+  fpdump hex store/00000001.segment | less     every byte and its meaning";
 
 const STATS_EXAMPLES: &str = "\
 The drawings are of table 0, whose keys are the fingerprints themselves. They take one pass over it. With --json and \
@@ -117,7 +119,7 @@ pub(crate) enum What {
     },
     /// Checks every byte and names every damaged place
     Verify {
-        /// A store, a segment file or a manifest
+        /// A store, a segment file, a log or a manifest
         path: PathBuf,
     },
     /// The tables: their order of bits, the radius in which each is probed, and what queries are expected to cost
@@ -135,8 +137,21 @@ pub(crate) enum What {
     },
     /// Every byte of a file beside its meaning
     Hex {
-        /// A segment file, a manifest, or a store: all its files
+        /// A segment file, a manifest, a log, or a store: all its files
         path: PathBuf,
+    },
+    /// The runs that a store consists of, and their segments
+    Manifest {
+        /// A store, or its manifest
+        path: PathBuf,
+    },
+    /// The write-ahead logs: batches of writes that are in no segment yet, or were not when they were written
+    Wal {
+        /// A store, or a log
+        path: PathBuf,
+        /// List what each batch says of records: + it is there, - it is not any more
+        #[arg(long)]
+        operations: bool,
     },
 }
 

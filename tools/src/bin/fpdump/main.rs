@@ -12,11 +12,13 @@ mod get;
 mod hex;
 mod info;
 mod layout;
+mod manifest;
 mod opened;
 mod plan;
 mod scan;
 mod stats;
 mod verify;
+mod wal;
 mod what_if;
 
 use std::io::{self, BufWriter, Write};
@@ -62,6 +64,10 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
             with_width!(opened::width(path)?, F => what_if::run::<F>(path, wanted, args.common, &mut out))
         }
         What::Hex { path } => hex::run(path, json, &mut out),
+        What::Manifest { path } => manifest::run(path, json, &mut out),
+        What::Wal { path, operations } => {
+            with_width!(wal::width(path)?, F => wal::run::<F>(path, *operations, json, &mut out))
+        }
     }?;
     out.flush()?;
     Ok(outcome)

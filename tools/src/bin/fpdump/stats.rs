@@ -6,7 +6,7 @@ use std::path::Path;
 use fpstore::{Fingerprint, inspect};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
-use fpstore_tools::number::{bytes, count, float};
+use fpstore_tools::number::{bytes, count, count_of, float};
 use fpstore_tools::progress::Progress;
 use fpstore_tools::report::{self, Columns};
 use fpstore_tools::statistics::{StoreReport, TableReport};
@@ -54,17 +54,28 @@ fn people(statistics: &StoreReport, out: &mut dyn Write) -> io::Result<()> {
         0 => bytes(size),
         n => format!("{} ({:.2} bytes a fingerprint)", bytes(size), float(size) / float(n)),
     };
-    report::facts(
-        out,
-        &[
-            ("records", count(statistics.records)),
-            ("fingerprints", format!("{} (distinct in each segment, summed)", count(statistics.fingerprints))),
-            ("segments", count(statistics.segments)),
-            ("files", each(statistics.file_bytes)),
-            ("ids", each(statistics.id_bytes)),
-            ("memory once open", each(statistics.resident_bytes)),
-        ],
-    )?;
+    let amplification = format!(
+        "{:.2} times the records are stored, {:.2} times the new segments' bytes were written",
+        statistics.space_amplification, statistics.write_amplification
+    );
+    let mut facts = vec![
+        ("records", count(statistics.records)),
+        ("fingerprints", format!("{} (distinct in each segment, summed)", count(statistics.fingerprints))),
+        ("segments", format!("{} in {}", count(statistics.segments), count_of(statistics.runs, "run"))),
+        ("files", each(statistics.file_bytes)),
+        ("ids", each(statistics.id_bytes)),
+        ("memory once open", each(statistics.resident_bytes)),
+        ("amplification", amplification),
+    ];
+    let removed = format!("{}, hidden until they are merged", count(statistics.removals));
+    let logged = format!("{} of records in {}", count(statistics.unflushed), bytes(statistics.log_bytes));
+    let more = [
+        ("removed", removed, statistics.removals),
+        ("only in logs", logged, statistics.unflushed),
+        ("id index", each(statistics.id_index_bytes), statistics.id_index_bytes),
+    ];
+    facts.extend(more.into_iter().filter(|more| more.2 > 0).map(|(name, what, _)| (name, what)));
+    report::facts(out, &facts)?;
     writeln!(out)?;
     tables(&statistics.tables).write(out)
 }

@@ -21,6 +21,15 @@ struct Report {
     files: u64,
     bytes: u64,
     damages: Vec<DamageRow>,
+    /// Logs that end with writes which a crash has cut short, and which nobody was promised.
+    torn: Vec<TornRow>,
+}
+
+#[derive(Serialize)]
+struct TornRow {
+    file: String,
+    offset: u64,
+    bytes: u64,
 }
 
 #[derive(Serialize)]
@@ -61,6 +70,7 @@ fn check(path: &Path) -> fpstore::Result<Report> {
                 files: 0,
                 bytes: 0,
                 damages: vec![damage],
+                torn: Vec::new(),
             });
         }
         Err(error) => return Err(error),
@@ -72,12 +82,18 @@ fn check(path: &Path) -> fpstore::Result<Report> {
         message: damage.message,
     });
     let damages: Vec<DamageRow> = damages.collect();
+    let torn = found.torn.into_iter().map(|log| TornRow {
+        file: log.path.display().to_string(),
+        offset: log.offset,
+        bytes: log.bytes,
+    });
     Ok(Report {
         path: path.display().to_string(),
         sound: damages.is_empty(),
         files: found.files,
         bytes: found.bytes,
         damages,
+        torn: torn.collect(),
     })
 }
 
@@ -99,6 +115,10 @@ fn people(report: &Report, quiet: bool, out: &mut dyn Write) -> std::io::Result<
     }
     if quiet {
         return Ok(());
+    }
+    for log in &report.torn {
+        let bytes = count_of(log.bytes, "byte");
+        writeln!(out, "{}: no damage: {bytes} behind byte {} were cut short by a crash", log.file, log.offset)?;
     }
     let read = format!("{} of {} checked", bytes(report.bytes), count_of(report.files, "file"));
     match report.damages.len() {

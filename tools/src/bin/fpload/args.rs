@@ -111,6 +111,10 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "KIND", help_heading = CREATION)]
     pub(crate) ids: Option<Ids>,
 
+    /// Keep an index of the ids too, some four bytes a record, so that live stores find records by their id
+    #[arg(long, help_heading = CREATION)]
+    pub(crate) id_index: bool,
+
     #[command(flatten)]
     pub(crate) texts: TextOptions,
 

@@ -51,6 +51,7 @@ pub(crate) fn parameters<F: Fingerprint>(
         .with_codec(args.codec.unwrap_or_default())
         .with_block_size(workload.block_size)
         .with_ids(ids)
+        .with_id_index(args.id_index)
         .with_hasher(hasher);
     parameters.check()?;
     Ok(parameters)
@@ -97,6 +98,7 @@ pub(crate) fn check_existing(args: &Args, parameters: &Parameters) -> anyhow::Re
         _ => None,
     };
     agree("--width", args.width, parameters.width())?;
+    agree("--id-index", args.id_index.then_some(true), parameters.id_index())?;
     agree("--plan", design, parameters.design())?;
     agree("--max-distance", args.max_distance, parameters.max_distance())?;
     agree("--codec", args.codec, parameters.codec())?;

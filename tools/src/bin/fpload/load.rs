@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use fpstore::{Filters, Fingerprint, Numbering, Options, Store};
+use fpstore::{Filters, Fingerprint, Maintenance, Numbering, Options, Store};
 use fpstore_tools::input::Found;
 use fpstore_tools::progress::Progress;
 use fpstore_tools::{memory, with_width};
@@ -76,11 +76,14 @@ fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
         return summary::dry_run(args, path, records.given(), rule.found(), &parameters);
     }
     let writing = writing(args);
-    let mut store = Store::<F>::open(path, &options(args))?;
+    let store = Store::<F>::open(path, &options(args))?;
+    warn_of_torn_logs(args, &store);
     let (deed, compacted) = match (args.inputs.is_empty(), args.remove) {
         (true, _) => (Deed::Nothing, Some(store.compact()?)),
         // What is left is one segment; where nothing was removed, compacting is all that is done.
-        (false, true) => (Deed::Removed(store.remove(records)?), args.compact.then(|| store.compact()).transpose()?),
+        (false, true) => {
+            (Deed::Removed(store.bulk_remove(records)?), args.compact.then(|| store.compact()).transpose()?)
+        }
         (false, false) if args.compact => {
             let (report, compacted) = store.bulk_load_compact(records)?;
             (Deed::Loaded(report), Some(compacted))
@@ -109,15 +112,30 @@ fn check(args: &Args, numbering: Numbering, found: Option<Found>) -> anyhow::Res
     }
 }
 
+/// Says what a crash has cut short: nobody was promised it, but it is well to know.
+#[expect(clippy::print_stderr, reason = "a warning")]
+fn warn_of_torn_logs<F: Fingerprint>(args: &Args, store: &Store<F>) {
+    for log in store.recovery().torn.iter().filter(|_| !args.common.quiet) {
+        eprintln!(
+            "fpload: {}: {} bytes behind byte {} were cut short by a crash and are left out; no acknowledged write was \
+             among them",
+            log.path.display(),
+            log.bytes,
+            log.offset
+        );
+    }
+}
+
 fn writing(args: &Args) -> Progress {
     if args.common.shows_progress() { Progress::spinner("writing") } else { Progress::hidden() }
 }
 
-/// Nobody asks here, so nothing is prepared for it.
+/// Nobody asks here, so nothing is prepared for it; and nothing goes on behind the load's back.
 pub(crate) fn options(args: &Args) -> Options {
     let documents = if args.texts.text { args.document_memory() } else { 0 };
     Options::new()
         .with_filters(Filters::Off)
+        .with_maintenance(Maintenance::Foreground)
         .with_load_memory(memory::of_load(args.memory) - documents)
         .with_temp_dir(args.tmp_dir.as_deref())
 }

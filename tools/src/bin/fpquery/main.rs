@@ -70,7 +70,7 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) ->
     let mut later = merging.is_some() && args.filter.is_none();
     let filters = if later { Filters::Off } else { wanted };
     let options = Options::new().with_read_mode(args.read.into()).with_filters(filters);
-    let mut store = Store::<F>::open_read_only(store, &options)?;
+    let store = Store::<F>::open_read_only(store, &options)?;
     queries.check_hasher(parameters.hasher())?;
     warn_of_wide_radius(args, &question, &store);
 

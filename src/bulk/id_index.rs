@@ -1,0 +1,66 @@
+//! The id index of a segment: which of its fingerprints an id stands on.
+//!
+//! It is a segment itself. In place of fingerprints it has hashes of ids, as long as tells most of them apart, and in place of
+//! ids the ranks of fingerprints in the first table of the segment that it indexes. Who looks an id up reads the ids of those
+//! fingerprints: hashes may meet.
+
+use super::batch::Batch;
+use super::entry::Entry;
+use super::external::Sorted;
+use super::workspace::Workspace;
+use crate::bits::bit_length;
+use crate::error::Result;
+use crate::fingerprint::{Fingerprint, Id};
+use crate::segment::{Segment, SegmentRecords};
+use std::marker::PhantomData;
+use std::sync::Arc;
+use xxhash_rust::xxh64::xxh64;
+
+/// Bits of a hash beyond those that number the records: of so many times as many hashes hardly two meet.
+const SPARE_BITS: u32 = 8;
+
+/// The hash of an id in the index of a segment with so many records: a number of a few bits more than theirs.
+pub(crate) fn id_hash(id: &Id, records: u64) -> u64 {
+    let hash = match id {
+        Id::Number(number) | Id::Count(number) => xxh64(&number.to_le_bytes(), 0),
+        Id::Text(text) => xxh64(text.as_bytes(), 0),
+    };
+    let bits = (bit_length(records.saturating_sub(1)) + SPARE_BITS).min(64);
+    hash >> (64 - bits)
+}
+
+/// What an id index consists of, in order.
+pub(crate) struct IdIndexEntries<F> {
+    sorted: Sorted<Entry<u64>>,
+    width: PhantomData<F>,
+}
+
+impl<F: Fingerprint> IdIndexEntries<F> {
+    /// That of a segment.
+    ///
+    /// # Errors
+    /// `Damaged` or `Io` from reading it; `Io` from temporary files.
+    pub(crate) fn of(segment: &Arc<Segment>, workspace: &Workspace) -> Result<Self> {
+        let records = segment.footer().records;
+        let mut sorter = workspace.sorter(workspace.memory_of_records());
+        let (mut last, mut rank) = (None, 0u64);
+        for record in SegmentRecords::<F>::new(Arc::clone(segment)) {
+            let record = record?;
+            let before = last.replace(record.fingerprint);
+            rank += u64::from(before.is_some() && before != last);
+            sorter.push(Entry { fingerprint: id_hash(&record.id, records), id: rank })?;
+        }
+        Ok(Self { sorted: sorter.finish()?, width: PhantomData })
+    }
+
+    /// All hashes and ranks in order, some at a time.
+    pub(crate) fn pairs(&self, workspace: &Workspace) -> impl Iterator<Item = Result<Vec<(u64, u64)>>> {
+        let pairs = |chunk: &[Entry<u64>]| chunk.iter().map(|entry| (entry.fingerprint, entry.id)).collect();
+        self.sorted.chunks(workspace.memory_of_batches()).map(move |chunk| chunk.map(|chunk| pairs(&chunk)))
+    }
+
+    /// The entries for a segment of their own.
+    pub(crate) fn batches(&self, workspace: &Workspace) -> impl Iterator<Item = Result<Batch<'_, u64>>> {
+        self.sorted.chunks(workspace.memory_of_batches()).map(|chunk| Ok(Batch::Numbers(chunk?.into())))
+    }
+}

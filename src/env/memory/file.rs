@@ -1,0 +1,119 @@
+//! The bytes of one file: as they are read, and what of them is on the device.
+//!
+//! What is not synced is kept as a list of changes, so that after a crash each of them can have reached the device or
+//! not: a length as a whole, a write by sectors, in any combination. Devices promise no more than that.
+
+use std::io;
+
+/// Bytes that reach the device together or not at all, if they begin at a multiple of their number.
+const SECTOR: usize = 512;
+
+/// A file, whatever its names.
+#[derive(Clone, Debug, Default)]
+pub(super) struct File {
+    bytes: Vec<u8>,
+    synced: Vec<u8>,
+    unsynced: Vec<Change>,
+}
+
+/// What was done to a file since it was last synced.
+#[derive(Clone, Debug)]
+enum Change {
+    Write { offset: usize, bytes: Vec<u8> },
+    Length(usize),
+}
+
+impl File {
+    /// The bytes as they are read.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Writes at a place; a file that ends before it is filled up with zeros.
+    pub(super) fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.lengthen(offset.checked_add(bytes.len() as u64).ok_or(io::ErrorKind::FileTooLarge)?)?;
+        let offset = usize::try_from(offset).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        put(&mut self.bytes, offset, bytes);
+        self.unsynced.push(Change::Write { offset, bytes: bytes.to_vec() });
+        Ok(())
+    }
+
+    /// Appends zeros until the file has this length; a longer one stays as it is.
+    pub(super) fn lengthen(&mut self, length: u64) -> io::Result<()> {
+        let length = usize::try_from(length).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let missing = length.saturating_sub(self.bytes.len());
+        if missing > 0 {
+            self.bytes.try_reserve(missing).map_err(|_| io::ErrorKind::FileTooLarge)?;
+            self.bytes.resize(length, 0);
+            self.unsynced.push(Change::Length(length));
+        }
+        Ok(())
+    }
+
+    /// Takes all bytes away.
+    pub(super) fn empty(&mut self) {
+        if !self.bytes.is_empty() {
+            self.bytes.clear();
+            self.unsynced.push(Change::Length(0));
+        }
+    }
+
+    /// Replaces all bytes; what was not synced before is forgotten, so that doing this over and over takes no memory.
+    pub(super) fn replace(&mut self, bytes: Vec<u8>) {
+        self.unsynced = vec![Change::Length(bytes.len()), Change::Write { offset: 0, bytes: bytes.clone() }];
+        self.bytes = bytes;
+    }
+
+    /// Makes everything durable.
+    pub(super) fn sync(&mut self) {
+        self.settle(&mut || true);
+    }
+
+    /// Loses what was not synced and `keep` does not keep.
+    pub(super) fn crash(&mut self, keep: &mut dyn FnMut() -> bool) {
+        self.settle(keep);
+        self.bytes.clone_from(&self.synced);
+    }
+
+    /// Brings to the device what `keep` keeps.
+    fn settle(&mut self, keep: &mut dyn FnMut() -> bool) {
+        let mut length = self.synced.len();
+        for change in self.unsynced.drain(..) {
+            match change {
+                Change::Length(new) => {
+                    if keep() {
+                        self.synced.truncate(new);
+                        length = new;
+                    }
+                }
+                // Bytes behind the end stay for now: a later length may take them in.
+                Change::Write { offset, bytes } => {
+                    let (mut at, mut rest) = (offset, bytes.as_slice());
+                    while !rest.is_empty() {
+                        let (sector, behind) = rest.split_at(rest.len().min(SECTOR - at % SECTOR));
+                        if keep() {
+                            put(&mut self.synced, at, sector);
+                        }
+                        at += sector.len();
+                        rest = behind;
+                    }
+                }
+            }
+        }
+        self.synced.resize(length, 0);
+    }
+}
+
+/// Overwrites from `offset` on, after appending as many zeros as that takes.
+fn put(target: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
+    let end = offset + bytes.len();
+    if target.len() < end {
+        target.resize(end, 0);
+    }
+    if let Some(place) = target.get_mut(offset..end) {
+        place.copy_from_slice(bytes);
+    }
+}

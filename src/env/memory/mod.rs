@@ -1,0 +1,245 @@
+//! Files in memory, for tests and for stores that need not last.
+//!
+//! What was not synced is remembered operation by operation. [`Memory::crash`] loses all of it, as a power failure does
+//! at its worst; [`Memory::crash_keeping`] loses any part of it, as power failures do. The bytes of a file last when
+//! the file was synced, its name when its directory was.
+
+mod file;
+mod handles;
+mod names;
+#[cfg(test)]
+mod tests;
+
+use super::{Env, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
+use file::File;
+use handles::{Handle, Lock, Reader, Scratch, Writer};
+use names::{Change, Names};
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A file system of its own in memory; clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct State {
+    names: Names,
+    files: BTreeMap<u64, File>,
+    /// Who has which lock, by number.
+    locked: BTreeMap<PathBuf, u64>,
+    /// How many numbers were given to files and locks so far.
+    numbers: u64,
+    /// How often the power failed: what was opened before is of no use after it.
+    crashes: u64,
+}
+
+impl State {
+    fn new_number(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
+    }
+
+    fn file(&mut self, number: u64) -> &mut File {
+        // A number that a name leads to has its file.
+        self.files.entry(number).or_default()
+    }
+
+    fn found(&self, path: &Path) -> io::Result<u64> {
+        self.names.file(path).ok_or_else(missing)
+    }
+
+    /// Makes a file or empties the one that is there.
+    fn create(&mut self, path: &Path) -> u64 {
+        if let Some(number) = self.names.file(path) {
+            self.file(number).empty();
+            return number;
+        }
+        let number = self.new_number();
+        self.files.insert(number, File::default());
+        self.names.change(Change::Link(path.to_owned(), number));
+        number
+    }
+
+    fn create_in_directory(&mut self, path: &Path) -> io::Result<u64> {
+        if self.names.has_place_for(path) { Ok(self.create(path)) } else { Err(missing()) }
+    }
+
+    fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
+        self.names.file(path).and_then(|number| self.files.get(&number)).map(|file| file.bytes().to_vec())
+    }
+
+    /// Frees the files that no name will ever lead to.
+    fn forget_lost_files(&mut self) {
+        let numbers = self.names.numbers();
+        self.files.retain(|number, _| numbers.contains(number));
+    }
+
+    fn crash(&mut self, keep: &mut dyn FnMut() -> bool) {
+        self.crashes += 1;
+        self.locked.clear();
+        self.names.crash(keep);
+        self.forget_lost_files();
+        self.files.values_mut().for_each(|file| file.crash(keep));
+    }
+}
+
+impl Memory {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A panic elsewhere leaves no state here half changed.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The bytes of a file.
+    #[must_use]
+    pub fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
+        self.state().bytes(path)
+    }
+
+    /// Replaces the bytes of a file, or makes it. What was written to it before and not synced is forgotten.
+    pub fn set_bytes(&self, path: &Path, bytes: Vec<u8>) {
+        let mut state = self.state();
+        let number = state.create(path);
+        state.file(number).replace(bytes);
+    }
+
+    /// Loses everything that was not synced, and all locks.
+    pub fn crash(&self) {
+        self.crash_keeping(|| false);
+    }
+
+    /// Loses all locks and a part of what was not synced: `keep` is asked anew for everything that reaches the device
+    /// as a whole or not at all, whether it did.
+    ///
+    /// * Each thing done to names in a directory, in the order in which it was done. A rename is one: the new name
+    ///   leads to the file and the old one is gone, or neither. It may survive where the creation of the old name did
+    ///   not. Files and directories within a directory that is lost are lost.
+    /// * For each file that is left, everything done to it in its order: each length that it got, because it was
+    ///   allocated, emptied or written beyond its end; each sector, 512 bytes aligned in the file, of each write. The
+    ///   last length that survives counts: bytes behind it are cut, and where none survived there are zeros.
+    ///
+    /// So the same answers leave the same files. What is left counts as synced. Files that were open for
+    /// writing give errors from now on.
+    pub fn crash_keeping(&self, mut keep: impl FnMut() -> bool) {
+        // `keep` may panic, or look at the files: nothing is half changed then, and nothing is locked.
+        let mut state = self.state().clone();
+        state.crash(&mut keep);
+        *self.state() = state;
+    }
+
+    /// An independent copy of everything, synced or not, so that one state can crash in many ways. Files that are open
+    /// and locks that are held stay with the original.
+    #[must_use]
+    pub fn deep_copy(&self) -> Self {
+        let state = State { locked: BTreeMap::new(), ..self.state().clone() };
+        Self { state: Arc::new(Mutex::new(state)) }
+    }
+}
+
+fn missing() -> io::Error {
+    io::ErrorKind::NotFound.into()
+}
+
+impl Env for Memory {
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        self.state().names.make_directories(path);
+        Ok(())
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        if state.names.list(path).ok_or_else(missing)?.next().is_some() {
+            return Err(io::ErrorKind::DirectoryNotEmpty.into());
+        }
+        state.names.change(Change::RemoveDirectory(path.to_owned()));
+        Ok(())
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        let state = self.state();
+        let inside = state.names.list(path).ok_or_else(missing)?;
+        Ok(inside.filter_map(|file| Some(file.file_name()?.to_string_lossy().into_owned())).collect())
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn WriteFile>> {
+        Ok(Box::new(Writer::new(Handle::create(self, path)?)))
+    }
+
+    fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
+        let bytes = self.bytes(path).ok_or_else(missing)?;
+        Ok(Box::new(Reader { bytes, stable: mode == ReadMode::Mmap }))
+    }
+
+    fn create_log(&self, path: &Path) -> io::Result<Box<dyn LogFile>> {
+        Ok(Box::new(Handle::create(self, path)?))
+    }
+
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        let number = state.found(path)?;
+        state.file(number).sync();
+        Ok(())
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        let file = state.found(from)?;
+        if !state.names.has_place_for(to) {
+            return Err(missing());
+        }
+        // Unix leaves both names if they lead to one file already.
+        if state.names.file(to) != Some(file) {
+            state.names.change(Change::Rename(from.to_owned(), to.to_owned(), file));
+        }
+        Ok(())
+    }
+
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        let file = state.found(from)?;
+        if !state.names.has_place_for(to) {
+            return Err(missing());
+        }
+        if state.names.file(to).is_some() || state.names.is_directory(to) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        state.names.change(Change::Link(to.to_owned(), file));
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        state.found(path)?;
+        state.names.change(Change::Unlink(path.to_owned()));
+        Ok(())
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        if !state.names.is_directory(path) {
+            return Err(missing());
+        }
+        state.names.sync(path);
+        state.forget_lost_files();
+        Ok(())
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>> {
+        let mut state = self.state();
+        state.create_in_directory(path)?;
+        if state.locked.contains_key(path) {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let number = state.new_number();
+        state.locked.insert(path.to_owned(), number);
+        Ok(Box::new(Lock { env: self.clone(), path: path.to_owned(), number }))
+    }
+
+    fn scratch(&self, _: &Path) -> io::Result<Box<dyn ScratchFile>> {
+        Ok(Box::new(Scratch::default()))
+    }
+}

@@ -1,0 +1,266 @@
+//! The write-ahead log: a header and one frame for each batch of writes (format-spec/wal.md).
+
+use super::fields::{Fields, seal};
+use super::manifest::MOST_NUMBER;
+use super::parameters::Parameters;
+use crate::error::{Error, Result};
+use crate::fingerprint::{Fingerprint, Id, IdKind, Mention, Record, check_text};
+
+/// First bytes of a log.
+const MAGIC: &[u8; 8] = b"fpstrwal";
+/// Frames begin at multiples of this.
+pub(crate) const ALIGNMENT: u64 = 8;
+/// Bytes of a frame before its operations.
+pub(crate) const FRAME_HEADER: usize = 24;
+/// Most bytes of a frame's operations.
+pub(crate) const MOST_BYTES: usize = 256 << 20;
+/// Longest header: parameters with the longest name of a hasher.
+pub(crate) const MOST_HEADER: usize = 2048;
+
+/// What an operation does: the byte in front of a run of operations.
+const INSERT: u8 = 1;
+const REMOVE: u8 = 2;
+
+/// What a log says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LogHeader {
+    /// Those of the store.
+    pub(crate) parameters: Parameters,
+    /// The log's number, from which its name is made.
+    pub(crate) number: u64,
+    /// The sequence number of its first frame, when it has one.
+    pub(crate) first: u64,
+}
+
+impl LogHeader {
+    /// The header's bytes, with zeros behind up to where a frame may begin.
+    pub(crate) fn write(&self) -> Vec<u8> {
+        let mut out = MAGIC.to_vec();
+        out.extend_from_slice(&super::VERSION.to_le_bytes());
+        self.parameters.write(&mut out);
+        out.extend_from_slice(&self.number.to_le_bytes());
+        out.extend_from_slice(&self.first.to_le_bytes());
+        seal(&mut out);
+        pad(&mut out);
+        out
+    }
+
+    /// Reads a header.
+    pub(crate) fn parse(fields: &mut Fields<'_>) -> Result<Self> {
+        fields.magic(MAGIC)?;
+        fields.version()?;
+        let parameters = Parameters::parse(fields)?;
+        let (number, first) = (fields.u64("log number")?, fields.u64("first sequence number")?);
+        fields.checksum()?;
+        if number == 0 || first == 0 {
+            return Err(fields.damaged("numbers of logs and sequence numbers begin at 1"));
+        }
+        if number.max(first) > MOST_NUMBER {
+            return Err(fields.damaged("a number that no store reaches"));
+        }
+        let padding = usize::try_from(fields.offset().next_multiple_of(ALIGNMENT) - fields.offset()).unwrap_or(0);
+        if fields.bytes("padding", padding, &"")?.iter().any(|&byte| byte != 0) {
+            return Err(fields.damaged("padding is not zero"));
+        }
+        Ok(Self { parameters, number, first })
+    }
+}
+
+/// What stands in front of a frame's operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FrameHeader {
+    /// Bytes of the operations.
+    pub(crate) length: u32,
+    pub(crate) checksum: u32,
+    /// Each frame has the number after that of the frame before.
+    pub(crate) sequence: u64,
+    /// Bytes of this log that were durable when the frame was written.
+    pub(crate) synced: u64,
+}
+
+impl FrameHeader {
+    /// Reads the fields.
+    pub(crate) fn parse(fields: &mut Fields<'_>) -> Result<Self> {
+        Ok(Self {
+            length: fields.u32("length")?,
+            checksum: fields.foreign_checksum("checksum")?,
+            sequence: fields.u64("sequence number")?,
+            synced: fields.u64("durable bytes")?,
+        })
+    }
+
+    /// The checksum of a frame of log `log` at `offset`: it does not hold for the same bytes in another place.
+    pub(crate) fn sum(&self, log: u64, offset: u64, operations: &[u8]) -> u32 {
+        let mut hasher = crc32fast::Hasher::new();
+        for value in [log, offset, u64::from(self.length), self.sequence, self.synced] {
+            hasher.update(&value.to_le_bytes());
+        }
+        hasher.update(operations);
+        hasher.finalize()
+    }
+
+    /// Where the next frame begins, behind one at `offset`.
+    pub(crate) fn end(&self, offset: u64) -> u64 {
+        (offset + FRAME_HEADER as u64).saturating_add(self.length.into()).next_multiple_of(ALIGNMENT)
+    }
+}
+
+/// A frame's bytes, of operations that were written by [`write_operations`], with zeros behind up to the next one.
+pub(crate) fn write_frame(log: u64, offset: u64, sequence: u64, synced: u64, operations: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(operations.len()).unwrap_or(u32::MAX);
+    let mut header = FrameHeader { length, checksum: 0, sequence, synced };
+    header.checksum = header.sum(log, offset, operations);
+    let mut out = Vec::with_capacity(FRAME_HEADER + operations.len() + ALIGNMENT as usize);
+    out.extend_from_slice(&header.length.to_le_bytes());
+    out.extend_from_slice(&header.checksum.to_le_bytes());
+    out.extend_from_slice(&sequence.to_le_bytes());
+    out.extend_from_slice(&synced.to_le_bytes());
+    out.extend_from_slice(operations);
+    pad(&mut out);
+    out
+}
+
+fn pad(out: &mut Vec<u8>) {
+    out.resize(out.len().next_multiple_of(ALIGNMENT as usize), 0);
+}
+
+/// Appends operations, those that do the same together.
+pub(crate) fn write_operations<F: Fingerprint>(operations: &[Mention<F>], out: &mut Vec<u8>) {
+    for run in operations.chunk_by(|a, b| a.removed == b.removed) {
+        out.push(if run.first().is_some_and(|first| first.removed) { REMOVE } else { INSERT });
+        out.extend_from_slice(&u32::try_from(run.len()).unwrap_or(u32::MAX).to_le_bytes());
+        for Mention { record, .. } in run {
+            record.fingerprint.write_le(out);
+            match &record.id {
+                Id::Number(number) | Id::Count(number) => out.extend_from_slice(&number.to_le_bytes()),
+                Id::Text(text) => {
+                    out.extend_from_slice(&u16::try_from(text.len()).unwrap_or(u16::MAX).to_le_bytes());
+                    out.extend_from_slice(text.as_bytes());
+                }
+            }
+        }
+    }
+}
+
+/// Reads the operations of a frame.
+pub(crate) fn parse_operations<F: Fingerprint>(fields: &mut Fields<'_>, ids: IdKind) -> Result<Vec<Mention<F>>> {
+    let mut operations = Vec::new();
+    while fields.remaining() > 0 {
+        let removed = match fields.u8("operation")? {
+            INSERT => false,
+            REMOVE => true,
+            other => return Err(fields.damaged(format!("unknown operation {other}"))),
+        };
+        let count = fields.u32("records")? as usize;
+        // No id takes less than two bytes.
+        if count == 0 || count > fields.remaining() / (F::BYTES + 2) {
+            return Err(fields.damaged(format!("{count} records do not fit {} bytes", fields.remaining())));
+        }
+        operations.reserve(count);
+        for _ in 0..count {
+            let record = parse_record(fields, ids)?;
+            operations.push(Mention { record, removed });
+        }
+    }
+    Ok(operations)
+}
+
+fn parse_record<F: Fingerprint>(fields: &mut Fields<'_>, ids: IdKind) -> Result<Record<F>> {
+    let shown = fields.peek(F::BYTES).and_then(F::from_le_bytes).unwrap_or_default();
+    let hex = (0..F::WORDS).map(|number| format!("{:016x}", shown.word(number))).collect::<String>();
+    fields.bytes("fingerprint", F::BYTES, &hex)?;
+    let id = match ids {
+        IdKind::Number => Id::Number(fields.u64("id")?),
+        IdKind::None => Id::Count(fields.u64("count")?),
+        IdKind::Text => {
+            let length = usize::from(fields.u16("length of the id")?);
+            let shown = fields.peek(length).map(String::from_utf8_lossy).unwrap_or_default();
+            let bytes = fields.bytes("id", length, &shown)?;
+            let text = std::str::from_utf8(bytes).map_err(|_| fields.damaged("an id that is no text"))?;
+            check_text(text).map_err(|error| fields.damaged(error.message()))?;
+            Id::Text(text.into())
+        }
+    };
+    if id == Id::Count(0) {
+        return Err(fields.damaged("a count of no records"));
+    }
+    Ok(Record { fingerprint: shown, id })
+}
+
+/// The error of a log that breaks off where it must not.
+pub(crate) fn damaged_log(message: &str) -> Error {
+    Error::damaged(message).with_remedy("run `fprepair` on the store: it tells what can be saved, and saves it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fingerprint::U256;
+
+    fn operations<F: Fingerprint>(ids: IdKind) -> Vec<Mention<F>> {
+        let id = |number: u64| match ids {
+            IdKind::Number => Id::Number(number),
+            IdKind::None => Id::Count(number + 1),
+            IdKind::Text => Id::Text(format!("/a/{number}").into()),
+        };
+        let fingerprint = |number: u64| F::from_words(|word| number << 32 | word as u64);
+        (0..9)
+            .map(|number| {
+                let record = Record { fingerprint: fingerprint(number), id: id(number) };
+                Mention { record, removed: number % 4 == 2 }
+            })
+            .collect()
+    }
+
+    fn round_trip<F: Fingerprint>(ids: IdKind) {
+        let operations = operations::<F>(ids);
+        let mut bytes = Vec::new();
+        write_operations(&operations, &mut bytes);
+        assert_eq!(parse_operations::<F>(&mut Fields::new(&bytes, 0), ids).unwrap(), operations);
+        let mut whole = 0;
+        for end in 1..bytes.len() {
+            // Between two runs of operations a cut leaves fewer; anywhere else nothing that could be read.
+            match parse_operations::<F>(&mut Fields::new(&bytes[..end], 0), ids) {
+                Ok(read) => {
+                    assert!(operations.starts_with(&read) && !read.is_empty());
+                    whole += 1;
+                }
+                Err(error) => assert!(error.offset().is_some()),
+            }
+        }
+        assert_eq!(whole, operations.chunk_by(|a, b| a.removed == b.removed).count() - 1);
+    }
+
+    #[test]
+    fn operations_of_every_width_and_kind() {
+        for ids in IdKind::ALL {
+            round_trip::<u64>(ids);
+            round_trip::<u128>(ids);
+            round_trip::<U256>(ids);
+        }
+        let mut bytes = Vec::new();
+        let record = Record::new(7u64, "a\tb");
+        write_operations(&[Mention { record, removed: false }], &mut bytes);
+        assert!(parse_operations::<u64>(&mut Fields::new(&bytes, 0), IdKind::Text).is_err());
+        for bytes in [&[3, 1, 0, 0, 0][..], &[1, 0, 0, 0, 0], &[1, 255, 255, 255, 255, 0, 0]] {
+            assert!(parse_operations::<u64>(&mut Fields::new(bytes, 0), IdKind::Number).is_err());
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_of_a_header_is_noticed() {
+        let parameters = Parameters::new(3).with_hasher(Some("x"));
+        let header = LogHeader { parameters, number: 4, first: 17 };
+        let bytes = header.write();
+        assert_eq!(LogHeader::parse(&mut Fields::new(&bytes, 0)).unwrap(), header);
+        assert_eq!(bytes.len() % ALIGNMENT as usize, 0);
+        for at in 0..bytes.len() {
+            assert!(LogHeader::parse(&mut Fields::new(&bytes[..at], 0)).is_err(), "cut at {at}");
+            for bit in 0..8 {
+                let mut bytes = bytes.clone();
+                bytes[at] ^= 1 << bit;
+                assert!(LogHeader::parse(&mut Fields::new(&bytes, 0)).is_err(), "byte {at} bit {bit}");
+            }
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! The memtable: the latest writes in memory, searchable within k as fast as a segment.
+//!
+//! For each table of the store's design there is a hash table of key prefixes; a query looks up every prefix within the
+//! table's radius, and compares what it meets there whole, so the guarantee of completeness is that of the segments.
+//! Each fingerprint stands in it once, with a chain of what was written about its records, newest first.
+//!
+//! **Appending only.** Nothing is ever moved or changed but for the heads of chains. So readers need no lock: who knows
+//! how many records there were at some moment ([`Memtable::visible`]) sees the state of that moment for as long as it
+//! likes, however many come behind. One thread at a time may write; which one is the caller's to see to. What it pushes
+//! is invisible until it is published, so a batch is seen whole or not at all.
+//!
+//! All memory is set aside when a memtable is made, and taken from the system as it is touched.
+
+mod buckets;
+mod ids;
+mod mentions;
+mod search;
+mod shape;
+
+pub(crate) use search::{MemtablePlan, MemtableScratch};
+pub(crate) use shape::MemtableShape;
+
+use crate::env::AtomicArray;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::{Fingerprint, Id};
+use buckets::Buckets;
+use ids::IdColumn;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// A memtable of one store.
+#[derive(Debug)]
+pub(crate) struct Memtable<F> {
+    shape: Arc<MemtableShape>,
+    capacity: u32,
+    tables: Vec<Buckets>,
+    /// Fingerprints as their words, in the order in which they came.
+    words: AtomicArray<AtomicU64>,
+    /// Of each fingerprint the newest record, counted from 1.
+    latest: AtomicArray<AtomicU32>,
+    /// Of each record its id, or its count.
+    ids: IdColumn,
+    /// Of each record a [`Link`].
+    links: AtomicArray<AtomicU64>,
+    /// Records by their ids, where the store has an id index.
+    by_id: Option<Buckets>,
+    fingerprints: AtomicU32,
+    /// Records that were pushed.
+    pushed: AtomicU32,
+    /// Records that readers may see.
+    visible: AtomicU32,
+    /// How many of the pushed ones are removals.
+    removals: AtomicU32,
+    width: PhantomData<F>,
+}
+
+/// What a record belongs to.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    /// The record that was written before it with the same fingerprint, counted from 1; 0 if there is none.
+    before: u32,
+    /// The number of its fingerprint.
+    entry: u32,
+    /// Whether it was removed by it.
+    removed: bool,
+}
+
+impl Link {
+    fn pack(self) -> u64 {
+        u64::from(self.before) << 32 | u64::from(self.entry) << 1 | u64::from(self.removed)
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+    fn unpack(word: u64) -> Self {
+        Self { before: (word >> 32) as u32, entry: word as u32 >> 1, removed: word & 1 == 1 }
+    }
+}
+
+impl<F: Fingerprint> Memtable<F> {
+    /// An empty memtable with room for the records of the shape, or for `least` if those are more.
+    ///
+    /// # Errors
+    /// `Io` if there is not so much memory.
+    pub(crate) fn new(shape: &Arc<MemtableShape>, least: usize) -> Result<Self> {
+        let capacity = shape.capacity.max(least).min(shape::MOST_RECORDS);
+        let make = || {
+            let buckets = || Buckets::new(capacity);
+            Some(Self {
+                shape: Arc::clone(shape),
+                capacity: u32::try_from(capacity).ok()?,
+                tables: shape.tables.iter().map(|_| buckets()).collect::<Option<_>>()?,
+                words: AtomicArray::new(capacity.checked_mul(F::WORDS)?)?,
+                latest: AtomicArray::new(capacity)?,
+                ids: IdColumn::new(shape.ids, capacity)?,
+                links: AtomicArray::new(capacity)?,
+                by_id: if shape.id_index { Some(buckets()?) } else { None },
+                fingerprints: AtomicU32::new(0),
+                pushed: AtomicU32::new(0),
+                visible: AtomicU32::new(0),
+                removals: AtomicU32::new(0),
+                width: PhantomData,
+            })
+        };
+        make().ok_or_else(|| {
+            Error::new(ErrorKind::Io, format!("there is no memory for a memtable of {capacity} records"))
+                .with_remedy("open the store with a smaller memtable")
+        })
+    }
+
+    /// Whether so many more records, with so many bytes of text in their ids, still fit.
+    pub(crate) fn has_room(&self, records: usize, text_bytes: usize) -> bool {
+        let pushed = self.pushed.load(Ordering::Relaxed) as usize;
+        pushed.saturating_add(records) <= self.capacity as usize
+            && (pushed == 0 || self.ids.text_bytes().saturating_add(text_bytes) <= self.shape.text_bytes)
+    }
+
+    /// Number of records that readers may see.
+    #[inline]
+    pub(crate) fn visible(&self) -> u32 {
+        self.visible.load(Ordering::Acquire)
+    }
+
+    /// Whether anything was pushed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pushed.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether any record may have been removed by it.
+    #[inline]
+    pub(crate) fn has_removals(&self) -> bool {
+        self.removals.load(Ordering::Relaxed) > 0
+    }
+
+    /// Number of distinct fingerprints.
+    #[inline]
+    pub(crate) fn fingerprints(&self) -> u32 {
+        self.fingerprints.load(Ordering::Acquire)
+    }
+
+    /// Bytes of memory that are in use, about.
+    pub(crate) fn used_bytes(&self) -> u64 {
+        u64::from(self.pushed.load(Ordering::Relaxed)) * self.shape.record_bytes as u64 + self.ids.text_bytes() as u64
+    }
+
+    /// Appends what was written about a record: that it is there, or that it is not any more. Of counts, how many more
+    /// records its fingerprint has, or less. To be called by one thread at a time; readers see it when it is published.
+    ///
+    /// # Errors
+    /// `InvalidInput` if there is no room; [`Memtable::has_room`] tells before.
+    pub(crate) fn push(&self, fingerprint: F, id: &Id, removed: bool) -> Result<()> {
+        let record = self.pushed.load(Ordering::Relaxed);
+        if record >= self.capacity {
+            return Err(Error::invalid("more records than a memtable has room for"));
+        }
+        let found = self.find(fingerprint);
+        let entry = found.unwrap_or_else(|| self.fingerprints.load(Ordering::Relaxed));
+        self.ids.set(record, id);
+        let before = if found.is_some() { load(&self.latest, entry) } else { 0 };
+        let link = Link { before, entry, removed };
+        if let Some(slot) = self.links.as_slice().get(record as usize) {
+            slot.store(link.pack(), Ordering::Relaxed);
+        }
+        if let (Some(by_id), Some(slot)) = (&self.by_id, ids::slot_key(id)) {
+            by_id.enter(slot, record);
+        }
+        self.removals.fetch_add(u32::from(removed), Ordering::Relaxed);
+        // Whoever finds the record by its fingerprint finds everything that was stored above.
+        if let Some(latest) = self.latest.as_slice().get(entry as usize) {
+            latest.store(record + 1, Ordering::Release);
+        }
+        if found.is_none() {
+            let words = self.words.as_slice().iter().skip(entry as usize * F::WORDS).take(F::WORDS);
+            words.enumerate().for_each(|(number, word)| word.store(fingerprint.word(number), Ordering::Relaxed));
+            for (buckets, table) in self.tables.iter().zip(&self.shape.tables) {
+                buckets.enter(table.bucket_key(table.permutation.head(fingerprint)), entry);
+            }
+            self.fingerprints.store(entry + 1, Ordering::Release);
+        }
+        self.pushed.store(record + 1, Ordering::Release);
+        Ok(())
+    }
+
+    /// Lets readers see everything that was pushed.
+    pub(crate) fn publish(&self) {
+        self.visible.store(self.pushed.load(Ordering::Relaxed), Ordering::Release);
+    }
+
+    /// The fingerprint with this number.
+    #[inline]
+    pub(crate) fn fingerprint(&self, entry: u32) -> F {
+        let words = self.words.as_slice();
+        let first = entry as usize * F::WORDS;
+        F::from_words(|number| words.get(first + number).map_or(0, |word| word.load(Ordering::Relaxed)))
+    }
+
+    /// The number of a fingerprint, if it is there; some of its records may be.
+    pub(crate) fn find(&self, fingerprint: F) -> Option<u32> {
+        let (buckets, table) = self.tables.first().zip(self.shape.tables.first())?;
+        let key = table.bucket_key(table.permutation.head(fingerprint));
+        buckets.chain(key).find(|&entry| self.fingerprint(entry) == fingerprint)
+    }
+
+    /// The fingerprints that were written with an id within the first `visible` records, some of them perhaps several times
+    /// and some perhaps removed again. Only where the store has an id index.
+    pub(crate) fn entries_of_id<'a>(&'a self, id: &'a Id, visible: u32) -> impl Iterator<Item = u32> + 'a {
+        let chain = self.by_id.as_ref().zip(ids::slot_key(id)).map(|(by_id, key)| by_id.chain(key));
+        let records =
+            chain.into_iter().flatten().filter(move |&record| record < visible && self.ids.get(record) == *id);
+        records.map(|record| self.link(record).entry)
+    }
+
+    /// Whether any record between two moments has a fingerprint within distance `k`, and was not a removal.
+    pub(crate) fn any_near_between(&self, from: u32, to: u32, fingerprint: F, k: u32) -> bool {
+        let near = |link: Link| !link.removed && self.fingerprint(link.entry).distance(fingerprint) <= k;
+        (from..to).any(|record| near(self.link(record)))
+    }
+
+    #[inline]
+    fn link(&self, record: u32) -> Link {
+        let word = self.links.as_slice().get(record as usize).map_or(0, |link| link.load(Ordering::Relaxed));
+        Link::unpack(word)
+    }
+
+    /// The newest record of a fingerprint at a moment, counted from 1; 0 if there was none yet.
+    #[inline]
+    fn newest(&self, entry: u32, visible: u32) -> u32 {
+        let mut record = load(&self.latest, entry);
+        while record > visible {
+            record = self.link(record - 1).before;
+        }
+        record
+    }
+
+    /// Whether a fingerprint was there at a moment.
+    #[inline]
+    fn is_visible(&self, entry: u32, visible: u32) -> bool {
+        self.newest(entry, visible) > 0
+    }
+}
+
+#[inline]
+fn load(array: &AtomicArray<AtomicU32>, at: u32) -> u32 {
+    array.as_slice().get(at as usize).map_or(0, |number| number.load(Ordering::Acquire))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! Searching a memtable, in stages as a segment is: what is fetched from memory is fetched together.
+
+use super::{Memtable, MemtableShape};
+use crate::codec::prefetch;
+use crate::fingerprint::Fingerprint;
+use crate::plan::masks::masks;
+use crate::plan::probing;
+use crate::search::Work;
+use std::ops::ControlFlow;
+
+/// Prefixes that are on the way together.
+const TOGETHER: usize = 128;
+/// Fingerprints that are compared one after another in the time that one prefix takes.
+const COMPARED: usize = 8;
+/// More prefixes than this are never tried: a memtable is compared whole in less time.
+const MOST_MASKS: f64 = 100_000.0;
+
+/// How memtables are searched at one distance.
+#[derive(Clone, Debug)]
+pub(crate) struct MemtablePlan {
+    /// Tables, and the masks by which their prefixes may differ; none where comparing all is faster in any case.
+    probes: Option<Vec<(usize, Vec<u64>)>>,
+    masks: usize,
+}
+
+/// Buffers that searching uses again.
+#[derive(Debug, Default)]
+pub(crate) struct MemtableScratch {
+    slots: Vec<usize>,
+    met: Vec<u32>,
+}
+
+impl MemtablePlan {
+    /// Compares with every fingerprint.
+    pub(crate) fn scan() -> Self {
+        Self { probes: None, masks: 0 }
+    }
+
+    /// The plan that is complete at distance `k`.
+    pub(crate) fn new(shape: &MemtableShape, k: u32) -> Self {
+        let radii = shape.radii.get(k as usize).cloned().unwrap_or_default();
+        let wanted = || {
+            let tables = shape.tables.iter().enumerate().zip(&radii);
+            tables.filter_map(|((number, table), radius)| Some((number, table.prefix, (*radius)?)))
+        };
+        let count: f64 = wanted().map(|(_, prefix, radius)| probing::masks(prefix, radius)).sum();
+        if count > MOST_MASKS {
+            return Self::scan();
+        }
+        let probes: Vec<_> = wanted().map(|(number, prefix, radius)| (number, masks(prefix, radius))).collect();
+        Self { masks: probes.iter().map(|(_, masks)| masks.len()).sum(), probes: Some(probes) }
+    }
+}
+
+impl<F: Fingerprint> Memtable<F> {
+    /// Calls `visit` with the number of each fingerprint within distance `k` of which something was written among the first
+    /// `visible` records, once or more, until it breaks.
+    pub(crate) fn search<B>(
+        &self,
+        visible: u32,
+        (query, k): (F, u32),
+        plan: &MemtablePlan,
+        scratch: &mut MemtableScratch,
+        work: &mut Work,
+        mut visit: impl FnMut(u32, F) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let mut compare = |entry: u32| {
+            let fingerprint = self.fingerprint(entry);
+            if fingerprint.distance(query) <= k && self.is_visible(entry, visible) {
+                return visit(entry, fingerprint);
+            }
+            ControlFlow::Continue(())
+        };
+        let count = self.fingerprints();
+        let probes = plan.probes.as_ref().filter(|_| count as usize > plan.masks * COMPARED);
+        let Some(probes) = probes else {
+            work.candidates += u64::from(count);
+            return (0..count).try_for_each(compare);
+        };
+        for (number, masks) in probes {
+            let Some((buckets, table)) = self.tables.get(*number).zip(self.shape.tables.get(*number)) else { continue };
+            let key = table.permutation.head(query);
+            for masks in masks.chunks(TOGETHER) {
+                work.probes += masks.len() as u64;
+                let MemtableScratch { slots, met } = &mut *scratch;
+                slots.clear();
+                slots.extend(masks.iter().map(|mask| buckets.slot(table.bucket_key(key ^ mask))));
+                slots.iter().for_each(|&slot| buckets.prefetch(slot));
+                met.clear();
+                met.extend(slots.iter().filter_map(|&slot| buckets.newest(slot)));
+                // All chains one step at a time.
+                while !met.is_empty() {
+                    for &entry in &*met {
+                        prefetch(self.words.as_slice(), entry as usize * F::WORDS);
+                        buckets.prefetch_older(entry);
+                    }
+                    work.candidates += met.len() as u64;
+                    for &entry in &*met {
+                        compare(entry)?;
+                    }
+                    met.iter_mut().for_each(|entry| *entry = buckets.older(*entry).unwrap_or(u32::MAX));
+                    met.retain(|&entry| entry != u32::MAX);
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}

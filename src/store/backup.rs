@@ -1,0 +1,227 @@
+//! A copy of a store, while it is written to.
+
+use super::common::take_lock;
+use super::core::lock;
+use super::directory::{CREATING, create_durably, remove_leftovers, room_for_store, undo_creation};
+use super::run::{of_id_index, of_removals};
+use super::verify::{VerifyReport, verify};
+use super::view::State;
+use super::{Store, segments::bytes_of};
+use crate::bulk::{self, Batch, Building, Built, Expected, IdIndexEntries, Workspace, batches};
+use crate::env::TempFile;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::{Fingerprint, Mention};
+use crate::format::Parameters;
+use crate::format::footer::Span;
+use crate::format::manifest::{ManifestData, RunEntry, SegmentEntry};
+use crate::manifest;
+use crate::merge::Merge;
+use crate::options::Options;
+use crate::segment::Segment;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Bytes that are copied at once.
+const PIECE: u64 = 1 << 20;
+
+/// How a backup gets the segments, which never change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BackupMode {
+    /// As further names of the same files, where the file system can: in no time, and without taking room. What the media do
+    /// to such a file they do to both stores.
+    #[default]
+    Link,
+    /// As files of their own.
+    Copy,
+}
+
+/// What a backup has made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BackupReport {
+    /// Records in it, as [`crate::Statistics::records`] counts them.
+    pub records: u64,
+    /// Files that are further names of the store's.
+    pub linked: u64,
+    /// Bytes that were written.
+    pub copied_bytes: u64,
+    /// What checking every byte of the copy has looked at.
+    pub files: u64,
+}
+
+impl<F: Fingerprint> Store<F> {
+    /// Makes a copy of the store as it is now, at a path where there is none, and checks every byte of it. Writes and queries go
+    /// on meanwhile.
+    ///
+    /// ```
+    /// use fpstore::{BackupMode, Durability, Options, Parameters, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let (path, copy) = (directory.path().join("store"), directory.path().join("copy"));
+    /// let store = Store::<u64>::create(&path, &Parameters::new(3), &Options::new())?;
+    /// store.insert(0x832f_e9f6_aa2f_461a, 1, Durability::Buffered)?;
+    /// store.backup(&copy, BackupMode::Link)?;
+    /// store.remove_fingerprint(0x832f_e9f6_aa2f_461a, Durability::Buffered)?;
+    /// assert_eq!(Store::<u64>::open(&copy, &Options::new())?.records().count(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `AlreadyExists` if there is something at the path; `Damaged` if the copy does not hold together, because the store does
+    /// not; `Io`. No store is left at the path then.
+    pub fn backup(&self, path: impl AsRef<Path>, mode: BackupMode) -> Result<BackupReport> {
+        let path = path.as_ref();
+        let (state, manifest) = self.frozen();
+        let options = &self.core.common.options;
+        let env = &*options.env;
+        let room = room_for_store(env, path)?;
+        create_durably(env, path)?;
+        let held = take_lock(env, path)?;
+        // Somebody may have been faster.
+        room_for_store(env, path)?;
+        let copied = Copying { path, options, mode, manifest, report: BackupReport::default() }.run(&state);
+        let undone = copied.inspect_err(|_| {
+            // Without it there is no store, and the mark explains the rest.
+            let _ = env.remove(&path.join(manifest::NAME));
+            let _ = env.sync_dir(path);
+            undo_creation(env, path, &ManifestData::new(self.parameters().clone()), &room);
+        });
+        drop(held);
+        undone
+    }
+
+    /// The state of now, and the manifest of a store that holds just that, without segments so far.
+    fn frozen(&self) -> (State<F>, ManifestData) {
+        let core = &self.core;
+        let following = lock(&self.following);
+        let writer = lock(&core.writer);
+        let tree = core.tree();
+        let state = core.state();
+        let mut manifest = tree.manifest.clone();
+        if let Some(writer) = &*writer {
+            manifest.flushed = writer.next_sequence - 1;
+            (manifest.numbering, manifest.next_id) = (writer.numbering, writer.next_id);
+        } else if let Some(following) = &*following {
+            (manifest.flushed, manifest.next_id) = following.reached();
+        }
+        manifest.first_log = 1;
+        manifest.runs.clear();
+        (state, manifest)
+    }
+}
+
+/// A backup that is being made.
+struct Copying<'a> {
+    path: &'a Path,
+    options: &'a Options,
+    mode: BackupMode,
+    manifest: ManifestData,
+    report: BackupReport,
+}
+
+impl Copying<'_> {
+    fn run<F: Fingerprint>(mut self, state: &State<F>) -> Result<BackupReport> {
+        let (env, path) = (Arc::clone(&self.options.env), self.path);
+        let mark = path.join(CREATING);
+        let fail = |error| Error::io("cannot create", &mark, error);
+        env.create(&mark).map_err(fail)?.sync().map_err(fail)?;
+        env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
+        remove_leftovers(&*env, path, &self.manifest, Some(CREATING))?;
+        for run in &state.view.runs {
+            for segment in run.segments() {
+                self.take(segment)?;
+            }
+            self.manifest.runs.push(run.entry);
+        }
+        self.take_memtables(state)?;
+        env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
+        manifest::replace(&env, path, &self.manifest)?;
+        let checked = verify(path, self.options)?;
+        if let Some(damage) = checked.damages.first() {
+            return Err(Error::new(ErrorKind::Damaged, format!("the copy does not hold together: {damage}"))
+                .at_path(path)
+                .with_remedy("run `fpdump verify` on the store; `fprepair` may be able to save it"));
+        }
+        let _ = env.remove(&mark);
+        let VerifyReport { files, .. } = checked;
+        let count = |entry: &Option<SegmentEntry>| entry.map_or(0, |entry| entry.records);
+        let (more, less) = self.manifest.runs.iter().fold((0u64, 0u64), |(more, less), run| {
+            (more.saturating_add(count(&run.records)), less.saturating_add(count(&run.removals)))
+        });
+        Ok(BackupReport { records: more.saturating_sub(less), files, ..self.report })
+    }
+
+    /// A segment under the same name.
+    fn take(&mut self, segment: &Segment) -> Result<()> {
+        let Some(name) = segment.path().file_name() else { return Ok(()) };
+        let target = self.path.join(name);
+        if self.mode == BackupMode::Link && self.options.env.hard_link(segment.path(), &target).is_ok() {
+            self.report.linked += 1;
+            return Ok(());
+        }
+        let mut file = TempFile::create(&self.options.env, self.path, &name.to_string_lossy())?;
+        let (mut offset, mut buffer) = (0, Vec::new());
+        while offset < segment.file().length() {
+            let length = PIECE.min(segment.file().length() - offset);
+            file.write(segment.file().read(Span { offset, length }, &mut buffer)?)?;
+            offset += length;
+        }
+        self.report.copied_bytes += offset;
+        file.commit().map(|_| ())
+    }
+
+    /// What is in no segment of the store becomes one run more.
+    fn take_memtables<F: Fingerprint>(&mut self, state: &State<F>) -> Result<()> {
+        let last = state.view.runs.last().map_or(0, |run| run.entry.last);
+        if self.manifest.flushed <= last {
+            self.manifest.flushed = last;
+            return Ok(());
+        }
+        let mut merge = Merge::default();
+        state.memtables().rev().for_each(|(memtable, visible)| merge.add_mentions(memtable.mentions(visible)));
+        let mentions: Vec<Mention<F>> = merge.map(|word| word.map(|word| word.mention)).collect::<Result<_>>()?;
+        let workspace = Workspace::new(self.path, self.options);
+        let those = |removed: bool| {
+            let records = mentions.iter().filter(move |mention| mention.removed == removed);
+            batches(records.map(|mention| Ok(mention.record.clone())), workspace.memory_of_batches())
+        };
+        let parameters = self.manifest.parameters.clone();
+        let removals = self.make(&of_removals(&parameters), &workspace, those(true))?.map(|built| built.entry);
+        let records = self.make(&parameters, &workspace, those(false))?;
+        let mut id_index = None;
+        if let (true, Some(records)) = (parameters.id_index(), &records) {
+            let env = &*self.options.env;
+            let segment = Arc::new(Segment::open(env, &records.path, self.options.read_mode)?);
+            let entries = IdIndexEntries::<F>::of(&segment, &workspace)?;
+            id_index = self.make(&of_id_index(&parameters), &workspace, entries.batches(&workspace))?;
+        }
+        let (records, id_index) = (records.map(|built| built.entry), id_index.map(|built| built.entry));
+        let run = RunEntry { first: last + 1, last: self.manifest.flushed, removals, records, id_index };
+        if removals.is_some() || records.is_some() {
+            self.report.copied_bytes += bytes_of(&run);
+            self.manifest.runs.push(run);
+        }
+        Ok(())
+    }
+
+    fn make<'b, G: Fingerprint>(
+        &mut self,
+        parameters: &Parameters,
+        workspace: &Workspace,
+        batches: impl Iterator<Item = Result<Batch<'b, G>>>,
+    ) -> Result<Option<Built>> {
+        let number = self.manifest.next_segment;
+        self.manifest.next_segment += 1;
+        let building = Building {
+            env: &self.options.env,
+            directory: self.path,
+            number: Some(number),
+            parameters,
+            workspace,
+            expected: Expected::default(),
+            others: None,
+            pace: None,
+        };
+        bulk::write_segment(building, batches)
+    }
+}

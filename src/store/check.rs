@@ -1,0 +1,87 @@
+//! The crawler's operation: is there something near already? If not, this is it.
+
+use super::core::Core;
+use super::view::State;
+use super::write_batch::{Write, WriteBatch};
+use crate::error::Result;
+use crate::fingerprint::{Fingerprint, Id, Match};
+use crate::wal::Durability;
+use std::sync::Arc;
+
+/// What [`crate::Store::insert_if_new`] has found or done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Check<F: Fingerprint = u64> {
+    /// Whether the record was inserted: nothing was near, but perhaps records with its own id.
+    pub inserted: bool,
+    /// The records within the distance that have other ids, in the order of [`crate::Store::query`]. Where there are no ids,
+    /// all.
+    pub duplicates: Vec<Match<F>>,
+    /// The records within the distance that have the same id: earlier states of the same document.
+    pub own: Vec<Match<F>>,
+}
+
+impl<F: Fingerprint> Core<F> {
+    /// Inserts a record unless there is one near it.
+    ///
+    /// The search goes on without the lock of writers. What was written meanwhile is at the end of the memtables, and is
+    /// compared one by one under the lock; so nothing can come in between, and writers wait for each other for a moment only.
+    pub(super) fn insert_if_new(
+        &self,
+        fingerprint: F,
+        id: Option<Id>,
+        k: u32,
+        durability: Durability,
+    ) -> Result<Check<F>> {
+        self.check_id(id.as_ref(), false)?;
+        loop {
+            let (found, state) = self.ask(|searcher| {
+                let asking = searcher.now();
+                let found = asking.query(fingerprint, k);
+                found.map(|found| (found, asking.state.clone()))
+            })?;
+            let (own, duplicates): (Vec<_>, Vec<_>) = found.into_iter().partition(|one| Some(&one.id) == id.as_ref());
+            if !duplicates.is_empty() {
+                // What was found may have been written a moment ago.
+                self.promise_all(durability)?;
+                return Ok(Check { inserted: false, duplicates, own });
+            }
+            if own.first().is_some_and(|first| first.distance == 0) && id.is_some() {
+                // The very record: there is nothing to insert.
+                self.promise_all(durability)?;
+                return Ok(Check { inserted: false, duplicates, own });
+            }
+            let mut writing = self.writer()?;
+            if self.is_near_what_came_after(&state, fingerprint, k) {
+                continue;
+            }
+            let batch = WriteBatch { writes: vec![Write::Insert(fingerprint, id)] };
+            let (_, promise) = self.write_with(&mut writing, &batch)?;
+            drop(writing);
+            promise.map_or(Ok(()), |promise| self.keep(&promise, durability))?;
+            return Ok(Check { inserted: true, duplicates, own });
+        }
+    }
+
+    /// Whether anything within the distance may have been written after a state, or if nobody can say. The caller is the writer.
+    fn is_near_what_came_after(&self, state: &State<F>, fingerprint: F, k: u32) -> bool {
+        let now = self.state();
+        let last_run = |state: &State<F>| state.view.runs.last().map(|run| run.entry.last);
+        if last_run(&now) != last_run(state) {
+            // Memtables went to segments meanwhile, or something was loaded.
+            return true;
+        }
+        // So all memtables are there that were; from where on is there more?
+        let before = state.view.memtables.last();
+        let mut known = before.is_none();
+        for (memtable, visible) in now.memtables() {
+            let is_last = before.is_some_and(|before| Arc::ptr_eq(memtable, before));
+            let from = if is_last { state.visible() } else { 0 };
+            known |= is_last;
+            if known && memtable.any_near_between(from, visible, fingerprint, k) {
+                return true;
+            }
+        }
+        !known
+    }
+}

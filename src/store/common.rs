@@ -1,0 +1,73 @@
+//! What does not change while a store is open.
+
+use crate::env::Env;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::Fingerprint;
+use crate::format::Parameters;
+use crate::memtable::MemtableShape;
+use crate::options::Options;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Name of the file that the writing process locks.
+pub(super) const LOCK: &str = "LOCK";
+
+/// Where a store is, what was fixed when it was created, and how it was opened.
+#[derive(Debug)]
+pub(super) struct Common {
+    pub(super) path: PathBuf,
+    pub(super) options: Options,
+    pub(super) parameters: Parameters,
+    pub(super) shape: Arc<MemtableShape>,
+}
+
+impl Common {
+    pub(super) fn new<F: Fingerprint>(path: &Path, options: &Options, parameters: &Parameters) -> Result<Arc<Self>> {
+        check_width::<F>(parameters, path)?;
+        let shape = Arc::new(MemtableShape::new(parameters, options.memtable_memory)?);
+        let (path, options, parameters) = (path.to_owned(), options.clone(), parameters.clone());
+        Ok(Arc::new(Self { path, options, parameters, shape }))
+    }
+
+    /// Refuses to look for ids where there is no index of them.
+    pub(super) fn check_id_index(&self) -> Result<()> {
+        if self.parameters.id_index() {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Unsupported, "the store has no id index")
+            .at_path(&self.path)
+            .with_remedy("create it with one: `fpload --create --id-index`"))
+    }
+
+    pub(super) fn env(&self) -> &Arc<dyn Env> {
+        &self.options.env
+    }
+}
+
+/// The lock of a store's directory, as long as it is kept.
+pub(super) type Lock = Box<dyn std::any::Any + Send + Sync>;
+
+/// Takes the lock of a store's directory.
+pub(super) fn take_lock(env: &dyn Env, store: &Path) -> Result<Lock> {
+    let path = store.join(LOCK);
+    env.lock(&path).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => {
+            let holder = error.to_string();
+            let holder = if holder.starts_with("process ") { holder } else { "another process".to_owned() };
+            Error::new(ErrorKind::Locked, format!("{holder} has the store open for writing"))
+                .at_path(store)
+                .with_remedy("wait until it is done; reading is possible meanwhile")
+        }
+        _ => Error::io("cannot lock", &path, error),
+    })
+}
+
+/// Refuses fingerprints of another width than the store's.
+pub(crate) fn check_width<F: Fingerprint>(parameters: &Parameters, path: &Path) -> Result<()> {
+    if parameters.width() == F::WIDTH {
+        return Ok(());
+    }
+    let message = format!("the store is of {}-bit fingerprints, not of {}-bit ones", parameters.width(), F::WIDTH);
+    Err(Error::invalid(message).at_path(path).with_remedy("open it with the type of its width"))
+}

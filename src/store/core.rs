@@ -1,0 +1,201 @@
+//! What the handles and the threads of one open store share.
+
+use super::apart::Apart;
+use super::common::Common;
+use super::filters::FilterMaker;
+use super::query::{Asking, Searcher};
+use super::tree::Tree;
+use super::view::{Latest, State, View};
+use super::writer::Writer;
+use crate::bulk::Pace;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::Fingerprint;
+use crate::options::Filters;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// So many times as long as it works, merging segments in the background rests.
+const COMPACTION_RESTS: u32 = 1;
+
+/// The state of an open store.
+///
+/// Whoever takes several of the locks takes them in this order: `counting`, `writer`, `flushing`,
+/// `compacting`, `tree`.
+#[derive(Debug)]
+pub(super) struct Core<F: Fingerprint> {
+    pub(super) common: Arc<Common>,
+    pub(super) latest: Latest<F>,
+    /// Who writes. `None`, for ever, in a store that is open for reading only.
+    pub(super) writer: Mutex<Option<Writer>>,
+    /// Held, where there are no ids, by who removes.
+    pub(super) counting: Mutex<()>,
+    /// Held by who moves memtables to segments.
+    pub(super) flushing: Mutex<()>,
+    /// Held by who merges segments.
+    pub(super) compacting: Mutex<()>,
+    pub(super) tree: Mutex<Tree<F>>,
+    /// What the tree has changed, for who waits for it.
+    pub(super) changed: Condvar,
+    /// The number of the next segment, whoever makes it.
+    next_segment: AtomicU64,
+    /// Why nothing may be written any more.
+    poison: OnceLock<String>,
+    filters: FilterMaker,
+    /// That of merging in the background.
+    pub(super) pace: Pace,
+    /// Buffers for those who have no searcher of their own.
+    idle: Mutex<Vec<Asking<F>>>,
+    /// Threads for work under a lock.
+    pub(super) apart: Apart,
+}
+
+impl<F: Fingerprint> Core<F> {
+    pub(super) fn new(common: Arc<Common>, tree: Tree<F>, writer: Option<Writer>) -> Self {
+        let view = tree.view();
+        let filters = FilterMaker::default();
+        filters.want(&view.segments, &common.options, common.options.filters);
+        Self {
+            common,
+            latest: Latest::new(view),
+            writer: Mutex::new(writer),
+            counting: Mutex::new(()),
+            flushing: Mutex::new(()),
+            compacting: Mutex::new(()),
+            next_segment: AtomicU64::new(tree.manifest.next_segment),
+            tree: Mutex::new(tree),
+            changed: Condvar::new(),
+            poison: OnceLock::new(),
+            filters,
+            pace: Pace::new(COMPACTION_RESTS),
+            idle: Mutex::default(),
+            apart: Apart::default(),
+        }
+    }
+
+    /// The tree, for a short while.
+    pub(super) fn tree(&self) -> MutexGuard<'_, Tree<F>> {
+        lock(&self.tree)
+    }
+
+    /// Lets readers see what the tree is now.
+    pub(super) fn publish(&self, tree: &Tree<F>) {
+        let before = self.latest.view();
+        let view = tree.view();
+        let same = before.segments.len() == view.segments.len()
+            && before.segments.iter().zip(&view.segments).all(|(a, b)| Arc::ptr_eq(a, b));
+        let segments = view.segments.clone();
+        self.latest.publish(view);
+        self.changed.notify_all();
+        if !same {
+            // Nobody waits for those of segments that come later.
+            let when = match self.common.options.filters {
+                Filters::AtOpen => Filters::Background,
+                when => when,
+            };
+            self.filters.want(&segments, &self.common.options, when);
+        }
+    }
+
+    /// Begins with filters as these options want them.
+    pub(super) fn make_filters(&self, when: Filters) {
+        self.filters.want(&self.latest.view().segments, &self.common.options, when);
+    }
+
+    /// Returns when the filters that are being made are there.
+    pub(super) fn wait_for_filters(&self) {
+        self.filters.wait();
+    }
+
+    /// The number of the next segment.
+    pub(super) fn next_segment(&self) -> u64 {
+        self.next_segment.load(Ordering::Relaxed)
+    }
+
+    /// A number for a segment.
+    pub(super) fn take_segment_number(&self) -> u64 {
+        self.next_segment.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The view of now.
+    pub(super) fn view(&self) -> Arc<View<F>> {
+        self.latest.view()
+    }
+
+    /// The state of now.
+    pub(super) fn state(&self) -> State<F> {
+        self.latest.state()
+    }
+
+    /// Has `ask` ask the state of now, with buffers that were used before where there are some.
+    pub(super) fn ask<R>(&self, ask: impl FnOnce(&mut Searcher<'_, F>) -> R) -> R {
+        let idle = lock(&self.idle).pop();
+        let mut searcher = match idle {
+            Some(asking) => Searcher::with(asking, &self.latest),
+            None => Searcher::following(&self.common, &self.latest),
+        };
+        let answer = ask(&mut searcher);
+        let asking = searcher.into_asking();
+        // What is not asked any more must not be kept open.
+        if asking.is_of(&self.latest) {
+            lock(&self.idle).push(asking);
+        }
+        answer
+    }
+
+    /// Lets go of states that are not the latest, which buffers for later still have.
+    pub(super) fn forget(&self) {
+        lock(&self.idle).clear();
+    }
+
+    /// Has nothing be written any more, because of an error after which nobody knows what the files hold.
+    pub(super) fn poison(&self, error: &Error) {
+        let _ = self.poison.set(error.to_string());
+        self.changed.notify_all();
+    }
+
+    /// As long as nothing has gone wrong.
+    pub(super) fn check_poison(&self) -> Result<()> {
+        match self.poison.get() {
+            None => Ok(()),
+            Some(cause) => Err(Error::new(ErrorKind::Poisoned, format!("an earlier write failed ({cause})"))
+                .at_path(&self.common.path)
+                .with_remedy("close the store and open it again; what was acknowledged is there")),
+        }
+    }
+
+    /// Whoever writes, if the store is open for writing and nothing has gone wrong.
+    pub(super) fn writer(&self) -> Result<Writing<'_>> {
+        let writer = lock(&self.writer);
+        if writer.is_none() {
+            return Err(Error::new(ErrorKind::ReadOnly, "the store is open for reading only")
+                .at_path(&self.common.path)
+                .with_remedy("open it with Store::open"));
+        }
+        self.check_poison()?;
+        Ok(Writing(writer))
+    }
+
+    /// Stops all that goes on in the background.
+    pub(super) fn stop(&self) {
+        self.pace.stop();
+        let mut tree = self.tree();
+        tree.closing = true;
+        drop(tree);
+        self.changed.notify_all();
+    }
+}
+
+/// The writer, which is there.
+pub(super) struct Writing<'a>(MutexGuard<'a, Option<Writer>>);
+
+impl Writing<'_> {
+    /// The writer.
+    pub(super) fn get(&mut self) -> &mut Writer {
+        self.0.get_or_insert_with(Writer::default)
+    }
+}
+
+/// A lock whose holder may have panicked: nothing that these protect is left half changed.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,69 @@
+//! Moving full memtables to segments.
+
+use super::core::{Core, lock};
+use super::segments::Making;
+use super::tree::Sealed;
+use crate::bulk::{Workspace, batches};
+use crate::error::Result;
+use crate::fingerprint::{Fingerprint, Mention};
+use std::sync::Arc;
+
+/// Bytes of memory that a flush, and merging in the background, takes beside what it moves.
+pub(super) const MEMORY: u64 = 64 << 20;
+
+impl<F: Fingerprint> Core<F> {
+    /// Makes a run of every memtable that waits for it, oldest first.
+    ///
+    /// # Errors
+    /// `Io`: what was written is still in the logs, and in memory.
+    pub(super) fn flush_sealed(&self) -> Result<()> {
+        self.apart.run(|| self.flush_all())
+    }
+
+    fn flush_all(&self) -> Result<()> {
+        let _flushing = lock(&self.flushing);
+        loop {
+            let tree = self.tree();
+            let Some(sealed) = tree.sealed.front().cloned() else { return Ok(()) };
+            let is_first = tree.runs.is_empty();
+            drop(tree);
+            self.flush_one(&sealed, is_first)?;
+        }
+    }
+
+    /// Makes a run of a memtable. Of the first run of all nothing is older, so nothing has to be removed from it.
+    fn flush_one(&self, sealed: &Sealed<F>, is_first: bool) -> Result<()> {
+        let workspace = self.workspace();
+        let making = Making::new(&workspace);
+        let mentions = sealed.memtable.mentions(sealed.memtable.visible());
+        let those = |removed: bool| {
+            let records = mentions.iter().filter(move |mention| mention.removed == removed);
+            let records = records.map(|Mention { record, .. }| Ok(record.clone()));
+            batches(records, workspace.memory_of_batches())
+        };
+        let removals = if is_first { None } else { self.make_removals(making, those(true))? };
+        let records = self.make_records(making, those(false)).inspect_err(|_| {
+            removals.iter().for_each(|(_, segment)| segment.retire(self.common.env()));
+        })?;
+        let parts = self.make_run(removals, records, making)?;
+        let bytes = parts.bytes();
+        let new: Vec<_> = parts.into_run(sealed.first, sealed.last).into_iter().collect();
+        self.install(
+            &new,
+            |manifest, runs| {
+                manifest.flushed = sealed.last;
+                manifest.first_log = sealed.next_log;
+                manifest.next_id = sealed.next_id;
+                manifest.written.log = manifest.written.log.saturating_add(sealed.log_bytes);
+                manifest.written.new = manifest.written.new.saturating_add(bytes);
+                runs.extend(new.iter().map(Arc::clone));
+            },
+            |tree| _ = tree.sealed.pop_front(),
+        )
+    }
+
+    /// What a flush, or merging in the background, may use.
+    pub(super) fn workspace(&self) -> Workspace {
+        Workspace { memory: MEMORY, ..Workspace::new(&self.common.path, &self.common.options) }
+    }
+}

@@ -1,0 +1,137 @@
+//! Reading a store that another process writes.
+
+use super::common::Common;
+use super::core::Core;
+use super::recovery::{Recovered, Recovery};
+use super::run::open_runs;
+use super::tree::Tree;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::Fingerprint;
+use crate::format::manifest::ManifestData;
+use crate::manifest;
+use crate::options::Options;
+use crate::wal;
+use std::path::Path;
+use std::sync::Arc;
+
+/// How often opening is tried while a writer replaces what is being read.
+const TRIES: usize = 100;
+/// How often it is tried while nothing is replaced.
+const FEW_TRIES: usize = 3;
+
+/// What a reader knows of the logs, and where it goes on.
+#[derive(Debug)]
+pub(super) struct Following<F: Fingerprint> {
+    manifest: ManifestData,
+    read: Recovered<F>,
+    /// Reading on has failed in between: everything has to be read again.
+    is_broken: bool,
+}
+
+impl<F: Fingerprint> Following<F> {
+    /// The store at a path as it is now.
+    pub(super) fn open(path: &Path, options: &Options) -> Result<(Arc<Core<F>>, Self, Recovery)> {
+        let manifest = manifest::read(&*options.env, path)?;
+        let common = Common::new::<F>(path, options, &manifest.parameters)?;
+        let (tree, following) = Self::read(&common, None)?;
+        let found = following.read.found.clone();
+        Ok((Arc::new(Core::new(common, tree, None)), following, found))
+    }
+
+    /// Reads manifest, runs and logs. Those of one moment: as long as a writer replaces the manifest meanwhile, everything is
+    /// read again.
+    fn read(common: &Common, known: Option<&Tree<F>>) -> Result<(Tree<F>, Self)> {
+        let known = known.map_or(Vec::new(), |tree| tree.runs.clone());
+        let mut tries = 0;
+        loop {
+            let (manifest, runs) = open_runs(&common.path, &common.options, &known)?;
+            let read = Recovered::read(common, &manifest);
+            tries += 1;
+            let current = is_current(common, &manifest)?;
+            match read {
+                Ok(_) if !current && tries < TRIES => {}
+                Ok(_) if !current => {
+                    let message = "the store changes faster than it can be read";
+                    return Err(Error::new(ErrorKind::Io, message).at_path(&common.path));
+                }
+                Ok(read) => {
+                    let mut tree = Tree::new(manifest.clone(), runs);
+                    tree.sealed.extend(read.sealed.iter().cloned());
+                    tree.active.clone_from(&read.active);
+                    return Ok((tree, Self { manifest, read, is_broken: false }));
+                }
+                Err(_) if !current && tries < TRIES => {}
+                // What is being written may look damaged for a moment.
+                Err(error) if error.kind() == ErrorKind::Damaged && tries < FEW_TRIES => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The last sequence number that was read, and the next number for a record without an id.
+    pub(super) fn reached(&self) -> (u64, u64) {
+        (self.read.next_sequence - 1, self.read.next_id)
+    }
+
+    /// Sees what was written since; whether there was anything.
+    pub(super) fn refresh(&mut self, core: &Core<F>) -> Result<bool> {
+        let common = &core.common;
+        if !self.is_broken {
+            if is_current(common, &self.manifest)? && self.read_on(core)? {
+                return Ok(true);
+            }
+            if is_current(common, &self.manifest)? && !self.has_next_log(common) {
+                return Ok(false);
+            }
+        }
+        let known = core.tree();
+        let (tree, following) = Self::read(common, Some(&known))?;
+        drop(known);
+        let mut now = core.tree();
+        *now = tree;
+        *self = following;
+        core.publish(&now);
+        drop(now);
+        core.forget();
+        Ok(true)
+    }
+
+    /// Reads what was appended to the last log; whether it was anything.
+    fn read_on(&mut self, core: &Core<F>) -> Result<bool> {
+        let common = &core.common;
+        let Some(mut reader) = self.read.last.take() else { return Ok(false) };
+        if reader.refresh(&**common.env()).is_err() {
+            // It may have been removed; the manifest will say so.
+            return Ok(false);
+        }
+        let before = (self.read.next_sequence, self.read.sealed.len());
+        let read = self.read.read_on(common, &self.manifest, &mut reader);
+        self.read.last = Some(reader);
+        self.is_broken = read.is_err();
+        read?;
+        if self.read.next_sequence == before.0 {
+            return Ok(false);
+        }
+        let mut tree = core.tree();
+        let same = match (&tree.active, &self.read.active) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        };
+        if !same || self.read.sealed.len() != before.1 {
+            tree.sealed = self.read.sealed.iter().cloned().collect();
+            tree.active.clone_from(&self.read.active);
+            core.publish(&tree);
+        }
+        Ok(true)
+    }
+
+    /// Whether there is a log behind the last one that was read.
+    fn has_next_log(&self, common: &Common) -> bool {
+        let path = common.path.join(wal::name(self.read.next_log));
+        common.env().open(&path, crate::env::ReadMode::Pread).is_ok()
+    }
+}
+
+fn is_current(common: &Common, manifest: &ManifestData) -> Result<bool> {
+    manifest::read(&**common.env(), &common.path).map(|now| now == *manifest)
+}

@@ -1,0 +1,169 @@
+//! Writing to an open store: one record, one batch, one check at a time.
+
+use super::Store;
+use super::check::Check;
+use super::write_batch::{WriteBatch, Written, owned};
+use crate::error::{Error, Result};
+use crate::fingerprint::{Fingerprint, Id, IdRef};
+use crate::wal::Durability;
+
+impl<F: Fingerprint> Store<F> {
+    /// Adds a record; it is no error if it is there already. [`IdRef::None`] where the store has no ids, or numbers its records
+    /// itself; [`Store::insert_numbered`] tells the number.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the id is none for this store; `ReadOnly`, `Poisoned`; `Io`, and then nothing more may be written.
+    pub fn insert<'a>(&self, fingerprint: F, id: impl Into<IdRef<'a>>, durability: Durability) -> Result<()> {
+        let mut batch = WriteBatch::new();
+        batch.insert(fingerprint, id);
+        self.write(&batch, durability).map(|_| ())
+    }
+
+    /// Adds a record that the store numbers; its number.
+    ///
+    /// # Errors
+    /// Those of [`Store::insert`].
+    pub fn insert_numbered(&self, fingerprint: F, durability: Durability) -> Result<u64> {
+        let mut batch = WriteBatch::new();
+        batch.insert(fingerprint, IdRef::None);
+        let number = self.write(&batch, durability)?.first_number;
+        number.ok_or_else(|| Error::invalid("the store has no numbers for its records").at_path(self.path()))
+    }
+
+    /// Adds records as one batch.
+    ///
+    /// # Errors
+    /// Those of [`Store::write`].
+    pub fn insert_many<'a, I: Into<IdRef<'a>>>(
+        &self,
+        records: impl IntoIterator<Item = (F, I)>,
+        durability: Durability,
+    ) -> Result<()> {
+        let mut batch = WriteBatch::new();
+        records.into_iter().for_each(|(fingerprint, id)| batch.insert(fingerprint, id));
+        self.write(&batch, durability).map(|_| ())
+    }
+
+    /// Removes a record; whether it was there. Where there are no ids, one of those that its fingerprint counts.
+    ///
+    /// # Errors
+    /// Those of [`Store::insert`]; `Damaged` or `Io` from reading.
+    pub fn remove<'a>(&self, fingerprint: F, id: impl Into<IdRef<'a>>, durability: Durability) -> Result<bool> {
+        let mut batch = WriteBatch::new();
+        batch.remove(fingerprint, id);
+        self.write(&batch, durability).map(|written| written.removed > 0)
+    }
+
+    /// Removes all records of a fingerprint; how many there were.
+    ///
+    /// # Errors
+    /// Those of [`Store::remove`].
+    pub fn remove_fingerprint(&self, fingerprint: F, durability: Durability) -> Result<u64> {
+        let mut batch = WriteBatch::new();
+        batch.remove_fingerprint(fingerprint);
+        self.write(&batch, durability).map(|written| written.removed)
+    }
+
+    /// Removes all records of an id; how many there were.
+    ///
+    /// # Errors
+    /// Those of [`Store::remove`]; `Unsupported` if the store has no id index ([`crate::Parameters::with_id_index`]).
+    pub fn remove_id<'a>(&self, id: impl Into<IdRef<'a>>, durability: Durability) -> Result<u64> {
+        let mut batch = WriteBatch::new();
+        batch.remove_id(id);
+        self.write(&batch, durability).map(|written| written.removed)
+    }
+
+    /// Gives a document another fingerprint, in one step: its records are removed and one is added. How many there were with
+    /// other fingerprints.
+    ///
+    /// # Errors
+    /// Those of [`Store::remove_id`].
+    pub fn replace<'a>(&self, id: impl Into<IdRef<'a>>, fingerprint: F, durability: Durability) -> Result<u64> {
+        let mut batch = WriteBatch::new();
+        batch.replace(id, fingerprint);
+        self.write(&batch, durability).map(|written| written.removed)
+    }
+
+    /// Does what a batch says, all of it or nothing, and returns when that is as durable as it is to be.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the store cannot take one of the writes, or the batch has more than 256 MiB; `Unsupported` if one of
+    /// them needs an id index that the store has not; `ReadOnly`, `Poisoned`; `Damaged` or `Io` from reading; `Io` from
+    /// writing, and then nothing more may be written.
+    pub fn write(&self, batch: &WriteBatch<F>, durability: Durability) -> Result<Written> {
+        self.core.write(batch, durability)
+    }
+
+    /// Adds a record unless there is one within distance `k` that has another id: the crawler's operation. No write of anybody
+    /// comes between looking and adding. What it says is there is durable at the level asked for when it returns.
+    ///
+    /// ```
+    /// use fpstore::{Durability, Options, Parameters, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("store");
+    /// let store = Store::<u64>::create(&path, &Parameters::new(3), &Options::new())?;
+    /// assert!(store.insert_if_new(0b0000, 1, 3, Durability::Buffered)?.inserted);
+    /// let seen = store.insert_if_new(0b0111, 2, 3, Durability::Buffered)?;
+    /// assert!(!seen.inserted && seen.duplicates[0].id == 1);
+    /// // The same page again, a little changed: its own earlier state is no duplicate.
+    /// let again = store.insert_if_new(0b0001, 1, 3, Durability::Buffered)?;
+    /// assert!(again.inserted && again.own[0].fingerprint == 0b0000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidInput` if `k` exceeds the width, or the id is none for this store; those of [`Store::write`].
+    pub fn insert_if_new<'a>(
+        &self,
+        fingerprint: F,
+        id: impl Into<IdRef<'a>>,
+        k: u32,
+        durability: Durability,
+    ) -> Result<Check<F>> {
+        self.core.insert_if_new(fingerprint, owned(id.into()), k, durability)
+    }
+
+    /// The fingerprints of an id, in ascending order.
+    ///
+    /// # Errors
+    /// `Unsupported` if the store has no id index ([`crate::Parameters::with_id_index`]); `Damaged` or `Io` from reading.
+    pub fn get_id<'a>(&self, id: impl Into<IdRef<'a>>) -> Result<Vec<F>> {
+        self.core.common.check_id_index()?;
+        let id = owned(id.into());
+        self.core.check_id(id.as_ref(), true)?;
+        id.map_or(Ok(Vec::new()), |id| self.core.ask(|searcher| searcher.now().fingerprints_of(&id)))
+    }
+
+    /// The ids of a fingerprint in order; where there are none, its count.
+    ///
+    /// # Errors
+    /// `Damaged` or `Io` from reading.
+    pub fn get(&self, fingerprint: F) -> Result<Vec<Id>> {
+        self.core.ask(|searcher| searcher.now().ids_of(fingerprint))
+    }
+
+    /// Makes durable what was written with less.
+    ///
+    /// # Errors
+    /// `ReadOnly`, `Poisoned`; `Io`, and then nothing more may be written.
+    pub fn sync(&self, durability: Durability) -> Result<()> {
+        self.core.promise_all(durability)
+    }
+
+    /// Returns when nothing is left that threads in the background would do now ([`crate::Maintenance`]).
+    ///
+    /// # Errors
+    /// `Poisoned` if they have failed.
+    pub fn wait_for_maintenance(&self) -> Result<()> {
+        self.core.wait_until_idle()
+    }
+
+    /// Moves everything that is in memory only to segments, durably, and returns when that is done.
+    ///
+    /// # Errors
+    /// `ReadOnly`, `Poisoned`; `Io`, and then nothing more may be written.
+    pub fn flush(&self) -> Result<()> {
+        self.core.flush()
+    }
+}

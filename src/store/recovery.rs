@@ -1,0 +1,171 @@
+//! From the logs back to memtables.
+
+use super::common::Common;
+use super::tree::Sealed;
+use crate::error::{Error, Result};
+use crate::fingerprint::{Fingerprint, Mention};
+use crate::format::log::damaged_log;
+use crate::format::manifest::{ManifestData, Numbering};
+use crate::memtable::Memtable;
+use crate::wal::{self, LogReader, Tail};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What opening a store has found in its logs: writes that were in no segment yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Recovery {
+    /// Logs.
+    pub logs: u64,
+    /// Batches of writes in them that no segment has.
+    pub batches: u64,
+    /// What these say of records.
+    pub operations: u64,
+    /// Logs that end with writes that were cut short by a crash. Nobody was promised them, and they are left out.
+    pub torn: Vec<TornLog>,
+}
+
+/// A log that ends with writes that were cut short.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TornLog {
+    /// The log.
+    pub path: PathBuf,
+    /// Where what holds ends.
+    pub offset: u64,
+    /// Bytes behind that which do not.
+    pub bytes: u64,
+}
+
+/// Writes that were read from logs, and where the next ones go.
+#[derive(Debug)]
+pub(super) struct Recovered<F: Fingerprint> {
+    pub(super) sealed: Vec<Sealed<F>>,
+    /// The last memtable, which is not full.
+    pub(super) active: Option<Arc<Memtable<F>>>,
+    pub(super) active_first: u64,
+    /// Bytes of the active memtable's writes in logs.
+    pub(super) log_bytes: u64,
+    pub(super) next_sequence: u64,
+    pub(super) next_id: u64,
+    /// The logs' numbers.
+    pub(super) logs: Vec<u64>,
+    pub(super) next_log: u64,
+    pub(super) found: Recovery,
+    /// The last log, for who reads on when there is more.
+    pub(super) last: Option<LogReader>,
+}
+
+impl<F: Fingerprint> Recovered<F> {
+    /// Reads all logs that a manifest leaves to be read. Changes nothing.
+    ///
+    /// # Errors
+    /// `Damaged` if writes are missing that were durable once; `Unsupported`, `Io`.
+    pub(super) fn read(common: &Common, manifest: &ManifestData) -> Result<Self> {
+        let logs = logs_of(common, manifest)?;
+        let mut recovered = Self {
+            sealed: Vec::new(),
+            active: None,
+            active_first: manifest.flushed + 1,
+            log_bytes: 0,
+            next_sequence: manifest.flushed + 1,
+            next_id: manifest.next_id,
+            next_log: logs.last().map_or(manifest.first_log, |last| last + 1),
+            logs: logs.clone(),
+            found: Recovery { logs: logs.len() as u64, ..Recovery::default() },
+            last: None,
+        };
+        for number in logs {
+            recovered.read_log(common, manifest, number)?;
+        }
+        Ok(recovered)
+    }
+
+    fn read_log(&mut self, common: &Common, manifest: &ManifestData, number: u64) -> Result<()> {
+        let mut reader = LogReader::open(&**common.env(), &common.path, number)?;
+        if reader.header().parameters != common.parameters {
+            return Err(Error::damaged("the log is that of another store").at_path(reader.path()));
+        }
+        let first = reader.header().first;
+        let follows = match &self.last {
+            None => first <= self.next_sequence,
+            // Of a log that a crash has cut short, segments may have what is missing.
+            Some(before) => (before.next_sequence()..=self.next_sequence).contains(&first),
+        };
+        if !follows {
+            let message = format!("writes are missing in front of number {first}");
+            return Err(damaged_log(&message).at_path(reader.path()));
+        }
+        self.read_on(common, manifest, &mut reader)?;
+        if let Tail::Torn(bytes) = reader.tail()? {
+            self.found.torn.push(TornLog { path: reader.path().to_owned(), offset: reader.position(), bytes });
+        }
+        self.last = Some(reader);
+        Ok(())
+    }
+
+    /// Takes all further batches of a log.
+    pub(super) fn read_on(&mut self, common: &Common, manifest: &ManifestData, reader: &mut LogReader) -> Result<()> {
+        loop {
+            let begin = reader.position();
+            let Some((sequence, operations)) = reader.next_batch::<F>()? else { return Ok(()) };
+            if sequence > manifest.flushed {
+                let bytes = reader.position() - begin;
+                self.take(common, manifest, (reader.header().number, sequence, bytes), &operations)?;
+            }
+        }
+    }
+
+    fn take(
+        &mut self,
+        common: &Common,
+        manifest: &ManifestData,
+        (log, sequence, bytes): (u64, u64, u64),
+        operations: &[Mention<F>],
+    ) -> Result<()> {
+        let text = operations.iter().filter_map(|operation| operation.record.id.text()).map(str::len).sum();
+        let memtable = match self.active.take() {
+            Some(memtable) if memtable.has_room(operations.len(), text) => memtable,
+            full => {
+                self.sealed.extend(full.map(|memtable| Sealed {
+                    memtable,
+                    first: self.active_first,
+                    last: sequence - 1,
+                    next_log: log,
+                    next_id: self.next_id,
+                    log_bytes: std::mem::take(&mut self.log_bytes),
+                }));
+                self.active_first = sequence;
+                Arc::new(Memtable::new(&common.shape, operations.len())?)
+            }
+        };
+        for Mention { record, removed } in operations {
+            memtable.push(record.fingerprint, &record.id, *removed)?;
+            if let (Numbering::Own, Some(id)) = (manifest.numbering, record.id.number()) {
+                self.next_id = self.next_id.max(id.saturating_add(1));
+            }
+        }
+        memtable.publish();
+        self.active = Some(memtable);
+        self.log_bytes += bytes;
+        self.next_sequence = sequence + 1;
+        self.found.batches += 1;
+        self.found.operations += operations.len() as u64;
+        Ok(())
+    }
+}
+
+/// The numbers of the logs that have to be read: from the first one that the manifest names on, none missing.
+fn logs_of(common: &Common, manifest: &ManifestData) -> Result<Vec<u64>> {
+    let names = common.env().list(&common.path).map_err(|error| Error::io("cannot list", &common.path, error))?;
+    let mut logs: Vec<u64> = names.iter().filter_map(|name| wal::number_of(name)).collect();
+    logs.retain(|&number| number >= manifest.first_log);
+    logs.sort_unstable();
+    for (&found, expected) in logs.iter().zip(manifest.first_log..) {
+        if found != expected {
+            let missing = common.path.join(wal::name(expected));
+            return Err(damaged_log("a log is missing").at_path(&missing));
+        }
+    }
+    Ok(logs)
+}

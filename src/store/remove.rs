@@ -1,0 +1,65 @@
+//! Removing many records at once.
+
+use super::core::{Core, lock};
+use super::load::Merging;
+use super::segments::Making;
+use crate::bulk::{Expected, Present, RecordIds, SortedRecords};
+use crate::error::{Error, Result};
+use crate::fingerprint::{Fingerprint, IdKind};
+
+/// What a removal has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RemoveReport {
+    /// Records in the input.
+    pub records: u64,
+    /// Records that were removed.
+    pub removed: u64,
+    /// Records that are left.
+    pub left: u64,
+}
+
+impl<F: Fingerprint> Core<F> {
+    /// Removes those records that are there.
+    pub(super) fn bulk_remove(&self, records: &SortedRecords<F>) -> Result<RemoveReport> {
+        let counted = self.common.parameters.ids() == IdKind::None;
+        let _counting = counted.then(|| lock(&self.counting));
+        self.flush()?;
+        self.check_ids(records)?;
+        let workspace = self.beside_indexes(records.workspace());
+        let runs = self.tree().runs.clone();
+        let mut present = Present::new(runs.iter().rev().flat_map(|run| run.layers()));
+        let found = records.batches().map(|batch| present.present(batch?));
+        let expected = Expected { text_bytes: records.text_bytes(), ..Expected::default() };
+        let making = Making { expected, ..Making::new(&workspace) };
+        let removals = self.make_removals(making, found)?;
+        let removed = removals.as_ref().map_or(0, |(entry, _)| entry.records);
+        if removals.is_some() {
+            let parts = self.make_run(removals, None, making)?;
+            self.add_run(parts, Merging::AsDue, &workspace)?;
+        }
+        let left = super::statistics::records_of(&self.view().runs);
+        Ok(RemoveReport { records: records.given(), removed, left })
+    }
+
+    /// Refuses records that do not name the store's.
+    fn check_ids(&self, records: &SortedRecords<F>) -> Result<()> {
+        let kind = self.common.parameters.ids();
+        let fits = match (kind, records.ids()) {
+            (_, RecordIds::NoRecords) => true,
+            (IdKind::Number, ids) => ids == RecordIds::Numbers,
+            (IdKind::Text, ids) => ids == RecordIds::Texts,
+            (IdKind::None, ids) => ids == RecordIds::Without,
+        };
+        if fits {
+            return Ok(());
+        }
+        let (has, remedy) = match kind {
+            IdKind::None => {
+                ("has no ids, the input has", "name the fingerprints alone, each as often as it is to be removed")
+            }
+            _ => ("has ids of another kind than the input", "name records as `fpdump scan` prints them"),
+        };
+        Err(Error::invalid(format!("the store {has}")).at_path(&self.common.path).with_remedy(remedy))
+    }
+}

@@ -1,0 +1,149 @@
+//! Making the segments of a run.
+
+use super::common::Common;
+use super::core::Core;
+use super::run::{Run, of_id_index, of_removals};
+use crate::bulk::{self, Batch, Building, Expected, IdIndexEntries, OtherKeys, Pace, Workspace};
+use crate::env::Env;
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+use crate::format::Parameters;
+use crate::format::manifest::{RunEntry, SegmentEntry};
+use crate::segment::Segment;
+use std::sync::Arc;
+
+/// How segments are made.
+#[derive(Clone, Copy)]
+pub(super) struct Making<'a> {
+    pub(super) workspace: &'a Workspace,
+    pub(super) expected: Expected,
+    /// The keys of the tables behind the first, where somebody has them in order.
+    pub(super) others: Option<&'a dyn OtherKeys>,
+    pub(super) pace: Option<&'a Pace>,
+}
+
+impl<'a> Making<'a> {
+    pub(super) fn new(workspace: &'a Workspace) -> Self {
+        Self { workspace, expected: Expected::default(), others: None, pace: None }
+    }
+}
+
+/// A segment that was made and is open.
+pub(super) type Made = (SegmentEntry, Arc<Segment>);
+
+impl<F: Fingerprint> Core<F> {
+    /// Makes a segment of sorted records; nothing if there are none.
+    pub(super) fn make_records<'b>(
+        &self,
+        making: Making<'_>,
+        batches: impl Iterator<Item = Result<Batch<'b, F>>>,
+    ) -> Result<Option<Made>> {
+        self.make(&self.common.parameters, making, batches)
+    }
+
+    /// Makes a segment of records that older runs are to lose; nothing if there are none.
+    pub(super) fn make_removals<'b>(
+        &self,
+        making: Making<'_>,
+        batches: impl Iterator<Item = Result<Batch<'b, F>>>,
+    ) -> Result<Option<Made>> {
+        self.make(&of_removals(&self.common.parameters), Making { others: None, ..making }, batches)
+    }
+
+    /// Makes the id index of a segment of records, where the store has one.
+    pub(super) fn make_id_index(&self, making: Making<'_>, records: &Made) -> Result<Option<Made>> {
+        if !self.common.parameters.id_index() {
+            return Ok(None);
+        }
+        let entries = IdIndexEntries::<F>::of(&records.1, making.workspace)?;
+        let making = Making { others: None, expected: Expected::default(), ..making };
+        self.make(&of_id_index(&self.common.parameters), making, entries.batches(making.workspace))
+    }
+
+    fn make<'b, G: Fingerprint>(
+        &self,
+        parameters: &Parameters,
+        making: Making<'_>,
+        batches: impl Iterator<Item = Result<Batch<'b, G>>>,
+    ) -> Result<Option<Made>> {
+        let Common { path, options, .. } = &*self.common;
+        let Making { workspace, expected, others, pace } = making;
+        let number = Some(self.take_segment_number());
+        let building =
+            Building { env: &options.env, directory: path, number, parameters, workspace, expected, others, pace };
+        let Some(built) = bulk::write_segment(building, batches)? else { return Ok(None) };
+        match Segment::open(&*options.env, &built.path, options.read_mode) {
+            Ok(segment) => Ok(Some((built.entry, Arc::new(segment)))),
+            Err(error) => {
+                // Nothing refers to the file yet.
+                let _ = options.env.remove(&built.path);
+                Err(error)
+            }
+        }
+    }
+
+    /// Puts segments together, with the id index of the records. If that fails, they lose their files.
+    pub(super) fn make_run(
+        &self,
+        removals: Option<Made>,
+        records: Option<Made>,
+        making: Making<'_>,
+    ) -> Result<RunParts> {
+        let mut parts = RunParts { removals, records, id_index: None };
+        if let Some(records) = &parts.records {
+            parts.id_index = self.make_id_index(making, records).inspect_err(|_| parts.retire(self.common.env()))?;
+        }
+        Ok(parts)
+    }
+}
+
+/// The segments of a run whose sequence numbers are not known yet.
+#[derive(Debug)]
+pub(super) struct RunParts {
+    pub(super) removals: Option<Made>,
+    pub(super) records: Option<Made>,
+    pub(super) id_index: Option<Made>,
+}
+
+impl RunParts {
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.removals.is_none() && self.records.is_none()
+    }
+
+    /// Bytes of the files.
+    pub(super) fn bytes(&self) -> u64 {
+        let made = [&self.removals, &self.records, &self.id_index].into_iter().flatten();
+        made.map(|made| made.0.file_length).fold(0, u64::saturating_add)
+    }
+
+    /// Has the files removed.
+    pub(super) fn retire(&self, env: &Arc<dyn Env>) {
+        let made = [&self.removals, &self.records, &self.id_index].into_iter().flatten();
+        made.for_each(|made| made.1.retire(env));
+    }
+
+    /// The run of these sequence numbers; none without segments.
+    pub(super) fn into_run(self, first: u64, last: u64) -> Option<Arc<Run>> {
+        if self.is_empty() {
+            return None;
+        }
+        let Self { removals, records, id_index } = self;
+        let entry_of = |made: &Option<Made>| made.as_ref().map(|made| made.0);
+        let entry = RunEntry {
+            first,
+            last,
+            removals: entry_of(&removals),
+            records: entry_of(&records),
+            id_index: entry_of(&id_index),
+        };
+        let open = |made: Option<Made>| made.map(|made| made.1);
+        let (removals, records, id_index) = (open(removals), open(records), open(id_index));
+        Some(Arc::new(Run { entry, removals, records, id_index }))
+    }
+}
+
+/// Bytes of a run's files.
+pub(super) fn bytes_of(entry: &RunEntry) -> u64 {
+    entry.segments().fold(0, |sum, segment| segment.file_length.saturating_add(sum))
+}

@@ -1,0 +1,121 @@
+//! What a store consists of now, and the manifest that says so.
+
+use super::common::Common;
+use super::core::Core;
+use super::run::Run;
+use super::view::View;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::Fingerprint;
+use crate::format::manifest::ManifestData;
+use crate::manifest;
+use crate::memtable::Memtable;
+use crate::wal;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// The parts of a store. What is on disk, `manifest` says; memtables are in the logs.
+#[derive(Debug)]
+pub(super) struct Tree<F: Fingerprint> {
+    pub(super) manifest: ManifestData,
+    /// Those of the manifest, open.
+    pub(super) runs: Vec<Arc<Run>>,
+    /// Full memtables that wait for their flush, oldest first.
+    pub(super) sealed: VecDeque<Sealed<F>>,
+    /// The memtable that is being written to.
+    pub(super) active: Option<Arc<Memtable<F>>>,
+    /// Whether there is a manifest on disk: not before the store is created.
+    pub(super) is_placed: bool,
+    /// The store is being closed.
+    pub(super) closing: bool,
+}
+
+/// A memtable to which nothing is added any more.
+#[derive(Clone, Debug)]
+pub(super) struct Sealed<F: Fingerprint> {
+    pub(super) memtable: Arc<Memtable<F>>,
+    /// The first and the last sequence number of its writes.
+    pub(super) first: u64,
+    pub(super) last: u64,
+    /// The number of the log in which later writes begin.
+    pub(super) next_log: u64,
+    /// The next number for a record without an id, after its writes.
+    pub(super) next_id: u64,
+    /// Bytes that its writes took in logs.
+    pub(super) log_bytes: u64,
+}
+
+impl<F: Fingerprint> Tree<F> {
+    pub(super) fn new(manifest: ManifestData, runs: Vec<Arc<Run>>) -> Self {
+        Self { manifest, runs, sealed: VecDeque::new(), active: None, is_placed: true, closing: false }
+    }
+
+    /// What readers are to see.
+    pub(super) fn view(&self) -> View<F> {
+        let sealed = self.sealed.iter().map(|sealed| &sealed.memtable);
+        View::new(self.runs.clone(), sealed.chain(&self.active).cloned().collect())
+    }
+}
+
+impl<F: Fingerprint> Core<F> {
+    /// Changes what the store consists of: puts a manifest in the place of the one before, and lets readers see it. `change` is
+    /// given a copy of the manifest and the runs. Runs that are not there any more lose their files when nobody reads them.
+    ///
+    /// # Errors
+    /// `Io` from writing the manifest: then the store is as before, and `new` runs lose their files, unless nobody knows which
+    /// manifest is there now; then it takes no more writes.
+    pub(super) fn install(
+        &self,
+        new: &[Arc<Run>],
+        change: impl FnOnce(&mut ManifestData, &mut Vec<Arc<Run>>),
+        after: impl FnOnce(&mut Tree<F>),
+    ) -> Result<()> {
+        let mut tree = self.tree();
+        let (mut manifest, mut runs) = (tree.manifest.clone(), tree.runs.clone());
+        change(&mut manifest, &mut runs);
+        manifest.runs = runs.iter().map(|run| run.entry).collect();
+        manifest.next_segment = self.next_segment();
+        let before = Some(&tree.manifest).filter(|_| tree.is_placed);
+        if let Err(error) = replace(&self.common, before, &manifest) {
+            match error {
+                Failed::AsBefore(error) => {
+                    new.iter().for_each(|run| run.retire(self.common.env()));
+                    return Err(error);
+                }
+                Failed::Unknown(error) => {
+                    self.poison(&error);
+                    return Err(error);
+                }
+            }
+        }
+        let gone = tree.runs.iter().filter(|old| !runs.iter().any(|run| Arc::ptr_eq(run, old)));
+        gone.for_each(|run| run.retire(self.common.env()));
+        let first_log = tree.manifest.first_log;
+        (tree.manifest, tree.runs, tree.is_placed) = (manifest, runs, true);
+        after(&mut tree);
+        self.publish(&tree);
+        // Their writes are in segments now. What cannot be removed, the next writer removes.
+        let logs = first_log..tree.manifest.first_log;
+        logs.for_each(|number| _ = self.common.env().remove(&self.common.path.join(wal::name(number))));
+        drop(tree);
+        self.forget();
+        Ok(())
+    }
+}
+
+/// How replacing the manifest has failed.
+enum Failed {
+    /// The old manifest is there.
+    AsBefore(Error),
+    /// Nobody knows.
+    Unknown(Error),
+}
+
+/// Replaces the manifest, or places the first one.
+fn replace(common: &Common, before: Option<&ManifestData>, manifest: &ManifestData) -> std::result::Result<(), Failed> {
+    let (env, path) = (common.env(), &common.path);
+    manifest::replace(env, path, manifest).map_err(|error| match (manifest::read(&**env, path), before) {
+        (Ok(found), Some(before)) if found == *before => Failed::AsBefore(error),
+        (Err(found), None) if found.kind() == ErrorKind::NotFound => Failed::AsBefore(error),
+        _ => Failed::Unknown(error),
+    })
+}

@@ -1,0 +1,247 @@
+//! Writes to a store, at any time and from any number of threads.
+
+use super::core::{Core, Writing, lock};
+use super::load::check_numbering;
+use super::query::Asking;
+use super::write_batch::{Write, WriteBatch, Written};
+use super::writer::Promise;
+use crate::error::{Error, Result};
+use crate::fingerprint::{Fingerprint, Id, IdKind, Mention, Record, check_text};
+use crate::format::log::MOST_BYTES;
+use crate::format::manifest::Numbering;
+use crate::wal::Durability;
+use std::collections::BTreeMap;
+use std::sync::MutexGuard;
+
+/// Bytes that a record takes in a log beside its fingerprint and its text.
+const RECORD_BYTES: usize = 16;
+
+impl<F: Fingerprint> Core<F> {
+    /// Does what a batch says, and returns when that is as durable as it is to be.
+    pub(super) fn write(&self, batch: &WriteBatch<F>, durability: Durability) -> Result<Written> {
+        self.check_batch(batch)?;
+        let _counting = self.lock_counting(batch);
+        let mut writing = self.writer()?;
+        let (written, promise) = self.write_with(&mut writing, batch)?;
+        drop(writing);
+        promise.map_or(Ok(()), |promise| self.keep(&promise, durability))?;
+        Ok(written)
+    }
+
+    /// Where there are no ids, how many records are removed depends on how many there are: one removal at a time.
+    fn lock_counting(&self, batch: &WriteBatch<F>) -> Option<MutexGuard<'_, ()>> {
+        let removes = || batch.writes.iter().any(|write| !matches!(write, Write::Insert(..)));
+        (self.common.parameters.ids() == IdKind::None && removes()).then(|| lock(&self.counting))
+    }
+
+    /// Waits for what was promised. If that fails, nothing more may be written.
+    pub(super) fn keep(&self, promise: &Promise, durability: Durability) -> Result<()> {
+        promise.keep(durability).inspect_err(|error| self.poison(error))
+    }
+
+    /// Does what a batch says that was checked.
+    pub(super) fn write_with(
+        &self,
+        writing: &mut Writing<'_>,
+        batch: &WriteBatch<F>,
+    ) -> Result<(Written, Option<Promise>)> {
+        let mut resolved = Resolved::new(self, batch);
+        self.decide(writing, batch)?;
+        for write in &batch.writes {
+            self.resolve(writing, write, &mut resolved)?;
+        }
+        let Resolved { operations, written, .. } = resolved;
+        let promise = self.commit(writing, &operations)?;
+        Ok((written, promise))
+    }
+
+    /// Refuses what the store cannot take, before anything is done.
+    pub(super) fn check_batch(&self, batch: &WriteBatch<F>) -> Result<()> {
+        let mut bytes = 0usize;
+        for write in &batch.writes {
+            let id = match write {
+                Write::Insert(_, id) | Write::Remove(_, id) => {
+                    self.check_id(id.as_ref(), matches!(write, Write::Remove(..)))?;
+                    id.as_ref()
+                }
+                Write::RemoveId(id) | Write::Replace(_, id) => {
+                    self.check_id(Some(id), false)?;
+                    Some(id)
+                }
+                Write::RemoveFingerprint(_) => None,
+            };
+            bytes += F::BYTES + RECORD_BYTES + id.and_then(Id::text).map_or(0, str::len);
+        }
+        if bytes > MOST_BYTES {
+            return Err(Error::invalid(format!("a batch of {} writes is too large", batch.len()))
+                .at_path(&self.common.path)
+                .with_remedy("write it in several batches, or load it in bulk"));
+        }
+        Ok(())
+    }
+
+    /// Refuses an id of another kind than the store's.
+    pub(super) fn check_id(&self, id: Option<&Id>, removes: bool) -> Result<()> {
+        let refuse = |has: &str, remedy| {
+            Err(Error::invalid(format!("the store {has}")).at_path(&self.common.path).with_remedy(remedy))
+        };
+        match (self.common.parameters.ids(), id) {
+            (IdKind::Number, Some(Id::Number(_))) | (IdKind::None, None) => Ok(()),
+            (IdKind::Number, None) if !removes => Ok(()),
+            (IdKind::Text, Some(Id::Text(text))) => check_text(text).map_err(|error| error.at_path(&self.common.path)),
+            (IdKind::None, Some(_)) => refuse("has no ids, the record has", "give it none"),
+            (IdKind::Number, _) => refuse("has ids of 64-bit numbers, the record has not", "give it a number"),
+            (IdKind::Text, _) => refuse("has text ids, the record has not", "give it a text"),
+        }
+    }
+
+    /// Decides, with the first records, whose ids the store has, and refuses others.
+    fn decide(&self, writing: &mut Writing<'_>, batch: &WriteBatch<F>) -> Result<()> {
+        if self.common.parameters.ids() != IdKind::Number {
+            return Ok(());
+        }
+        for write in &batch.writes {
+            let wanted = match write {
+                Write::Insert(_, None) => Numbering::Own,
+                Write::Insert(_, Some(_)) | Write::Replace(..) => Numbering::Given,
+                Write::Remove(..) | Write::RemoveFingerprint(_) | Write::RemoveId(_) => continue,
+            };
+            let has = writing.get().numbering;
+            check_numbering(has, wanted).map_err(|(has, remedy)| {
+                Error::invalid(format!("the store {has}")).at_path(&self.common.path).with_remedy(remedy)
+            })?;
+            // A load that is not done yet may have decided it.
+            if has == Numbering::Undecided || !writing.get().is_numbering_kept {
+                self.decide_numbering(writing, wanted)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the operations that a write comes down to.
+    fn resolve(&self, writing: &mut Writing<'_>, write: &Write<F>, resolved: &mut Resolved<'_, F>) -> Result<()> {
+        match write {
+            Write::Insert(fingerprint, id) => {
+                let id = match (id, self.common.parameters.ids()) {
+                    (Some(id), _) => id.clone(),
+                    (None, IdKind::None) => Id::Count(1),
+                    (None, _) => {
+                        let writer = writing.get();
+                        let number = writer.next_id;
+                        writer.next_id = number.checked_add(1).ok_or_else(|| {
+                            Error::invalid("the store has no numbers left").at_path(&self.common.path)
+                        })?;
+                        resolved.written.first_number.get_or_insert(number);
+                        Id::Number(number)
+                    }
+                };
+                resolved.insert(*fingerprint, id);
+                Ok(())
+            }
+            Write::Remove(fingerprint, id) => {
+                let ids = resolved.ids_of(*fingerprint)?;
+                match id {
+                    Some(id) if ids.binary_search(id).is_ok() => resolved.remove(*fingerprint, id.clone()),
+                    None if !ids.is_empty() => resolved.remove(*fingerprint, Id::Count(1)),
+                    _ => {}
+                }
+                Ok(())
+            }
+            Write::RemoveFingerprint(fingerprint) => {
+                let ids = resolved.ids_of(*fingerprint)?;
+                ids.into_iter().for_each(|id| resolved.remove(*fingerprint, id));
+                Ok(())
+            }
+            Write::RemoveId(id) => resolved.remove_id(id, None),
+            Write::Replace(fingerprint, id) => {
+                resolved.remove_id(id, Some(*fingerprint))?;
+                resolved.insert(*fingerprint, id.clone());
+                Ok(())
+            }
+        }
+    }
+}
+
+/// What the writes of a batch come down to: records that are there from now on, and records that were and are not.
+struct Resolved<'a, F: Fingerprint> {
+    /// Knows the store as it is before the batch.
+    asking: Option<Asking<F>>,
+    core: &'a Core<F>,
+    operations: Vec<Mention<F>>,
+    /// The last word of the batch so far on each record, where some later write has to know; of counts, how many more and
+    /// how many less.
+    said: Option<BTreeMap<F, BTreeMap<Id, bool>>>,
+    counted: BTreeMap<F, i128>,
+    written: Written,
+}
+
+impl<'a, F: Fingerprint> Resolved<'a, F> {
+    fn new(core: &'a Core<F>, batch: &WriteBatch<F>) -> Self {
+        let asks = batch.writes.iter().any(|write| !matches!(write, Write::Insert(..)));
+        Self {
+            asking: asks.then(|| Asking::new(&core.common, core.state())),
+            core,
+            operations: Vec::with_capacity(batch.len()),
+            said: asks.then(BTreeMap::new),
+            counted: BTreeMap::new(),
+            written: Written::default(),
+        }
+    }
+
+    fn say(&mut self, fingerprint: F, id: Id, removed: bool) {
+        if let Some(said) = &mut self.said {
+            if let Id::Count(count) = id {
+                let change = if removed { -i128::from(count) } else { i128::from(count) };
+                *self.counted.entry(fingerprint).or_default() += change;
+            } else {
+                said.entry(fingerprint).or_default().insert(id.clone(), removed);
+            }
+        }
+        self.operations.push(Mention { record: Record { fingerprint, id }, removed });
+    }
+
+    fn insert(&mut self, fingerprint: F, id: Id) {
+        self.say(fingerprint, id, false);
+    }
+
+    fn remove(&mut self, fingerprint: F, id: Id) {
+        self.written.removed += if let Id::Count(count) = id { count } else { 1 };
+        self.say(fingerprint, id, true);
+    }
+
+    /// The ids of a fingerprint after the writes so far, in order, or their count.
+    fn ids_of(&mut self, fingerprint: F) -> Result<Vec<Id>> {
+        let Some(asking) = &mut self.asking else { return Ok(Vec::new()) };
+        let mut ids = asking.ids_of(fingerprint)?;
+        if self.core.common.parameters.ids() == IdKind::None {
+            let stored = ids.first().and_then(Id::number).unwrap_or(0);
+            let now = i128::from(stored) + self.counted.get(&fingerprint).copied().unwrap_or(0);
+            return Ok(u64::try_from(now).ok().filter(|&now| now > 0).map(Id::Count).into_iter().collect());
+        }
+        let said = self.said.as_ref().and_then(|said| said.get(&fingerprint));
+        for (id, removed) in said.into_iter().flatten() {
+            match (ids.binary_search(id), removed) {
+                (Ok(at), true) => _ = ids.remove(at),
+                (Err(at), false) => ids.insert(at, id.clone()),
+                _ => {}
+            }
+        }
+        Ok(ids)
+    }
+
+    /// Removes the records of an id, but that with the fingerprint to keep.
+    fn remove_id(&mut self, id: &Id, keep: Option<F>) -> Result<()> {
+        let Some(asking) = &mut self.asking else { return Ok(()) };
+        let mut fingerprints = asking.fingerprints_of(id)?;
+        let said = self.said.iter().flatten().filter(|(_, ids)| ids.contains_key(id));
+        fingerprints.extend(said.map(|(fingerprint, _)| *fingerprint));
+        fingerprints.sort_unstable();
+        fingerprints.dedup();
+        for fingerprint in fingerprints.into_iter().filter(|&fingerprint| keep != Some(fingerprint)) {
+            if self.ids_of(fingerprint)?.binary_search(id).is_ok() {
+                self.remove(fingerprint, id.clone());
+            }
+        }
+        Ok(())
+    }
+}

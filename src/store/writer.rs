@@ -1,0 +1,232 @@
+//! Who writes: the log, and the numbers that writes are given.
+
+use super::core::{Core, Writing};
+use super::recovery::Recovered;
+use super::tree::{Sealed, Tree};
+use crate::error::{Error, Result};
+use crate::fingerprint::{Fingerprint, Mention};
+use crate::format::log::{LogHeader, MOST_BYTES, write_operations};
+use crate::format::manifest::Numbering;
+use crate::memtable::Memtable;
+use crate::options::Maintenance;
+use crate::wal::{self, Durability, Log};
+use std::sync::{Arc, PoisonError};
+
+/// Full memtables that may wait for their flush; then writers wait too.
+const MOST_SEALED: usize = 2;
+
+/// What the writing process keeps between two writes.
+#[derive(Debug, Default)]
+pub(super) struct Writer {
+    /// The log that writes are appended to, once there was one.
+    pub(super) log: Option<Arc<Log>>,
+    /// Logs of an earlier process that were not made durable by this one yet.
+    pub(super) unsynced: Vec<u64>,
+    /// The number of the next log.
+    pub(super) next_log: u64,
+    /// The sequence number of the next write.
+    pub(super) next_sequence: u64,
+    /// That of the first write in the active memtable.
+    pub(super) active_first: u64,
+    pub(super) numbering: Numbering,
+    /// Whether the manifest says so too.
+    pub(super) is_numbering_kept: bool,
+    /// The next number for a record without an id.
+    pub(super) next_id: u64,
+    /// Bytes of logs that the active memtable's writes took.
+    pub(super) log_bytes: u64,
+}
+
+/// What has to be durable before somebody is told that a write is done.
+#[derive(Debug)]
+pub(super) struct Promise {
+    log: Arc<Log>,
+    end: u64,
+}
+
+impl Promise {
+    /// Returns when it is.
+    pub(super) fn keep(&self, durability: Durability) -> Result<()> {
+        self.log.sync(self.end, durability)
+    }
+}
+
+impl Writer {
+    /// Who goes on where the logs of earlier processes end, and the tree with the memtables that they hold.
+    pub(super) fn after<F: Fingerprint>(mut tree: Tree<F>, recovered: Recovered<F>) -> (Tree<F>, Self) {
+        let writer = Self {
+            log: None,
+            unsynced: recovered.logs,
+            next_log: recovered.next_log,
+            next_sequence: recovered.next_sequence,
+            active_first: recovered.active_first,
+            numbering: tree.manifest.numbering,
+            is_numbering_kept: true,
+            next_id: recovered.next_id,
+            log_bytes: recovered.log_bytes,
+        };
+        tree.sealed.extend(recovered.sealed);
+        tree.active = recovered.active;
+        (tree, writer)
+    }
+
+    /// All that was written up to now, if any of it may not be durable.
+    pub(super) fn promise(&self) -> Option<Promise> {
+        self.log.as_ref().map(|log| Promise { log: Arc::clone(log), end: log.end() })
+    }
+}
+
+impl<F: Fingerprint> Core<F> {
+    /// Writes operations as one batch: to the log, then to the memtable, where readers see all of them at once.
+    ///
+    /// # Errors
+    /// `InvalidInput` if they are too many for a frame; `Io`, and then nothing more may be written.
+    pub(super) fn commit(&self, writing: &mut Writing<'_>, operations: &[Mention<F>]) -> Result<Option<Promise>> {
+        if operations.is_empty() {
+            return Ok(writing.get().promise());
+        }
+        let mut bytes = Vec::new();
+        write_operations(operations, &mut bytes);
+        if bytes.len() > MOST_BYTES {
+            let message =
+                format!("what a batch comes down to takes {} bytes in the log, which is too much", bytes.len());
+            return Err(Error::invalid(message)
+                .at_path(&self.common.path)
+                .with_remedy("write it in several batches, or load or remove in bulk"));
+        }
+        let text = |operation: &Mention<F>| operation.record.id.text().map_or(0, str::len);
+        let text_bytes = operations.iter().map(text).sum();
+        let active = self.tree().active.clone();
+        let active = match active.filter(|memtable| memtable.has_room(operations.len(), text_bytes)) {
+            Some(active) => active,
+            None => self.next_memtable(writing, operations.len())?,
+        };
+        let writer = writing.get();
+        let log = self.log(writer).inspect_err(|error| self.poison(error))?;
+        let begin = log.end();
+        let end = log.append(writer.next_sequence, &bytes).inspect_err(|error| self.poison(error))?;
+        writer.next_sequence += 1;
+        writer.log_bytes += end - begin;
+        for Mention { record, removed } in operations {
+            // There is room; if there were not, what the log says would not be what readers see.
+            active.push(record.fingerprint, &record.id, *removed).inspect_err(|error| self.poison(error))?;
+        }
+        active.publish();
+        Ok(Some(Promise { log, end }))
+    }
+
+    /// The log to write to.
+    fn log(&self, writer: &mut Writer) -> Result<Arc<Log>> {
+        if let Some(log) = &writer.log {
+            return Ok(Arc::clone(log));
+        }
+        self.sync_earlier(std::mem::take(&mut writer.unsynced))?;
+        let common = &self.common;
+        let (number, first) = (writer.next_log, writer.next_sequence);
+        let header = LogHeader { parameters: common.parameters.clone(), number, first };
+        let log = Arc::new(Log::create(common.env(), &common.path, &header)?);
+        (writer.next_log, writer.log) = (number + 1, Some(Arc::clone(&log)));
+        Ok(log)
+    }
+
+    /// Makes logs of earlier processes durable: what is written now must not survive without what is in them.
+    fn sync_earlier(&self, logs: Vec<u64>) -> Result<()> {
+        // Nobody removes logs meanwhile. Those that were removed have their writes in segments.
+        let tree = self.tree();
+        let logs = logs.into_iter().filter(|&number| number >= tree.manifest.first_log);
+        // They are written anew: after a sync that has failed, another one of the same file would not tell.
+        logs.into_iter().try_for_each(|number| wal::rewrite(self.common.env(), &self.common.path, number))
+    }
+
+    /// Another memtable, with room for so many records, in the place of the active one.
+    fn next_memtable(&self, writing: &mut Writing<'_>, records: usize) -> Result<Arc<Memtable<F>>> {
+        self.seal(writing)?;
+        self.make_room()?;
+        let memtable = Arc::new(Memtable::new(&self.common.shape, records)?);
+        writing.get().active_first = writing.get().next_sequence;
+        let mut tree = self.tree();
+        tree.active = Some(Arc::clone(&memtable));
+        self.publish(&tree);
+        Ok(memtable)
+    }
+
+    /// Ends the log and the active memtable: what comes next goes to others.
+    ///
+    /// # Errors
+    /// `Io`, and then nothing more may be written.
+    pub(super) fn seal(&self, writing: &mut Writing<'_>) -> Result<()> {
+        let writer = writing.get();
+        if let Some(log) = writer.log.take() {
+            // Of a log that another one follows nothing may be missing.
+            log.sync(log.end(), Durability::SyncData).inspect_err(|error| self.poison(error))?;
+        }
+        let mut tree = self.tree();
+        if let Some(memtable) = tree.active.take_if(|memtable| !memtable.is_empty()) {
+            tree.sealed.push_back(Sealed {
+                memtable,
+                first: writer.active_first,
+                last: writer.next_sequence - 1,
+                next_log: writer.next_log,
+                next_id: writer.next_id,
+                log_bytes: std::mem::take(&mut writer.log_bytes),
+            });
+            self.publish(&tree);
+        }
+        Ok(())
+    }
+
+    /// Flushes, or waits until enough was flushed, if too many memtables wait for it.
+    fn make_room(&self) -> Result<()> {
+        match self.common.options.maintenance {
+            Maintenance::Manual => Ok(()),
+            Maintenance::Foreground => {
+                self.flush_sealed().inspect_err(|error| self.poison(error))?;
+                self.compact_due(None).inspect_err(|error| self.poison(error)).map(|_| ())
+            }
+            Maintenance::Background => {
+                let mut tree = self.tree();
+                while tree.sealed.len() >= MOST_SEALED && !tree.closing {
+                    self.check_poison()?;
+                    tree = self.changed.wait(tree).unwrap_or_else(PoisonError::into_inner);
+                }
+                self.check_poison()
+            }
+        }
+    }
+
+    /// Returns when everything that is written now is durable.
+    ///
+    /// # Errors
+    /// `ReadOnly`, `Poisoned`; `Io`, and then nothing more may be written.
+    pub(super) fn promise_all(&self, durability: Durability) -> Result<()> {
+        if durability == Durability::Buffered {
+            return self.writer().map(|_| ());
+        }
+        let mut writing = self.writer()?;
+        let earlier = std::mem::take(&mut writing.get().unsynced);
+        self.sync_earlier(earlier).inspect_err(|error| self.poison(error))?;
+        let promise = writing.get().promise();
+        drop(writing);
+        promise.map_or(Ok(()), |promise| self.keep(&promise, durability))
+    }
+
+    /// Moves all that was written to segments.
+    ///
+    /// # Errors
+    /// `ReadOnly`, `Poisoned`; `Io`, and then nothing more may be written.
+    pub(super) fn flush(&self) -> Result<()> {
+        let mut writing = self.writer()?;
+        self.seal(&mut writing)?;
+        drop(writing);
+        self.flush_sealed().inspect_err(|error| self.poison(error))
+    }
+}
+
+impl<F: Fingerprint> Core<F> {
+    /// Says who numbers records, durably, before the first of them is written.
+    pub(super) fn decide_numbering(&self, writing: &mut Writing<'_>, numbering: Numbering) -> Result<()> {
+        self.install(&[], |manifest, _| manifest.numbering = numbering, |_| ())?;
+        (writing.get().numbering, writing.get().is_numbering_kept) = (numbering, true);
+        Ok(())
+    }
+}

@@ -1,0 +1,46 @@
+//! The write-ahead log: what was written and is in no segment yet.
+//!
+//! Each batch of writes is one frame, appended before anybody is told that it is done; a batch is there whole or not at
+//! all. A log begins with a header that is placed durably before the first frame is written, and ends with zeros, which
+//! were allocated ahead so that syncing a frame does not have to change the file's length. When the writes of a log are
+//! in segments, it is removed. Specified in format-spec/wal.md.
+//!
+//! **A torn tail** is what a crash leaves: frames at the end that were not synced, in part. It is cut off: nobody was
+//! promised more. **Damage** is anything else: every frame says how much of the log was durable when it was written, so
+//! bytes that do not hold although a later frame knows of them as durable were lost by the media, and that is an error.
+
+mod log;
+mod reader;
+
+pub(crate) use log::{Log, rewrite};
+pub(crate) use reader::{LogReader, Tail};
+
+/// Ending of the names of logs.
+const SUFFIX: &str = ".wal";
+
+/// The name of a log's file.
+pub(crate) fn name(number: u64) -> String {
+    format!("{number:08}{SUFFIX}")
+}
+
+/// The number of a log by its file's name; none if it is no log.
+pub(crate) fn number_of(file: &str) -> Option<u64> {
+    let number = file.strip_suffix(SUFFIX).and_then(|digits| digits.parse().ok())?;
+    (name(number) == file).then_some(number)
+}
+
+/// When a write is done.
+///
+/// Whatever the level, a write that has returned is seen by all who ask the store from then on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Durability {
+    /// When the operating system has it: it survives the end of the process, however that comes, but perhaps not a power
+    /// failure.
+    Buffered,
+    /// When the device has its bytes: it survives a power failure too (`fdatasync`).
+    SyncData,
+    /// When the device has its bytes and all that the file system knows of the file (`fsync`): for file systems on which
+    /// that makes a difference.
+    SyncAll,
+}

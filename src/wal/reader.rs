@@ -1,0 +1,192 @@
+//! Reading a log, and telling a torn tail from damage.
+
+use super::name;
+use crate::env::{Env, ReadFile, ReadMode};
+use crate::error::{Error, Result};
+use crate::fingerprint::{Fingerprint, Mention};
+use crate::format::fields::Fields;
+use crate::format::log::{
+    ALIGNMENT, FRAME_HEADER, FrameHeader, LogHeader, MOST_BYTES, MOST_HEADER, damaged_log, parse_operations,
+};
+use std::path::{Path, PathBuf};
+
+/// Bytes that are read at once.
+const WINDOW: u64 = 1 << 20;
+
+/// Reads the frames of a log one after another, up to the first one that does not hold.
+#[derive(Debug)]
+pub(crate) struct LogReader {
+    path: PathBuf,
+    file: Box<dyn ReadFile>,
+    header: LogHeader,
+    /// Where the next frame begins.
+    at: u64,
+    /// The sequence number that it has.
+    next: u64,
+    window: Window,
+}
+
+/// What follows the last frame that holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tail {
+    /// Nothing but zeros.
+    Clean,
+    /// Writes that were cut short, or of which some did not survive: so many bytes. Nobody was promised any of them.
+    Torn(u64),
+}
+
+/// A part of the file in memory.
+#[derive(Debug, Default)]
+struct Window {
+    bytes: Vec<u8>,
+    from: u64,
+}
+
+impl Window {
+    /// The bytes of the file from `at` on, so many; none if it ends before.
+    fn get(&mut self, file: &dyn ReadFile, path: &Path, at: u64, count: usize) -> Result<Option<&[u8]>> {
+        if at.checked_add(count as u64).is_none_or(|end| end > file.length()) {
+            return Ok(None);
+        }
+        let has = at >= self.from && at - self.from + count as u64 <= self.bytes.len() as u64;
+        if !has {
+            let length = WINDOW.max(count as u64).min(file.length() - at);
+            let mut buffer = std::mem::take(&mut self.bytes);
+            let bytes = file.read(at, usize::try_from(length).unwrap_or(count), &mut buffer);
+            // A file in memory lends its own bytes.
+            let bytes = bytes.map_err(|error| Error::io("cannot read", path, error).at_offset(at))?.to_vec();
+            (self.bytes, self.from) = (bytes, at);
+        }
+        let start = usize::try_from(at - self.from).unwrap_or(usize::MAX);
+        Ok(self.bytes.get(start..).and_then(|rest| rest.get(..count)))
+    }
+}
+
+impl LogReader {
+    /// Opens log `number` of a store.
+    ///
+    /// # Errors
+    /// `NotFound`; `Damaged` or `Unsupported` if its header is not one; `Io`.
+    pub(crate) fn open(env: &dyn Env, store: &Path, number: u64) -> Result<Self> {
+        let path = store.join(name(number));
+        let log = Self::open_file(env, &path)?;
+        if log.header.number != number {
+            return Err(Error::damaged("the log is another one than its name says").at_path(&path));
+        }
+        Ok(log)
+    }
+
+    /// Opens a log by its path.
+    ///
+    /// # Errors
+    /// Those of [`LogReader::open`].
+    pub(crate) fn open_file(env: &dyn Env, path: &Path) -> Result<Self> {
+        let file = env.open(path, ReadMode::Pread).map_err(|error| Error::io("cannot open", path, error))?;
+        let mut window = Window::default();
+        let length = usize::try_from(file.length()).unwrap_or(usize::MAX).min(MOST_HEADER);
+        let bytes = window.get(&*file, path, 0, length)?.unwrap_or_default();
+        let mut fields = Fields::new(bytes, 0);
+        let header = LogHeader::parse(&mut fields).map_err(|error| error.at_path(path))?;
+        let (at, next) = (fields.offset(), header.first);
+        Ok(Self { path: path.to_owned(), file, header, at, next, window })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn header(&self) -> &LogHeader {
+        &self.header
+    }
+
+    /// Where the next frame begins, or would.
+    pub(crate) fn position(&self) -> u64 {
+        self.at
+    }
+
+    /// Bytes of the file.
+    pub(crate) fn length(&self) -> u64 {
+        self.file.length()
+    }
+
+    /// The sequence number of the next frame.
+    pub(crate) fn next_sequence(&self) -> u64 {
+        self.next
+    }
+
+    /// Looks at the file anew, which may have grown since it was opened.
+    ///
+    /// # Errors
+    /// `NotFound` if it is not there any more; `Io`.
+    pub(crate) fn refresh(&mut self, env: &dyn Env) -> Result<()> {
+        let file = env.open(&self.path, ReadMode::Pread);
+        self.file = file.map_err(|error| Error::io("cannot open", &self.path, error))?;
+        self.window = Window::default();
+        Ok(())
+    }
+
+    /// The header of the next frame, and its operations' bytes; nothing if there is none that holds.
+    pub(crate) fn next_bytes(&mut self) -> Result<Option<(FrameHeader, &[u8])>> {
+        let (at, next) = (self.at, self.next);
+        let Some(header) = self.frame(at, next..=next)? else { return Ok(None) };
+        self.at = header.end(at);
+        self.next += 1;
+        let length = header.length as usize;
+        let bytes = self.window.get(&*self.file, &self.path, at + FRAME_HEADER as u64, length)?;
+        Ok(bytes.map(|bytes| (header, bytes)))
+    }
+
+    /// The next batch of writes and its sequence number; nothing if there is no further frame that holds.
+    ///
+    /// # Errors
+    /// `Damaged` if a frame holds but says nothing that a writer writes; `Io`.
+    pub(crate) fn next_batch<F: Fingerprint>(&mut self) -> Result<Option<(u64, Vec<Mention<F>>)>> {
+        let (at, ids, path) = (self.at, self.header.parameters.ids(), self.path.clone());
+        let Some((header, bytes)) = self.next_bytes()? else { return Ok(None) };
+        let operations = parse_operations(&mut Fields::new(bytes, at + FRAME_HEADER as u64), ids);
+        Ok(Some((header.sequence, operations.map_err(|error| error.at_path(&path))?)))
+    }
+
+    /// The header of a frame at an offset, if one is there that holds and whose sequence number is one of these.
+    fn frame(&mut self, at: u64, sequences: std::ops::RangeInclusive<u64>) -> Result<Option<FrameHeader>> {
+        let Some(bytes) = self.window.get(&*self.file, &self.path, at, FRAME_HEADER)? else { return Ok(None) };
+        let header = FrameHeader::parse(&mut Fields::new(bytes, at))?;
+        let length = header.length as usize;
+        if !(1..=MOST_BYTES).contains(&length) || !sequences.contains(&header.sequence) || header.synced > at {
+            return Ok(None);
+        }
+        // With the zeros behind it.
+        let whole = usize::try_from(header.end(at) - at).unwrap_or(usize::MAX);
+        let Some(bytes) = self.window.get(&*self.file, &self.path, at, whole)? else { return Ok(None) };
+        let (operations, padding) =
+            bytes.get(FRAME_HEADER..).and_then(|b| b.split_at_checked(length)).unwrap_or_default();
+        let holds = header.sum(self.header.number, at, operations) == header.checksum;
+        Ok(Some(header).filter(|_| holds && padding.iter().all(|&byte| byte == 0)))
+    }
+
+    /// What follows the last frame that [`LogReader::next_batch`] has returned, when it returns none.
+    ///
+    /// # Errors
+    /// `Damaged` if it was durable once; `Io`.
+    pub(crate) fn tail(&mut self) -> Result<Tail> {
+        let (start, mut last) = (self.at, None);
+        let mut at = start;
+        while at < self.file.length() {
+            let count = usize::try_from((self.file.length() - at).min(ALIGNMENT)).unwrap_or(0);
+            let unit = self.window.get(&*self.file, &self.path, at, count)?.unwrap_or_default();
+            if unit.iter().any(|&byte| byte != 0) {
+                last = Some(at + count as u64);
+                // Each frame between takes at least its header and eight bytes.
+                let most = self.next.saturating_add((at - start) / (FRAME_HEADER as u64 + ALIGNMENT));
+                if let Some(later) = self.frame(at, self.next..=most)?
+                    && later.synced > start
+                {
+                    let message = format!("writes that were durable do not hold; those from byte {at} on do again");
+                    return Err(damaged_log(&message).at_path(&self.path).at_offset(start));
+                }
+            }
+            at += ALIGNMENT;
+        }
+        Ok(last.map_or(Tail::Clean, |last| Tail::Torn(last - start)))
+    }
+}

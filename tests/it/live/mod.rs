@@ -1,0 +1,7 @@
+//! The live store: writes at any time, exact answers that include them at once, and nothing acknowledged ever lost.
+
+mod faults;
+mod killed;
+mod model;
+mod readers;
+mod sequences;

@@ -1,0 +1,73 @@
+//! What a live store has to hold, and to answer: a map, and comparing with every record.
+
+use fpstore::{Fingerprint, Id, IdKind, Match, Record};
+use std::collections::BTreeMap;
+
+/// The records that are there. Where there are no ids, each fingerprint's count stands under `Id::Count(0)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Model<F: Fingerprint> {
+    ids: IdKind,
+    records: BTreeMap<(F, Id), u64>,
+}
+
+impl<F: Fingerprint> Model<F> {
+    pub(crate) fn new(ids: IdKind) -> Self {
+        Self { ids, records: BTreeMap::new() }
+    }
+
+    fn key(&self, fingerprint: F, id: &Id) -> (F, Id) {
+        (fingerprint, if self.ids == IdKind::None { Id::Count(0) } else { id.clone() })
+    }
+
+    pub(crate) fn insert(&mut self, fingerprint: F, id: &Id) {
+        let (key, counted) = (self.key(fingerprint, id), self.ids == IdKind::None);
+        let count = self.records.entry(key).or_default();
+        *count = if counted { *count + 1 } else { 1 };
+    }
+
+    /// Removes a record, or one that is counted; whether there was one.
+    pub(crate) fn remove(&mut self, fingerprint: F, id: &Id) -> bool {
+        let key = self.key(fingerprint, id);
+        let Some(count) = self.records.get_mut(&key) else { return false };
+        *count -= 1;
+        if *count == 0 {
+            self.records.remove(&key);
+        }
+        true
+    }
+
+    /// Removes all records of a fingerprint; how many there were.
+    pub(crate) fn remove_fingerprint(&mut self, fingerprint: F) -> u64 {
+        let gone: Vec<_> = self.records.keys().filter(|key| key.0 == fingerprint).cloned().collect();
+        gone.iter().filter_map(|key| self.records.remove(key)).sum()
+    }
+
+    /// Removes all records of an id but that with the fingerprint to keep; how many there were.
+    pub(crate) fn remove_id(&mut self, id: &Id, keep: Option<F>) -> u64 {
+        let gone: Vec<_> = self.records.keys().filter(|key| key.1 == *id && keep != Some(key.0)).cloned().collect();
+        gone.iter().filter_map(|key| self.records.remove(key)).sum()
+    }
+
+    /// The fingerprints of an id.
+    pub(crate) fn fingerprints_of(&self, id: &Id) -> Vec<F> {
+        self.records.keys().filter(|key| key.1 == *id).map(|key| key.0).collect()
+    }
+
+    /// All records in order, as a store returns them.
+    pub(crate) fn records(&self) -> Vec<Record<F>> {
+        let id = |id: &Id, count: u64| if self.ids == IdKind::None { Id::Count(count) } else { id.clone() };
+        self.records.iter().map(|(key, &count)| Record { fingerprint: key.0, id: id(&key.1, count) }).collect()
+    }
+
+    /// What a query has to answer.
+    pub(crate) fn near(&self, query: F, k: u32) -> Vec<Match<F>> {
+        let mut near: Vec<Match<F>> = self
+            .records()
+            .into_iter()
+            .map(|Record { fingerprint, id }| Match { distance: fingerprint.distance(query), fingerprint, id })
+            .filter(|found| found.distance <= k)
+            .collect();
+        near.sort_unstable();
+        near
+    }
+}

@@ -1,0 +1,272 @@
+//! Manifests and logs taken apart, changed, and put together again with every checksum right.
+
+use super::parts::{PARAMETERS, number, parameters_length};
+use crate::support::*;
+use fpstore::ReadMode;
+use fpstore::env::Env;
+
+/// A manifest's fields.
+#[derive(Clone)]
+pub(crate) struct Manifest {
+    pub(crate) version: u32,
+    pub(crate) parameters: Vec<u8>,
+    pub(crate) numbering: u8,
+    pub(crate) next_id: u64,
+    pub(crate) next_segment: u64,
+    pub(crate) first_log: u64,
+    pub(crate) flushed: u64,
+    pub(crate) written: [u64; 3],
+    /// The number of runs, if it is not that of those that follow.
+    pub(crate) count: Option<u32>,
+    pub(crate) runs: Vec<Run>,
+    /// What stands behind the runs.
+    pub(crate) tail: Vec<u8>,
+}
+
+/// A run's fields.
+#[derive(Clone)]
+pub(crate) struct Run {
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+    /// Which segments it has, as bits.
+    pub(crate) has: u8,
+    pub(crate) segments: Vec<Entry>,
+}
+
+/// Number, file length, records, fingerprints; footer checksum.
+pub(crate) type Entry = ([u64; 4], u32);
+
+/// Bits of what a run has.
+pub(crate) const REMOVALS: u8 = 1;
+pub(crate) const RECORDS: u8 = 2;
+pub(crate) const ID_INDEX: u8 = 4;
+
+/// What a manifest says of a segment, and the segment's parameters.
+pub(crate) fn entry(own: u64, segment: &[u8]) -> (Entry, Vec<u8>) {
+    let trailer = segment.len() - 16;
+    let field = |at: usize| u32::from_le_bytes(segment[trailer + at..trailer + at + 4].try_into().unwrap());
+    let footer = trailer - field(0) as usize;
+    // Of a broken footer, something.
+    let length = Some(parameters_length(&segment[footer..])).filter(|length| footer + length + 16 <= trailer);
+    let behind = footer + length.unwrap_or(PARAMETERS);
+    let counts = [own, segment.len() as u64, number(segment, behind), number(segment, behind + 8)];
+    ((counts, field(4)), segment[footer..behind].to_vec())
+}
+
+impl Manifest {
+    /// One that names these segments of records, numbered from 1, each in a run of its own.
+    pub(crate) fn naming(segments: &[&[u8]]) -> Self {
+        let (mut runs, mut parameters) = (Vec::new(), Vec::new());
+        for (segment, own) in segments.iter().zip(1..) {
+            let (entry, own_parameters) = entry(own, segment);
+            parameters = own_parameters;
+            runs.push(Run { first: own, last: own, has: RECORDS, segments: vec![entry] });
+        }
+        let flushed = runs.len() as u64;
+        Self {
+            version: 4,
+            parameters,
+            numbering: 2,
+            next_id: 0,
+            next_segment: 9,
+            first_log: 1,
+            flushed,
+            written: [1, 2, 3],
+            count: None,
+            runs,
+            tail: Vec::new(),
+        }
+    }
+
+    /// Of one that is sound.
+    pub(crate) fn take(bytes: &[u8]) -> Self {
+        let behind = 12 + parameters_length(&bytes[12..]);
+        let field = |index: usize| number(bytes, behind + 1 + 8 * index);
+        let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+        let (mut runs, mut at) = (Vec::new(), behind + 61);
+        for _ in 0..word(behind + 57) {
+            let (first, last, has) = (number(bytes, at), number(bytes, at + 8), bytes[at + 16]);
+            at += 17;
+            let segment = |at: usize| ([0, 8, 16, 24].map(|field| number(bytes, at + field)), word(at + 32));
+            let segments = (0..has.count_ones() as usize).map(|index| segment(at + 36 * index)).collect();
+            at += 36 * has.count_ones() as usize;
+            runs.push(Run { first, last, has, segments });
+        }
+        assert_eq!(at + 4, bytes.len());
+        Self {
+            version: word(8),
+            parameters: bytes[12..behind].to_vec(),
+            numbering: bytes[behind],
+            next_id: field(0),
+            next_segment: field(1),
+            first_log: field(2),
+            flushed: field(3),
+            written: [4, 5, 6].map(field),
+            count: None,
+            runs,
+            tail: Vec::new(),
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let mut out = b"fpstore\0".to_vec();
+        out.extend(self.version.to_le_bytes());
+        out.extend(&self.parameters);
+        out.push(self.numbering);
+        let fields = [self.next_id, self.next_segment, self.first_log, self.flushed];
+        fields.iter().chain(&self.written).for_each(|field| out.extend(field.to_le_bytes()));
+        out.extend(self.count.unwrap_or(self.runs.len() as u32).to_le_bytes());
+        for Run { first, last, has, segments } in &self.runs {
+            out.extend([first.to_le_bytes(), last.to_le_bytes()].concat());
+            out.push(*has);
+            for (fields, checksum) in segments {
+                fields.iter().for_each(|field| out.extend(field.to_le_bytes()));
+                out.extend(checksum.to_le_bytes());
+            }
+        }
+        out.extend(&self.tail);
+        out.extend(crc32fast::hash(&out).to_le_bytes());
+        out
+    }
+}
+
+/// A log's parts.
+#[derive(Clone)]
+pub(crate) struct Log {
+    pub(crate) version: u32,
+    pub(crate) parameters: Vec<u8>,
+    pub(crate) number: u64,
+    pub(crate) first: u64,
+    /// What stands behind the header up to the first frame.
+    pub(crate) padding: u8,
+    pub(crate) frames: Vec<Frame>,
+    /// What stands behind the last frame.
+    pub(crate) tail: Vec<u8>,
+}
+
+/// A frame's parts.
+#[derive(Clone)]
+pub(crate) struct Frame {
+    pub(crate) sequence: u64,
+    pub(crate) durable: u64,
+    pub(crate) operations: Vec<u8>,
+    /// Bits of the first operation's byte that are flipped after the checksum was made.
+    pub(crate) flip: u8,
+    /// What the padding consists of.
+    pub(crate) padding: u8,
+    /// Whether there are zeros in its place.
+    pub(crate) zeros: bool,
+}
+
+impl Log {
+    /// Without frames.
+    pub(crate) fn empty(parameters: &[u8], number: u64, first: u64) -> Self {
+        Self {
+            version: 4,
+            parameters: parameters.to_vec(),
+            number,
+            first,
+            padding: 0,
+            frames: Vec::new(),
+            tail: Vec::new(),
+        }
+    }
+
+    /// Of one that is sound. The room behind the frames is its tail.
+    pub(crate) fn take(bytes: &[u8]) -> Self {
+        let behind = 12 + parameters_length(&bytes[12..]);
+        let mut log = Self::empty(&bytes[12..behind], number(bytes, behind), number(bytes, behind + 8));
+        let mut at = (behind + 20).next_multiple_of(8);
+        while let Some(header) = bytes.get(at..at + 24).filter(|header| header[..4] != [0; 4]) {
+            let length = u32::from_le_bytes(header[..4].try_into().unwrap()) as usize;
+            let operations = bytes[at + 24..at + 24 + length].to_vec();
+            log.frames.push(Frame::new(number(header, 8), number(header, 16), operations));
+            at = (at + 24 + length).next_multiple_of(8);
+        }
+        log.tail = bytes[at..].to_vec();
+        log
+    }
+
+    /// Adds a frame that knows so many of those before it durable.
+    pub(crate) fn push(&mut self, durable: usize, operations: Vec<u8>) {
+        let durable = self.ends()[durable] as u64;
+        self.frames.push(Frame::new(self.first + self.frames.len() as u64, durable, operations));
+    }
+
+    /// Where the header ends, and each frame.
+    pub(crate) fn ends(&self) -> Vec<usize> {
+        let mut ends = vec![(12 + self.parameters.len() + 20).next_multiple_of(8)];
+        for frame in &self.frames {
+            ends.push((ends[ends.len() - 1] + 24 + frame.operations.len()).next_multiple_of(8));
+        }
+        ends
+    }
+
+    /// Where the last frame ends.
+    pub(crate) fn end(&self) -> usize {
+        self.ends()[self.frames.len()]
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let mut out = b"fpstrwal".to_vec();
+        out.extend(self.version.to_le_bytes());
+        out.extend(&self.parameters);
+        out.extend([self.number.to_le_bytes(), self.first.to_le_bytes()].concat());
+        out.extend(crc32fast::hash(&out).to_le_bytes());
+        out.resize(out.len().next_multiple_of(8), self.padding);
+        for frame in &self.frames {
+            let bytes = frame.bytes(self.number, out.len() as u64);
+            out.extend(bytes);
+        }
+        out.extend(&self.tail);
+        out
+    }
+}
+
+impl Frame {
+    pub(crate) fn new(sequence: u64, durable: u64, operations: Vec<u8>) -> Self {
+        Self { sequence, durable, operations, flip: 0, padding: 0, zeros: false }
+    }
+
+    /// Its bytes at an offset of a log.
+    pub(crate) fn bytes(&self, log: u64, offset: u64) -> Vec<u8> {
+        let length = self.operations.len() as u32;
+        let mut sum = crc32fast::Hasher::new();
+        for value in [log, offset, u64::from(length), self.sequence, self.durable] {
+            sum.update(&value.to_le_bytes());
+        }
+        sum.update(&self.operations);
+        let mut out = [length, sum.finalize()].map(u32::to_le_bytes).concat();
+        out.extend([self.sequence, self.durable].map(u64::to_le_bytes).concat());
+        out.extend(&self.operations);
+        out[24] ^= self.flip;
+        out.resize(out.len().next_multiple_of(8), self.padding);
+        if self.zeros {
+            out.fill(0);
+        }
+        out
+    }
+}
+
+/// A store with this manifest and these segments, numbered from 1.
+pub(crate) fn store(manifest: Vec<u8>, segments: &[&[u8]], mode: ReadMode) -> Fixture {
+    let fixture = Fixture::new(mode);
+    fixture.env.create_dir(&fixture.path).unwrap();
+    fixture.env.set_bytes(&fixture.path.join("MANIFEST"), manifest);
+    for (bytes, number) in segments.iter().zip(1..) {
+        fixture.env.set_bytes(&fixture.path.join(format!("{number:08}.segment")), bytes.to_vec());
+    }
+    fixture
+}
+
+/// What the specification's own decoder says of a store: its exit code, output, and messages; none where there is no
+/// Python.
+pub(super) fn decoded(fixture: &Fixture) -> Option<(i32, String, String)> {
+    let directory = tempfile::tempdir().unwrap();
+    for (path, bytes) in fixture.files() {
+        std::fs::write(directory.path().join(path.file_name().unwrap()), bytes).unwrap();
+    }
+    let output = decode(directory.path())?;
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Some((output.status.code().unwrap(), text(output.stdout), text(output.stderr)))
+}

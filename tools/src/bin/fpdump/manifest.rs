@@ -1,0 +1,155 @@
+//! `fpdump manifest`: which runs a store consists of, and which segments they have.
+
+use std::io::Write;
+use std::path::Path;
+
+use fpstore::inspect::{self, ManifestView, SegmentRole};
+use fpstore::{Numbering, Options};
+use fpstore_tools::exit::Outcome;
+use fpstore_tools::number::{bytes, count};
+use fpstore_tools::report::{self, Columns};
+use serde::Serialize;
+
+use crate::opened::{Versioned, is_manifest};
+
+#[derive(Serialize)]
+struct Report {
+    path: String,
+    width: u32,
+    ids: &'static str,
+    id_index: bool,
+    numbering: &'static str,
+    next_id: u64,
+    next_segment: u64,
+    first_log: u64,
+    flushed: u64,
+    written: Written,
+    runs: Vec<Run>,
+}
+
+#[derive(Serialize)]
+struct Written {
+    logs: u64,
+    new_segments: u64,
+    merged_segments: u64,
+}
+
+#[derive(Serialize)]
+struct Run {
+    first_sequence: u64,
+    last_sequence: u64,
+    segments: Vec<Segment>,
+}
+
+#[derive(Serialize)]
+struct Segment {
+    role: &'static str,
+    file: String,
+    bytes: u64,
+    records: u64,
+    fingerprints: u64,
+    footer_checksum: String,
+}
+
+pub(crate) fn run(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
+    let store = if is_manifest(path) { path.parent().unwrap_or(Path::new("")) } else { path };
+    let view = inspect::manifest(store, &Options::new())?;
+    let report = describe(store, &view);
+    if json {
+        report::json(out, &Versioned::new(report))?;
+    } else {
+        people(&report, out)?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn describe(store: &Path, view: &ManifestView) -> Report {
+    let runs = view.runs.iter().map(|run| Run {
+        first_sequence: run.first,
+        last_sequence: run.last,
+        segments: run
+            .segments
+            .iter()
+            .map(|(role, fact)| Segment {
+                role: name(*role),
+                file: fact.name.clone(),
+                bytes: fact.file_length,
+                records: fact.records,
+                fingerprints: fact.fingerprints,
+                footer_checksum: format!("{:08x}", fact.footer_checksum),
+            })
+            .collect(),
+    });
+    Report {
+        path: store.display().to_string(),
+        width: view.parameters.width(),
+        ids: view.parameters.ids().name(),
+        id_index: view.parameters.id_index(),
+        numbering: match view.numbering {
+            Numbering::Own => "own",
+            Numbering::Given => "given",
+            _ => "undecided",
+        },
+        next_id: view.next_id,
+        next_segment: view.next_segment,
+        first_log: view.first_log,
+        flushed: view.flushed,
+        written: Written {
+            logs: view.written.log,
+            new_segments: view.written.new,
+            merged_segments: view.written.merged,
+        },
+        runs: runs.collect(),
+    }
+}
+
+fn name(role: SegmentRole) -> &'static str {
+    match role {
+        SegmentRole::Removals => "removals",
+        SegmentRole::IdIndex => "id index",
+        _ => "records",
+    }
+}
+
+fn people(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
+    let written = &report.written;
+    report::facts(
+        out,
+        &[
+            ("store", report.path.clone()),
+            ("runs", count(report.runs.len() as u64)),
+            ("flushed", format!("writes up to number {}", report.flushed)),
+            ("first log", format!("{:08}.wal, if it is there", report.first_log)),
+            ("next segment", report.next_segment.to_string()),
+            ("next id", format!("{} (numbering: {})", report.next_id, report.numbering)),
+            (
+                "ever written",
+                format!(
+                    "{} to logs, {} to new segments, {} to merged ones",
+                    bytes(written.logs),
+                    bytes(written.new_segments),
+                    bytes(written.merged_segments)
+                ),
+            ),
+        ],
+    )?;
+    if report.runs.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    let mut columns = Columns::new(&[">writes", "has", "file", ">records", ">fingerprints", ">bytes", "checksum"]);
+    for run in &report.runs {
+        for segment in &run.segments {
+            columns.row([
+                format!("{} to {}", run.first_sequence, run.last_sequence),
+                segment.role.to_owned(),
+                segment.file.clone(),
+                count(segment.records),
+                count(segment.fingerprints),
+                count(segment.bytes),
+                segment.footer_checksum.clone(),
+            ]);
+        }
+    }
+    columns.write(out)
+}

@@ -1,0 +1,144 @@
+//! `fpdump wal`: what write-ahead logs hold, batch by batch.
+
+use std::io::Write;
+use std::path::Path;
+
+use fpstore::inspect::{self, FrameView, LogView};
+use fpstore::{Fingerprint, Id, Options};
+use fpstore_tools::exit::Outcome;
+use fpstore_tools::number::{count_of, hex};
+use fpstore_tools::report::{self, Columns};
+use serde::Serialize;
+
+use crate::opened::{Versioned, file_name};
+
+#[derive(Serialize)]
+struct LogRow {
+    file: String,
+    number: u64,
+    first_sequence: u64,
+    batches: u64,
+    bytes: u64,
+    /// Bytes behind them that a crash has cut short.
+    torn_bytes: u64,
+}
+
+#[derive(Serialize)]
+struct BatchRow {
+    file: String,
+    offset: u64,
+    bytes: u64,
+    sequence: u64,
+    inserted: u64,
+    removed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operations: Option<Vec<OperationRow>>,
+}
+
+#[derive(Serialize)]
+struct OperationRow {
+    removed: bool,
+    fingerprint: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<u64>,
+}
+
+/// The width of the fingerprints in logs: that of the store that a path names, or of the log.
+pub(crate) fn width(path: &Path) -> fpstore::Result<u32> {
+    if path.is_dir() {
+        return fpstore::parameters_of(path, &Options::new()).map(|parameters| parameters.width());
+    }
+    LogView::open(path, &Options::new()).map(|log| log.parameters().width())
+}
+
+pub(crate) fn run<F: Fingerprint>(
+    path: &Path,
+    operations: bool,
+    json: bool,
+    out: &mut dyn Write,
+) -> anyhow::Result<Outcome> {
+    let logs = inspect::logs(path, &Options::new())?;
+    if logs.is_empty() && !json {
+        writeln!(out, "no logs: everything that was written is in segments")?;
+    }
+    for log in logs {
+        show::<F>(&log, operations, json, out)?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn show<F: Fingerprint>(path: &Path, operations: bool, json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
+    let mut log = LogView::open(path, &Options::new())?;
+    let file = file_name(path);
+    if !json {
+        writeln!(out, "{file}: log {}, writes from number {} on", log.number(), log.first())?;
+    }
+    let mut columns = Columns::new(&[">write", ">offset", ">bytes", ">inserted", ">removed"]);
+    let mut batches = 0;
+    while let Some(frame) = log.next_frame::<F>()? {
+        batches += 1;
+        let row = row(&file, &frame, operations);
+        if json {
+            report::json(out, &Versioned::new(row))?;
+        } else if operations {
+            people(&row, out)?;
+        } else {
+            columns.row([row.sequence, row.offset, row.bytes, row.inserted, row.removed].map(|n| n.to_string()));
+        }
+    }
+    let (number, first_sequence, bytes) = (log.number(), log.first(), log.position());
+    let torn_bytes = log.torn_bytes()?;
+    if json {
+        return Ok(report::json(
+            out,
+            &Versioned::new(LogRow { file, number, first_sequence, batches, bytes, torn_bytes }),
+        )?);
+    }
+    if !operations && batches > 0 {
+        columns.write(out)?;
+    }
+    let torn = match torn_bytes {
+        0 => String::new(),
+        n => format!("; torn behind byte {bytes}: {} were cut short by a crash", count_of(n, "byte")),
+    };
+    Ok(writeln!(out, "{}{torn}", count_of(batches, "write"))?)
+}
+
+fn row<F: Fingerprint>(file: &str, frame: &FrameView<F>, operations: bool) -> BatchRow {
+    let removed = frame.operations.iter().filter(|(_, removed)| *removed).count() as u64;
+    let shown = |(record, removed): &(fpstore::Record<F>, bool)| OperationRow {
+        removed: *removed,
+        fingerprint: hex(record.fingerprint),
+        id: match &record.id {
+            Id::Number(number) => Some((*number).into()),
+            Id::Text(text) => Some((**text).into()),
+            Id::Count(_) => None,
+        },
+        count: if let Id::Count(count) = record.id { Some(count) } else { None },
+    };
+    BatchRow {
+        file: file.to_owned(),
+        offset: frame.offset,
+        bytes: frame.bytes,
+        sequence: frame.sequence,
+        inserted: frame.operations.len() as u64 - removed,
+        removed,
+        operations: operations.then(|| frame.operations.iter().map(shown).collect()),
+    }
+}
+
+/// A line for each operation: the number of its write, + or -, and the record as `scan` prints it.
+fn people(row: &BatchRow, out: &mut dyn Write) -> std::io::Result<()> {
+    for operation in row.operations.iter().flatten() {
+        let sign = if operation.removed { '-' } else { '+' };
+        write!(out, "{}\t{sign}\t{}", row.sequence, operation.fingerprint)?;
+        match (&operation.id, operation.count) {
+            (Some(serde_json::Value::String(text)), _) => writeln!(out, "\t{text}")?,
+            (Some(id), _) => writeln!(out, "\t{id}")?,
+            (None, count) => writeln!(out, "\t{}", count.unwrap_or(1))?,
+        }
+    }
+    Ok(())
+}
