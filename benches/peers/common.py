@@ -43,12 +43,34 @@ def splitmix64(count, seed=20070508):
 
 
 def fingerprints(source):
-    """The data that a command line names: ["uniform", COUNT], ["paired", COUNT, PAIRS] or [FILE]."""
+    """The data that a command line names: ["uniform", COUNT], ["paired", COUNT, PAIRS], ["enlarged", FILE, COUNT] or [FILE]."""
     import numpy as np
 
     if source[0] == "uniform":
         return splitmix64(int(source[1]))
+    if source[0] == "enlarged":
+        return enlarged(np.fromfile(source[1], dtype="<u8"), int(source[2]))
     return paired(int(source[1]), int(source[2])) if source[0] == "paired" else np.fromfile(source[0], dtype="<u8")
+
+
+def enlarged(real, count, seed=11):
+    """At least the real values, and variants of them: half are exact copies, the others have 0 to 6 other bits flipped. Keeps
+    what real sets look like (biased bits, repeated values, families of near ones); in an order of chance."""
+    import numpy as np
+
+    random = np.random.default_rng(seed)
+    parts, have = [real], len(real)
+    while have < count:
+        values = real[: min(len(real), count - have)].copy()
+        flips = np.where(random.random(len(values)) < 0.5, random.integers(0, 7, len(values)), 0)
+        bits = np.argsort(random.random((len(values), 64)), axis=1)[:, :6].astype(np.uint64)
+        for number in range(6):
+            values = np.where(flips > number, values ^ (np.uint64(1) << bits[:, number]), values)
+        parts.append(values)
+        have += len(values)
+    values = np.concatenate(parts)
+    random.shuffle(values)
+    return values
 
 
 def paired(count, pairs):
