@@ -19,6 +19,7 @@ mod filesystem;
 mod log;
 mod memory;
 mod mmap;
+mod patient;
 mod positioned;
 mod scratch;
 mod temp;
@@ -29,6 +30,7 @@ pub use failing::Failing;
 pub use filesystem::FileSystem;
 pub use memory::Memory;
 pub(crate) use mmap::{Array, AtomicArray};
+pub(crate) use patient::Patient;
 pub(crate) use temp::{TEMP_SUFFIX, TempFile};
 
 use std::any::Any;

@@ -117,6 +117,26 @@ impl Footer {
         Ok(Span { offset: file_length - TRAILER as u64 - length, length: length + TRAILER as u64 })
     }
 
+    /// Where footer and trailer stand in a file of this length whose segment has these parameters; `None` if it is too short.
+    pub(crate) fn expected(parameters: &Parameters, file_length: u64) -> Option<Span> {
+        let mut bytes = Vec::new();
+        parameters.write(&mut bytes);
+        let tables = parameters.design().table_count() as u64;
+        let length = bytes.len() as u64 + 3 * 8 + tables * 8 + (3 * tables + 3) * 16 + TRAILER as u64;
+        let offset = file_length.checked_sub(length)?;
+        Some(Span { offset, length })
+    }
+
+    /// Replaces the trailer of a footer by the one that it has if its checksum is this. Only the footer that was written with
+    /// it can be parsed then.
+    pub(crate) fn set_trailer(bytes: &mut Vec<u8>, checksum: u32) {
+        bytes.truncate(bytes.len().saturating_sub(TRAILER));
+        let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        bytes.extend_from_slice(&length.to_le_bytes());
+        bytes.extend_from_slice(&checksum.to_le_bytes());
+        bytes.extend_from_slice(MAGIC);
+    }
+
     /// Reads footer and trailer.
     pub(crate) fn parse(fields: &mut Fields<'_>) -> Result<Self> {
         let start = fields.offset();
@@ -254,6 +274,12 @@ mod tests {
         let file_length = footer.id_index.end() + bytes.len() as u64;
         let span = Footer::locate(&bytes[bytes.len() - TRAILER..], file_length).unwrap();
         assert_eq!(span, Span { offset: footer.id_index.end(), length: bytes.len() as u64 });
+        assert_eq!(Footer::expected(&footer.parameters, file_length), Some(span));
+        let mut mended = bytes.clone();
+        let checksum = u32::from_le_bytes(*bytes[bytes.len() - 12..].first_chunk().unwrap());
+        mended[bytes.len() - TRAILER..].fill(0);
+        Footer::set_trailer(&mut mended, checksum);
+        assert_eq!(mended, bytes);
         let mut fields = Fields::new(&bytes, span.offset).traced();
         assert_eq!(Footer::parse(&mut fields).unwrap(), footer);
         assert_eq!(fields.into_trace().iter().map(|field| field.bytes.len()).sum::<usize>(), bytes.len());

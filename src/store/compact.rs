@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::{Arc, MutexGuard};
 
 /// Bytes of texts for each byte of theirs in a segment, about: only the size of a dictionary follows from it.
-const TEXTS_OF_COMPRESSED: u64 = 3;
+pub(super) const TEXTS_OF_COMPRESSED: u64 = 3;
 
 impl<F: Fingerprint> Core<F> {
     /// Merges what is due; whether anything was. At the pace, if one is given.

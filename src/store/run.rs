@@ -90,7 +90,15 @@ pub(crate) fn open_runs(path: &Path, options: &Options, known: &[Arc<Run>]) -> R
 }
 
 /// Opens a segment and makes sure that it is the one the manifest means.
-fn open_segment(store: &Path, options: &Options, parameters: &Parameters, entry: &SegmentEntry) -> Result<Segment> {
+///
+/// # Errors
+/// `Damaged`, `Unsupported`, `Io`.
+pub(super) fn open_segment(
+    store: &Path,
+    options: &Options,
+    parameters: &Parameters,
+    entry: &SegmentEntry,
+) -> Result<Segment> {
     let path = store.join(segment_name(entry.number));
     let segment = Segment::open(&*options.env, &path, options.read_mode).map_err(|error| match error.kind() {
         ErrorKind::NotFound => Error::damaged("a segment of the store is missing").at_path(&path),

@@ -11,9 +11,11 @@
 
 mod log;
 mod reader;
+mod scan;
 
 pub(crate) use log::{Log, rewrite};
 pub(crate) use reader::{LogReader, Tail};
+pub(crate) use scan::FramePlace;
 
 /// Ending of the names of logs.
 const SUFFIX: &str = ".wal";

@@ -91,6 +91,17 @@ impl LogReader {
         Ok(Self { path: path.to_owned(), file, header, at, next, window })
     }
 
+    /// A log whose header is known from elsewhere.
+    pub(super) fn of_file(path: PathBuf, file: Box<dyn ReadFile>, header: LogHeader) -> Self {
+        let (at, next) = (header.write().len() as u64, header.first);
+        Self { path, file, header, at, next, window: Window::default() }
+    }
+
+    /// Goes to a frame with this sequence number.
+    pub(crate) fn seek(&mut self, offset: u64, sequence: u64) {
+        (self.at, self.next) = (offset, sequence);
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -148,7 +159,7 @@ impl LogReader {
     }
 
     /// The header of a frame at an offset, if one is there that holds and whose sequence number is one of these.
-    fn frame(&mut self, at: u64, sequences: std::ops::RangeInclusive<u64>) -> Result<Option<FrameHeader>> {
+    pub(super) fn frame(&mut self, at: u64, sequences: std::ops::RangeInclusive<u64>) -> Result<Option<FrameHeader>> {
         let Some(bytes) = self.window.get(&*self.file, &self.path, at, FRAME_HEADER)? else { return Ok(None) };
         let header = FrameHeader::parse(&mut Fields::new(bytes, at))?;
         let length = header.length as usize;

@@ -14,6 +14,7 @@ mod dictionary;
 mod encoder;
 mod packing;
 mod reader;
+mod walk;
 
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@
 
 use super::dictionary;
 use crate::error::{Error, Result};
+use crate::format::CHECKSUM;
 use crate::format::page::{self, Stream};
 use crate::format::text_frame::MAX_PAYLOAD;
 use std::io;
@@ -81,6 +82,14 @@ fn content_size(frame: &[u8]) -> Option<usize> {
         [SIZE_IN_TWO, low, high, ..] => Some(usize::from(u16::from_le_bytes([low, high])) + 256),
         _ => None,
     }
+}
+
+/// Bytes of the frame that some bytes begin with, and of its checksum; `None` if they begin with none.
+pub(super) fn frame_length(bytes: &[u8]) -> Option<usize> {
+    content_size(bytes).filter(|&size| size <= MAX_PAYLOAD)?;
+    let frame = [&MAGIC, bytes].concat();
+    let length = zstd_safe::find_frame_compressed_size(&frame).ok()?.checked_sub(MAGIC.len())?;
+    Some(length + CHECKSUM).filter(|&length| length <= bytes.len())
 }
 
 /// Reads frames, of any segment; makes its context when it is first needed, and keeps it.

@@ -74,30 +74,48 @@ impl fmt::Debug for TextIds {
     }
 }
 
+/// The dictionary that stands there.
+///
+/// # Errors
+/// `Damaged` if it does not hold together; `Io`.
+pub(super) fn read_dictionary(file: &SegmentFile, span: Span) -> Result<Option<DecoderDictionary<'static>>> {
+    let mut buffer = Vec::new();
+    let bytes = file.read(span, &mut buffer)?;
+    open_dictionary(bytes).map_err(|error| error.at_path(file.path()).at_offset(span.offset))
+}
+
 impl TextIds {
     /// Reads index and dictionary.
     ///
     /// # Errors
     /// `Damaged` if one of them does not hold together, or does not fit the section of ids; `Io`.
     pub(crate) fn open(file: &Arc<SegmentFile>, ids: Span, index: Span, dictionary: Span) -> Result<Self> {
-        let mut buffer = Vec::new();
-        let (mut frames, mut marks, mut place) = (Vec::new(), Vec::new(), Place { offset: 0, rank: 0 });
+        let (mut buffer, mut frames) = (Vec::new(), Vec::new());
         let bytes = file.read(index, &mut buffer)?;
-        text_index::parse(&mut Fields::new(bytes, index.offset), ids.length, |frame| {
-            if frames.len() % STEP == 0 {
+        text_index::parse(&mut Fields::new(bytes, index.offset), ids.length, |frame| frames.push(frame))
+            .map_err(|error| error.at_path(file.path()))?;
+        let dictionary = read_dictionary(file, dictionary)?;
+        Ok(Self::of_frames(file, ids, frames, dictionary))
+    }
+
+    /// Those of frames that are known, the first one at the begin of the section.
+    pub(super) fn of_frames(
+        file: &Arc<SegmentFile>,
+        ids: Span,
+        mut frames: Vec<FrameEntry>,
+        dictionary: Option<DecoderDictionary<'static>>,
+    ) -> Self {
+        let (mut marks, mut place) = (Vec::new(), Place { offset: 0, rank: 0 });
+        for (number, &frame) in frames.iter().enumerate() {
+            if number % STEP == 0 {
                 marks.push(place);
             }
             place = place.behind(frame);
-            frames.push(frame);
-        })
-        .map_err(|error| error.at_path(file.path()))?;
+        }
         frames.shrink_to_fit();
         marks.shrink_to_fit();
-        let bytes = file.read(dictionary, &mut buffer)?;
-        let dictionary =
-            open_dictionary(bytes).map_err(|error| error.at_path(file.path()).at_offset(dictionary.offset))?;
         let reader = NEXT_READER.fetch_add(1, Ordering::Relaxed);
-        Ok(Self { file: Arc::clone(file), ids, frames, marks, fingerprints: place.rank, dictionary, reader })
+        Self { file: Arc::clone(file), ids, frames, marks, fingerprints: place.rank, dictionary, reader }
     }
 
     /// Number of fingerprints that have ids.

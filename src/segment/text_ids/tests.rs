@@ -24,6 +24,16 @@ const DICTIONARY: usize = 2;
 
 impl Sections {
     fn open(&self, mode: ReadMode) -> Result<TextIds> {
+        let (file, spans) = self.file(mode);
+        TextIds::open(&file, spans[IDS], spans[INDEX], spans[DICTIONARY])
+    }
+
+    fn walk(&self) -> Result<TextIds> {
+        let (file, spans) = self.file(ReadMode::Pread);
+        TextIds::walk(&file, spans[IDS], spans[DICTIONARY])
+    }
+
+    fn file(&self, mode: ReadMode) -> (Arc<SegmentFile>, [Span; 3]) {
         let (env, path) = (Memory::default(), Path::new("file"));
         let mut bytes = b"in front".to_vec();
         let spans = self.0.each_ref().map(|section| {
@@ -32,8 +42,7 @@ impl Sections {
             span
         });
         env.set_bytes(path, bytes);
-        let file = Arc::new(SegmentFile::new(path, env.open(path, mode).unwrap()));
-        TextIds::open(&file, spans[IDS], spans[INDEX], spans[DICTIONARY])
+        (Arc::new(SegmentFile::new(path, env.open(path, mode).unwrap())), spans)
     }
 }
 
@@ -305,4 +314,28 @@ proptest! {
             prop_assert_eq!(payload.len(), usize::from(size));
         }
     }
+}
+
+#[test]
+fn frames_are_found_without_their_index() {
+    let lists = urls(3000);
+    let sections = encode(&lists, total(&lists));
+    let (indexed, walked) = (sections.open(ReadMode::Pread).unwrap(), sections.walk().unwrap());
+    let places = |texts: &TextIds| {
+        (0..texts.frame_count()).map(|n| (texts.frame_place(n), texts.frame_fingerprints(n))).collect::<Vec<_>>()
+    };
+    assert!(indexed.frame_count() > 5);
+    assert_eq!(places(&indexed), places(&walked));
+    assert!(read(&walked, 0..lists.len() as u64, &mut TextScratch::default()).unwrap() == lists);
+    // Up to one that does not hold, wherever it is damaged.
+    let third = places(&indexed)[3].0;
+    let start = third.offset - places(&indexed)[0].0.offset;
+    for at in [0, 1, third.length / 2, third.length - 1] {
+        let mut damaged = sections.clone();
+        damaged.0[IDS][(start + at) as usize] ^= 0x11;
+        assert_eq!(places(&damaged.walk().unwrap()), places(&indexed)[..3]);
+    }
+    let mut damaged = sections;
+    damaged.0[DICTIONARY][5] ^= 1;
+    assert!(damaged.walk().is_err());
 }

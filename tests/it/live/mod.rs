@@ -4,4 +4,5 @@ mod faults;
 mod killed;
 mod model;
 mod readers;
+mod repair;
 mod sequences;

@@ -43,6 +43,7 @@ mod query_batch;
 mod query_stream;
 mod query_usage;
 mod remove;
+mod repair;
 mod specification;
 mod support;
 mod wide;

@@ -27,6 +27,10 @@ pub(crate) fn fpdump() -> Command {
     Command::new(env!("CARGO_BIN_EXE_fpdump"))
 }
 
+pub(crate) fn fprepair() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_fprepair"))
+}
+
 /// A fingerprint and its id.
 pub(crate) type Pair = (u64, u64);
 

@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 
 /// The package of the programs, and these.
 const PACKAGE: &str = "fpstore-tools";
-const PROGRAMS: [&str; 5] = ["fphash", "fpload", "fpquery", "fpdedup", "fpdump"];
+const PROGRAMS: [&str; 6] = ["fphash", "fpload", "fpquery", "fpdedup", "fpdump", "fprepair"];
 
 /// A kind of text as the programs name it, its folder, and the name of a program's file in it.
 type Kind = (&'static str, &'static str, fn(&str) -> String);

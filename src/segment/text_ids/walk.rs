@@ -1,0 +1,38 @@
+//! Finding frames without their index: each one tells its own length, and its checksum that it stands in its place.
+
+use super::super::file::SegmentFile;
+use super::TextIds;
+use super::packing::{Unpacker, frame_length};
+use super::reader::read_dictionary;
+use crate::error::Result;
+use crate::format::footer::Span;
+use crate::format::page::{self, Stream};
+use crate::format::text_frame::{MAX_PAYLOAD, TextFrame};
+use crate::format::text_index::FrameEntry;
+use std::sync::Arc;
+
+/// More than any frame takes in a file.
+const LONGEST: u64 = 2 * MAX_PAYLOAD as u64;
+
+impl TextIds {
+    /// Reads what the index would say from the frames themselves, up to the first one that does not hold.
+    ///
+    /// # Errors
+    /// `Damaged` if the dictionary is: no frame can be read then; `Io`.
+    pub(crate) fn walk(file: &Arc<SegmentFile>, ids: Span, dictionary: Span) -> Result<Self> {
+        let dictionary = read_dictionary(file, dictionary)?;
+        let (mut frames, mut at, mut buffer) = (Vec::new(), ids.offset, Vec::new());
+        let (mut unpacker, mut frame) = (Unpacker::default(), TextFrame::default());
+        while at < ids.end() {
+            let bytes = file.read(Span { offset: at, length: LONGEST.min(ids.end() - at) }, &mut buffer)?;
+            let unit = frame_length(bytes).and_then(|length| bytes.get(..length)).unwrap_or_default();
+            let Ok(packed) = page::open(unit, Stream::Ids, frames.len() as u64) else { break };
+            let read = unpacker.unpack(packed, dictionary.as_ref()).and_then(|payload| frame.parse(payload));
+            let entry = (u16::try_from(unit.len()), u16::try_from(frame.begun()));
+            let (Ok(()), (Ok(length), Ok(begun))) = (read, entry) else { break };
+            frames.push(FrameEntry { length, begun });
+            at += u64::from(length);
+        }
+        Ok(Self::of_frames(file, ids, frames, dictionary))
+    }
+}

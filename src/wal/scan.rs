@@ -1,0 +1,135 @@
+//! All frames of a log that hold, wherever they are.
+
+use super::name;
+use super::reader::LogReader;
+use crate::env::{Env, ReadMode};
+use crate::error::{Error, Result};
+use crate::fingerprint::{Fingerprint, Mention};
+use crate::format::Parameters;
+use crate::format::log::{ALIGNMENT, FRAME_HEADER, LogHeader};
+use std::path::Path;
+
+/// Fewest bytes of a frame: its header, and eight more.
+const LEAST_FRAME: u64 = FRAME_HEADER as u64 + ALIGNMENT;
+
+/// A frame that holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FramePlace {
+    /// Where it begins.
+    pub(crate) offset: u64,
+    /// Where the next one begins, or would.
+    pub(crate) end: u64,
+    /// Its sequence number.
+    pub(crate) sequence: u64,
+    /// Bytes of the log that were durable when it was written.
+    pub(crate) synced: u64,
+}
+
+impl LogReader {
+    /// Opens log `number` of a store with these parameters, also where its header does not hold: then it is taken to be what
+    /// the name says, and the number of its first frame is not known.
+    ///
+    /// # Errors
+    /// `NotFound`, `Io`.
+    pub(crate) fn open_damaged(env: &dyn Env, store: &Path, number: u64, parameters: &Parameters) -> Result<Self> {
+        let path = store.join(name(number));
+        let file = env.open(&path, ReadMode::Pread).map_err(|error| Error::io("cannot open", &path, error))?;
+        Ok(Self::of_file(path, file, LogHeader { parameters: parameters.clone(), number, first: 1 }))
+    }
+
+    /// All frames that hold, in order, their sequence numbers ascending: every place is tried where one may begin. A sequence
+    /// number is believed only if all those before it could stand in the bytes between.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn scan(&mut self) -> Result<Vec<FramePlace>> {
+        let mut frames: Vec<FramePlace> = Vec::new();
+        let (start, first) = (self.position(), self.header().first);
+        let mut at = start;
+        while at < self.length() {
+            let sequences = match frames.last() {
+                // A header that does not hold does not tell.
+                None if first == 1 => 1..=u64::MAX,
+                None => first..=first.saturating_add((at - start) / LEAST_FRAME),
+                Some(last) => {
+                    let between = (at - last.end) / LEAST_FRAME;
+                    last.sequence.saturating_add(1)..=last.sequence.saturating_add(between + 1)
+                }
+            };
+            let Some(header) = self.frame(at, sequences)? else {
+                at += ALIGNMENT;
+                continue;
+            };
+            let end = header.end(at);
+            frames.push(FramePlace { offset: at, end, sequence: header.sequence, synced: header.synced });
+            at = end;
+        }
+        Ok(frames)
+    }
+
+    /// What a frame that [`LogReader::scan`] has found says of records.
+    ///
+    /// # Errors
+    /// `Damaged` if it says nothing that a writer writes; `Io`.
+    pub(crate) fn batch_at<F: Fingerprint>(&mut self, place: FramePlace) -> Result<Vec<Mention<F>>> {
+        self.seek(place.offset, place.sequence);
+        let batch = self.next_batch()?;
+        let batch = batch.ok_or_else(|| Error::damaged("a frame does not hold any more").at_path(self.path()))?;
+        Ok(batch.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Log;
+    use super::*;
+    use crate::env::Memory;
+    use crate::fingerprint::Record;
+    use crate::format::log::write_operations;
+    use std::sync::Arc;
+
+    #[test]
+    fn frames_are_found_behind_damage_and_without_a_header() {
+        let memory = Memory::default();
+        let (env, store): (Arc<dyn Env>, _) = (Arc::new(memory.clone()), Path::new("s"));
+        env.create_dir(store).unwrap();
+        let parameters = Parameters::new(3);
+        let header = LogHeader { parameters: parameters.clone(), number: 4, first: 10 };
+        let log = Log::create(&env, store, &header).unwrap();
+        let batch = |number: u64| {
+            (0..1 + number % 3)
+                .map(|id| Mention { record: Record::new(number, id), removed: id == 1 })
+                .collect::<Vec<_>>()
+        };
+        for number in 10..20 {
+            let mut bytes = Vec::new();
+            write_operations::<u64>(&batch(number), &mut bytes);
+            log.append(number, &bytes).unwrap();
+        }
+        let path = store.join("00000004.wal");
+        let bytes = memory.bytes(&path).unwrap();
+        let scan = |bytes: Vec<u8>| {
+            memory.set_bytes(&path, bytes);
+            let mut reader = LogReader::open_damaged(&memory, store, 4, &parameters).unwrap();
+            let frames = reader.scan().unwrap();
+            for &frame in &frames {
+                assert_eq!(reader.batch_at::<u64>(frame).unwrap(), batch(frame.sequence));
+            }
+            frames
+        };
+        let all = scan(bytes.clone());
+        assert_eq!(all.iter().map(|frame| frame.sequence).collect::<Vec<_>>(), (10..20).collect::<Vec<_>>());
+        assert!(all.windows(2).all(|pair| pair[0].end == pair[1].offset));
+        for (number, frame) in all.iter().enumerate() {
+            for at in [frame.offset, frame.offset + 9, frame.end - 1] {
+                let mut bytes = bytes.clone();
+                bytes[at as usize] ^= 0x10;
+                bytes[3] ^= 1;
+                let mut expected = all.clone();
+                expected.remove(number);
+                assert_eq!(scan(bytes), expected);
+            }
+        }
+        assert_eq!(all[0].synced, header.write().len() as u64);
+    }
+}

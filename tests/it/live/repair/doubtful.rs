@@ -1,0 +1,191 @@
+//! What nobody can tell without guessing is not touched, and what can be told is.
+
+use super::world::{Blow, Case, Size, World, compare_states, planned_and_done};
+use super::{content, kinds};
+use crate::support::*;
+use fpstore::env::Env;
+use fpstore::inspect;
+use fpstore::{ErrorKind, IdKind, Lost, Parameters, RepairAction, Store, plan_repair, repair};
+
+fn file(world: &World<u64>, name: &str) -> Vec<u8> {
+    world.fixture.env.bytes(&world.fixture.path.join(name)).unwrap()
+}
+
+#[test]
+fn one_changed_byte_of_a_manifest_is_found_and_two_are_not() {
+    let world = World::<u64>::new(&kinds()[2], Size(200));
+    let manifest = file(&world, "MANIFEST");
+    let path = world.fixture.path.join("MANIFEST");
+    for at in 0..manifest.len() {
+        let fixture = world.copy();
+        let mut bytes = manifest.clone();
+        bytes[at] ^= 1 << (at % 8);
+        fixture.env.set_bytes(&path, bytes.clone());
+        let report = planned_and_done(&fixture, &format!("byte {at}"));
+        let [RepairAction::RestoreManifest { offset, .. }] = &report.actions[..] else { panic!("{report:?}") };
+        assert_eq!((*offset, report.losses.len(), report.refused.len()), (at as u64, 0, 0));
+        assert!(fixture.env.bytes(&path).unwrap() == manifest);
+        // One that may be another's is not made up. (Of another version it is something else.)
+        if (8..12).contains(&at) || (8..12).contains(&((at + 40) % manifest.len())) {
+            continue;
+        }
+        bytes[(at + 40) % manifest.len()] ^= 0x42;
+        fixture.env.set_bytes(&path, bytes);
+        let before = fixture.files();
+        let report = planned_and_done(&fixture, &format!("byte {at} and one more"));
+        assert!(report.actions.is_empty() && !report.saves_everything(), "{report:?}");
+        assert!(report.refused[0].message.contains("segments in the directory: 5, logs: 3"), "{:?}", report.refused);
+        let changed = |files: Vec<(std::path::PathBuf, Vec<u8>)>| {
+            files.into_iter().filter(|(path, _)| !path.ends_with("LOCK")).collect::<Vec<_>>()
+        };
+        assert!(changed(fixture.files()) == changed(before));
+    }
+}
+
+#[test]
+fn without_a_manifest_there_is_nothing_to_go_by() {
+    let world = World::<u64>::new(&kinds()[0], Size(200));
+    let fixture = world.copy();
+    fixture.env.remove(&fixture.path.join("MANIFEST")).unwrap();
+    let before = fixture.files();
+    let report = planned_and_done(&fixture, "no manifest");
+    assert!(report.actions.is_empty() && report.refused.len() == 1 && fixture.files() == before);
+    // A directory of somebody else's is no store.
+    let elsewhere = Fixture::new(fpstore::ReadMode::Pread);
+    elsewhere.env.create_dir(&elsewhere.path).unwrap();
+    elsewhere.env.set_bytes(&elsewhere.path.join("notes.txt"), b"x".to_vec());
+    for result in [plan_repair(&elsewhere.path, &elsewhere.options), repair(&elsewhere.path, &elsewhere.options)] {
+        assert_eq!(result.unwrap_err().kind(), ErrorKind::NotFound);
+    }
+    assert_eq!(elsewhere.files().len(), 1);
+}
+
+#[test]
+fn parts_that_hold_but_not_together_stay_as_they_are() {
+    let worlds = [7, 8].map(|seed| World::<u64>::seeded(&kinds()[0], Size(200), seed));
+    // A page of ids of another store, in its own place there too.
+    let name = "00000001.segment";
+    let [own, other] = worlds.each_ref().map(|world| {
+        let views = inspect::open(world.fixture.path.join(name), &world.fixture.options).unwrap();
+        let ids = views[0].sections().into_iter().find(|section| section.name == "ids").unwrap();
+        (ids.offset as usize..(ids.offset + ids.length) as usize, file(world, name))
+    });
+    assert_eq!(own.0.len(), other.0.len());
+    let mut bytes = own.1.clone();
+    bytes[own.0].copy_from_slice(&other.1[other.0]);
+    let fixture = worlds[0].copy();
+    fixture.env.set_bytes(&fixture.path.join(name), bytes.clone());
+    let report = planned_and_done(&fixture, "another's page");
+    assert!(report.refused.len() == 1 && report.actions.is_empty() && report.losses.is_empty(), "{report:?}");
+    assert!(fixture.env.bytes(&fixture.path.join(name)).unwrap() == bytes);
+    // What else is damaged is repaired all the same.
+    let frame = &worlds[0].content.frames[3];
+    let case = Case { path: frame.path.clone(), section: "frame".to_owned(), blow: Blow::Flip(frame.offset + 3) };
+    assert!(case.strike(&fixture));
+    let report = planned_and_done(&fixture, "another's page and a log");
+    assert!(report.refused.len() == 1 && report.actions.len() == 1 && report.losses.len() == 1, "{report:?}");
+    assert!(fixture.env.bytes(&fixture.path.join(name)).unwrap() == bytes);
+}
+
+#[test]
+fn a_segment_of_another_store_is_not_ones_own() {
+    let worlds = [7, 8].map(|seed| World::<u64>::seeded(&kinds()[0], Size(200), seed));
+    let fixture = worlds[0].copy();
+    let name = "00000001.segment";
+    fixture.env.set_bytes(&fixture.path.join(name), file(&worlds[1], name));
+    let report = planned_and_done(&fixture, "another's segment");
+    assert!(
+        matches!(report.losses[..], [ref loss] if matches!(loss.what, Lost::Segment { fingerprints } if fingerprints > 0))
+    );
+    worlds[0].check(&fixture, &[], &report, "another's segment");
+}
+
+#[test]
+fn a_log_of_another_store_is_not_ones_own() {
+    let parameters = Parameters::new(3).with_ids(IdKind::Number).with_id_index(true);
+    let other = World::<u64>::new(&parameters.clone().with_hasher(Some("other")), Size(200));
+    let world = World::<u64>::new(&parameters, Size(200));
+    let paths: Vec<_> = [1, 4, 7].map(|frame| world.content.frames[frame].path.clone()).to_vec();
+    for (number, path) in paths.iter().enumerate() {
+        let fixture = world.copy();
+        fixture.env.set_bytes(path, other.fixture.env.bytes(path).unwrap());
+        let label = format!("log {number} of another store");
+        let report = planned_and_done(&fixture, &label);
+        let [loss] = &report.losses[..] else { panic!("{label}: {report:?}") };
+        let first = world.content.frames[3 * number].sequence;
+        let last = if number == 2 { None } else { Some(first + 2) };
+        assert_eq!(loss.what, Lost::Batches { first, last }, "{label}");
+        assert_eq!(report.kept_aside.len(), 1, "{label}");
+        world.check(&fixture, &[], &report, &label);
+    }
+}
+
+#[test]
+fn batches_behind_lost_ones_are_kept() {
+    for parameters in kinds() {
+        let world = World::<u64>::new(&parameters, Size(200));
+        let frame = &world.content.frames[3];
+        let case = Case { path: frame.path.clone(), section: "frame".to_owned(), blow: Blow::Flip(frame.offset + 3) };
+        let fixture = world.copy();
+        assert!(case.strike(&fixture));
+        let report = planned_and_done(&fixture, "one batch");
+        let [loss] = &report.losses[..] else { panic!("{report:?}") };
+        assert_eq!(loss.what, Lost::Batches { first: frame.sequence, last: Some(frame.sequence) });
+        assert_eq!((loss.offset, loss.bytes), (Some(frame.offset), Some(frame.end - frame.offset)));
+        let [RepairAction::FlushLogs { batches: 8, logs, .. }] = &report.actions[..] else { panic!("{report:?}") };
+        assert_eq!(logs.len(), 3);
+        world.check(&fixture, &[case], &report, "one batch");
+    }
+}
+
+#[test]
+fn counts_that_the_number_of_records_tells_are_not_lost() {
+    // Every fingerprint once: the number of all records says so.
+    let fixture = Fixture::new(fpstore::ReadMode::Pread);
+    let parameters = Parameters::new(3).with_ids(IdKind::None);
+    let store = fixture.load(&parameters, &numbered(&uniform(300, 3)), 1);
+    let before = content::state_of(store.records().map(Result::unwrap));
+    drop(store);
+    let path = fixture.path.join("00000001.segment");
+    let section = |name: &str| {
+        let sections = inspect::open(&path, &fixture.options).unwrap()[0].sections();
+        sections.into_iter().find(|section| section.name == name).unwrap()
+    };
+    let (ids, data) = (section("ids"), section("table 0 index"));
+    let mut bytes = fixture.env.bytes(&path).unwrap();
+    bytes[ids.offset as usize + 2] ^= 9;
+    bytes[data.offset as usize + 2] ^= 9;
+    fixture.env.set_bytes(&path, bytes);
+    let report = planned_and_done(&fixture, "counts");
+    assert!(report.losses.is_empty(), "{report:?}");
+    let store = Store::<u64>::open_read_only(&fixture.path, &fixture.options).unwrap();
+    compare_states(&content::state_of(store.records().map(Result::unwrap)), &before, "counts");
+}
+
+#[test]
+fn numbers_that_lost_writes_had_are_not_given_again() {
+    let fixture = Fixture::new(fpstore::ReadMode::Pread);
+    let store = Store::<u64>::create(&fixture.path, &Parameters::new(3), &fixture.options).unwrap();
+    let mut last = None;
+    for number in 0..4u64 {
+        let mut batch = fpstore::WriteBatch::new();
+        (0..5).for_each(|one| batch.insert(number << 40 | one, fpstore::IdRef::None));
+        last = store.write(&batch, fpstore::Durability::SyncData).unwrap().first_number;
+    }
+    // Removing gives no numbers, but it says that what came before was durable.
+    store.remove(0, 0, fpstore::Durability::SyncData).unwrap();
+    drop(store);
+    let logs = inspect::logs(&fixture.path, &fixture.options).unwrap();
+    let mut log = inspect::LogView::open(&logs[0], &fixture.options).unwrap();
+    let frames: Vec<_> = std::iter::from_fn(|| log.next_frame::<u64>().unwrap()).collect();
+    let mut bytes = fixture.env.bytes(&logs[0]).unwrap();
+    bytes[frames[3].offset as usize + 30] ^= 1;
+    fixture.env.set_bytes(&logs[0], bytes);
+    let report = planned_and_done(&fixture, "numbers");
+    assert!(matches!(report.losses[..], [ref loss] if matches!(loss.what, Lost::Batches { first: 4, last: Some(4) })));
+    let store = Store::<u64>::open(&fixture.path, &fixture.options).unwrap();
+    let mut batch = fpstore::WriteBatch::new();
+    batch.insert(77, fpstore::IdRef::None);
+    let next = store.write(&batch, fpstore::Durability::SyncData).unwrap().first_number;
+    assert!(next >= last.map(|last| last + 5), "{next:?} after {last:?} and four more");
+}

@@ -1,0 +1,121 @@
+//! A repair that is killed, at any moment, leaves the store as it was or repaired; and the next one finishes.
+
+use super::kinds;
+use super::world::{Blow, Case, Size, World, fixture_of, planned_and_done};
+use fpstore::env::{Env, Failing, Memory};
+use fpstore::{repair, verify};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// A store with damage of every kind: a table, ids, removals, an id index, a log in its middle.
+fn damaged() -> (World<u64>, Vec<Case>) {
+    let world = World::<u64>::new(&kinds()[0], Size(120));
+    let cases = world.cases();
+    let find = |name: &str, section: &str| {
+        let mut cases = cases.iter().filter(|case| matches!(case.blow, Blow::Flip(_)));
+        cases.find(|case| case.path.ends_with(name) && case.section == section).unwrap().clone()
+    };
+    let removals = world.content.parts.iter().find(|part| part.removals).unwrap();
+    let removals = removals.path.file_name().unwrap().to_str().unwrap().to_owned();
+    let log = world.content.frames[4].path.file_name().unwrap().to_str().unwrap().to_owned();
+    let chosen = vec![
+        find("00000001.segment", "table 1 data"),
+        find("00000002.segment", "table 0 index"),
+        find(&removals, "ids"),
+        find(&log, "frame"),
+    ];
+    (world, chosen)
+}
+
+/// The same with a log that ends in writes that were cut short, and nothing else.
+fn torn() -> (World<u64>, Vec<Case>) {
+    let world = World::<u64>::new(&kinds()[0], Size(120));
+    let last = world.content.frames.last().unwrap();
+    let case = Case { path: last.path.clone(), section: "frame".to_owned(), blow: Blow::Flip(last.offset + 5) };
+    (world, vec![case])
+}
+
+fn strike(world: &World<u64>, cases: &[Case]) -> Memory {
+    let fixture = world.copy();
+    assert!(cases.iter().all(|case| case.strike(&fixture)));
+    fixture.env
+}
+
+fn killed_at_every_operation((world, cases): (World<u64>, Vec<Case>), least: u64) {
+    let whole = fixture_of(strike(&world, &cases), &world.fixture);
+    let expected = planned_and_done(&whole, "whole");
+    world.check(&whole, &cases, &expected, "whole");
+    let failing = Failing::new(Arc::new(strike(&world, &cases)), 0..0);
+    repair(&world.fixture.path, &world.fixture.options.clone().with_env(Arc::new(failing.clone()))).unwrap();
+    let operations = failing.operations();
+    assert!(operations > least, "{operations}");
+    let tried: Vec<(bool, bool)> = (0..2 * operations)
+        .into_par_iter()
+        .map(|number| {
+            let (at, for_ever) = (number / 2, number % 2 == 0);
+            let label = format!("operation {at} fails{}", if for_ever { " and all behind it" } else { "" });
+            let memory = strike(&world, &cases);
+            let before = fixture_of(memory.deep_copy(), &world.fixture).files();
+            let end = if for_ever { u64::MAX } else { at + 1 };
+            let env: Arc<dyn Env> = Arc::new(Failing::new(Arc::new(memory.clone()), at..end));
+            let report = repair(&world.fixture.path, &world.fixture.options.clone().with_env(env));
+            // The power fails too: what was not synced is gone.
+            memory.crash();
+            let fixture = fixture_of(memory, &world.fixture);
+            let manifest = |files: &[(std::path::PathBuf, Vec<u8>)]| {
+                files.iter().find(|(path, _)| path.ends_with("MANIFEST")).unwrap().1.clone()
+            };
+            let after = fixture.files();
+            let is_new = manifest(&after) != manifest(&before);
+            if is_new {
+                // Repaired, but perhaps for the ends of logs.
+                let damages = verify(&fixture.path, &fixture.options).unwrap().damages;
+                assert!(damages.is_empty(), "{label}: {damages:?}");
+            } else {
+                for (path, bytes) in before.iter().filter(|(path, _)| !path.ends_with("LOCK")) {
+                    let now = after.iter().find(|(now, _)| now == path);
+                    let is_cut = |now: &Vec<u8>| report.is_ok() || bytes.starts_with(now);
+                    let is_log = path.extension().is_some_and(|ending| ending == "wal");
+                    assert!(now.is_some_and(|(_, now)| now == bytes || is_log && is_cut(now)), "{label}: {path:?}");
+                }
+            }
+            if let Ok(report) = &report {
+                assert_eq!(report.losses, expected.losses, "{label}: something was lost that could be read");
+            }
+            let again = repair(&fixture.path, &fixture.options).unwrap_or_else(|error| panic!("{label}: {error}"));
+            assert_eq!(
+                is_new || report.is_ok(),
+                again.losses.is_empty() && again.damages.is_empty(),
+                "{label}: {again:?}"
+            );
+            world.check(&fixture, &cases, &expected, &label);
+            (report.is_ok(), is_new)
+        })
+        .collect();
+    assert!(tried.iter().any(|&(is_done, _)| !is_done) && tried.iter().any(|&(is_done, _)| is_done));
+}
+
+#[test]
+fn a_repair_that_is_killed_at_any_operation() {
+    killed_at_every_operation(damaged(), 60);
+}
+
+#[test]
+fn cutting_a_log_that_is_killed_at_any_operation() {
+    let (world, cases) = torn();
+    let fixture = fixture_of(strike(&world, &cases), &world.fixture);
+    let report = planned_and_done(&fixture, "torn");
+    assert!(report.saves_everything() && report.damages.is_empty() && report.torn.len() == 1);
+    world.check(&fixture, &cases, &report, "torn");
+    let failing = Failing::new(Arc::new(strike(&world, &cases)), 0..0);
+    repair(&world.fixture.path, &world.fixture.options.clone().with_env(Arc::new(failing.clone()))).unwrap();
+    for at in 0..failing.operations() {
+        let memory = strike(&world, &cases);
+        let env: Arc<dyn Env> = Arc::new(Failing::new(Arc::new(memory.clone()), at..u64::MAX));
+        let _ = repair(&world.fixture.path, &world.fixture.options.clone().with_env(env));
+        memory.crash();
+        let fixture = fixture_of(memory, &world.fixture);
+        repair(&fixture.path, &fixture.options).unwrap();
+        world.check(&fixture, &cases, &report, &format!("operation {at}"));
+    }
+}

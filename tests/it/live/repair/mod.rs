@@ -1,0 +1,141 @@
+//! Repairing: whatever is damaged, what can be saved is, and what cannot is told exactly.
+
+mod content;
+mod doubtful;
+mod killed;
+mod world;
+
+use crate::support::*;
+use fpstore::{Design, Fingerprint, IdKind, Lost, Parameters, RepairAction, U256};
+use rayon::prelude::*;
+use world::{Blow, Case, Size, World, planned_and_done};
+
+/// Every kind of ids, with an index of them where there can be one.
+fn kinds() -> Vec<Parameters> {
+    let kind = |ids| Parameters::new(3).with_ids(ids).with_block_size(256);
+    vec![kind(IdKind::Number).with_id_index(true), kind(IdKind::Text).with_id_index(true), kind(IdKind::None)]
+}
+
+/// Damages every part of every file in turn.
+fn every_part<F: Fingerprint>(parameters: &Parameters, size: usize) {
+    let world = World::<F>::new(parameters, Size(size));
+    let cases = world.cases();
+    let lost: usize = cases
+        .par_iter()
+        .map(|case| {
+            let label = format!("{} bits, {}, {case:?}", F::WIDTH, parameters.ids());
+            let fixture = world.copy();
+            assert!(case.strike(&fixture), "{label}");
+            let report = planned_and_done(&fixture, &label);
+            world.check(&fixture, std::slice::from_ref(case), &report, &label);
+            check_losses::<F>(&world, case, &report, &label);
+            usize::from(!report.saves_everything())
+        })
+        .sum();
+    assert!(lost > 0 && lost < cases.len() / 2 + cases.len() / 3, "{lost} of {}", cases.len());
+}
+
+/// What has to be saved is.
+fn check_losses<F: Fingerprint>(world: &World<F>, case: &Case, report: &fpstore::RepairReport, label: &str) {
+    assert!(report.refused.is_empty(), "{label}: {report:?}");
+    let part = world.content.parts.iter().find(|part| part.path == case.path);
+    let has_several_tables = part.is_some_and(|part| !part.removals);
+    let in_table = case.section.starts_with("table");
+    let saved = match case.section.as_str() {
+        "header" | "trailer" | "manifest" | "log header" => true,
+        // The number of fingerprints in every page stands in the pages too.
+        "id index" => true,
+        section if in_table && has_several_tables => F::WIDTH == 64 || !section.starts_with("table 0 data"),
+        // Where the tables of wide fingerprints are searched, and their codes, rows need nothing of it.
+        section if in_table => F::WIDTH > 64 && !section.starts_with("table 0 data"),
+        _ => part.is_none() && case.path.extension().is_some_and(|ending| ending == "segment"),
+    };
+    assert!(!saved || report.losses.is_empty(), "{label}: {:?}", report.losses);
+    let torn_away = matches!(case.blow, Blow::Cut(_) | Blow::Remove) && part.is_none();
+    assert!(report.damages.len() + report.torn.len() > 0 || torn_away, "{label}: not noticed");
+    if let (Blow::Remove, Some(part)) = (&case.blow, part) {
+        let [loss] = &report.losses[..] else { panic!("{label}: {:?}", report.losses) };
+        assert!(matches!(loss.what, Lost::Segment { .. }) && loss.path == part.path && loss.removals == part.removals);
+        assert!(report.kept_aside.is_empty(), "{label}: there is nothing to keep");
+    }
+}
+
+#[test]
+fn every_part_of_a_store_of_64_bits() {
+    for parameters in kinds() {
+        every_part::<u64>(&parameters, 1500);
+    }
+    every_part::<u64>(&Parameters::new(3).with_design(Design::Tables { parts: 4 }), 700);
+}
+
+#[test]
+fn every_part_of_stores_of_wide_fingerprints() {
+    for parameters in kinds() {
+        every_part::<u128>(&parameters, 900);
+        every_part::<U256>(&parameters.with_design(Design::Tables { parts: 4 }), 500);
+    }
+}
+
+#[test]
+fn several_parts_at_once() {
+    for parameters in kinds() {
+        several_parts::<u64>(&parameters, 1500);
+        several_parts::<u128>(&parameters, 900);
+    }
+}
+
+fn several_parts<F: Fingerprint>(parameters: &Parameters, size: usize) {
+    let world = World::<F>::new(parameters, Size(size));
+    let cases: Vec<Case> = world.cases().into_iter().filter(|case| case.section != "manifest").collect();
+    let kinds: usize = (0..250u64)
+        .into_par_iter()
+        .map(|seed| {
+            let mut random = Random(seed);
+            let fixture = world.copy();
+            // Most often in one file: that is where parts have to stand in for each other.
+            let path = cases[random.below(cases.len() as u64) as usize].path.clone();
+            let own: Vec<&Case> = cases.iter().filter(|case| case.path == path).collect();
+            let from = |random: &mut Random| match random.below(4) {
+                0 => cases[random.below(cases.len() as u64) as usize].clone(),
+                _ => own[random.below(own.len() as u64) as usize].clone(),
+            };
+            let chosen: Vec<Case> = (0..2 + random.below(4)).map(|_| from(&mut random)).collect();
+            let label = format!("{} bits, {}, seed {seed}: {chosen:?}", F::WIDTH, parameters.ids());
+            let chosen: Vec<Case> = chosen.into_iter().filter(|case| case.strike(&fixture)).collect();
+            let report = planned_and_done(&fixture, &label);
+            assert!(report.refused.is_empty(), "{label}: {:?}", report.refused);
+            world.check(&fixture, &chosen, &report, &label);
+            report.losses.iter().filter(|loss| matches!(loss.what, Lost::Fingerprints(_) | Lost::Ids { .. })).count()
+        })
+        .sum();
+    assert!(kinds > 0 || parameters.ids() == IdKind::None, "nothing was ever lost in part");
+}
+
+#[test]
+fn a_sound_store_is_left_alone() {
+    let world = World::<u64>::new(&kinds()[0], Size(300));
+    let fixture = world.copy();
+    let report = planned_and_done(&fixture, "sound");
+    assert!(report.is_sound() && report.saves_everything(), "{report:?}");
+    assert!(fixture.files() == world.fixture.files(), "nothing was written");
+    assert!(report.files > 10 && report.bytes > 0);
+    world.check(&fixture, &[], &report, "sound");
+}
+
+#[test]
+fn the_actions_name_what_was_done() {
+    let world = World::<u64>::new(&kinds()[0], Size(1500));
+    let fixture = world.copy();
+    let case = |section: &str| {
+        let cases = world.cases();
+        cases.into_iter().find(|case| case.section == section && case.path.ends_with("00000001.segment")).unwrap()
+    };
+    assert!(case("table 1 data").strike(&fixture));
+    let report = planned_and_done(&fixture, "one table");
+    let [RepairAction::Rewrite { from, to, records, fingerprints, .. }] = &report.actions[..] else {
+        panic!("{:?}", report.actions)
+    };
+    assert!(records.0 == records.1 && fingerprints.0 == fingerprints.1 && records.0 == 1500);
+    assert!(fixture.env.bytes(from).is_none() && fixture.env.bytes(to).is_some());
+    assert!(report.kept_aside.is_empty() && report.losses.is_empty());
+}

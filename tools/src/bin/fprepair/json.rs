@@ -1,0 +1,164 @@
+//! The report for programs: one object.
+
+use std::io::Write;
+use std::path::Path;
+
+use fpstore::inspect::SegmentRole;
+use fpstore::{Damage, Id, Loss, Lost, RepairAction, RepairReport};
+use fpstore_tools::common::SCHEMA_VERSION;
+use fpstore_tools::report;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+#[derive(Serialize)]
+struct Report {
+    schema_version: u32,
+    path: String,
+    /// Whether it was done, or is only said.
+    done: bool,
+    /// Whether there was nothing to do.
+    sound: bool,
+    /// Whether everything is saved.
+    saved: bool,
+    files: u64,
+    bytes: u64,
+    damages: Vec<Value>,
+    torn: Vec<Value>,
+    actions: Vec<Value>,
+    losses: Vec<Value>,
+    refused: Vec<Value>,
+    kept_aside: Vec<String>,
+}
+
+/// Writes the report of a repair, or of a plan of one.
+pub(crate) fn write(store: &Path, done: bool, report: &RepairReport, out: &mut dyn Write) -> anyhow::Result<()> {
+    let torn =
+        |torn: &fpstore::TornLog| json!({ "file": text(&torn.path), "offset": torn.offset, "bytes": torn.bytes });
+    let object = Report {
+        schema_version: SCHEMA_VERSION,
+        path: text(store),
+        done,
+        sound: report.is_sound(),
+        saved: report.saves_everything(),
+        files: report.files,
+        bytes: report.bytes,
+        damages: report.damages.iter().map(damage).collect(),
+        torn: report.torn.iter().map(torn).collect(),
+        actions: report.actions.iter().map(action).collect(),
+        losses: report.losses.iter().map(loss).collect(),
+        refused: report.refused.iter().map(damage).collect(),
+        kept_aside: report.kept_aside.iter().map(|path| text(path)).collect(),
+    };
+    Ok(report::json(out, &object)?)
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn damage(damage: &Damage) -> Value {
+    json!({
+        "file": text(&damage.path),
+        "section": damage.section,
+        "offset": damage.offset,
+        "message": damage.message,
+    })
+}
+
+/// What a segment is for, in one word.
+pub(crate) fn role(role: SegmentRole) -> &'static str {
+    match role {
+        SegmentRole::Removals => "removals",
+        SegmentRole::IdIndex => "id index",
+        _ => "records",
+    }
+}
+
+fn action(action: &RepairAction) -> Value {
+    match action {
+        RepairAction::RestoreManifest { path, offset } => {
+            json!({ "action": "restore manifest", "file": text(path), "offset": offset })
+        }
+        RepairAction::Rewrite { role: of, from, to, records, fingerprints } => json!({
+            "action": "rewrite segment",
+            "role": role(*of),
+            "file": text(from),
+            "new_file": text(to),
+            "records": records.1,
+            "saved_records": records.0,
+            "fingerprints": fingerprints.1,
+            "saved_fingerprints": fingerprints.0,
+        }),
+        RepairAction::RebuildIdIndex { from, to } => {
+            json!({ "action": "rebuild id index", "file": text(from), "new_file": text(to) })
+        }
+        RepairAction::Drop { role: of, path } => {
+            json!({ "action": "drop segment", "role": role(*of), "file": text(path) })
+        }
+        RepairAction::CutLog { path, offset, bytes } => {
+            json!({ "action": "cut log", "file": text(path), "offset": offset, "bytes": bytes })
+        }
+        RepairAction::FlushLogs { logs, batches, operations } => json!({
+            "action": "flush logs",
+            "files": logs.iter().map(|path| text(path)).collect::<Vec<_>>(),
+            "batches": batches,
+            "operations": operations,
+        }),
+        // One that this program does not know yet.
+        _ => json!({ "action": "other" }),
+    }
+}
+
+fn loss(loss: &Loss) -> Value {
+    let mut object = json!({
+        "file": text(&loss.path),
+        "section": loss.section,
+        "offset": loss.offset,
+        "bytes": loss.bytes,
+        "removals": loss.removals,
+        "records": loss.records,
+    });
+    let what = match &loss.what {
+        Lost::Segment { fingerprints } => json!({ "lost": "segment", "fingerprints": fingerprints }),
+        Lost::Ids { fingerprints, perhaps, ids: adrift } => json!({
+            "lost": "ids",
+            "of": fingerprints,
+            "perhaps_of": perhaps,
+            "ids_of_nobody": ids(adrift),
+        }),
+        Lost::Counts { fingerprints } => json!({ "lost": "counts", "of": fingerprints }),
+        Lost::Fingerprints(lost) => json!({
+            "lost": "fingerprints",
+            "first_rank": lost.first,
+            "fingerprints": lost.count,
+            "after": lost.after,
+            "before": lost.before,
+            "known": lost.known,
+            "kept_records": lost.kept,
+            "partly_known": lost
+                .parts
+                .iter()
+                .map(|part| json!({ "rank": part.rank, "bits": part.bits, "mask": part.mask }))
+                .collect::<Vec<_>>(),
+            "ids": lost
+                .ids
+                .iter()
+                .map(|(rank, own)| json!({ "rank": rank, "ids": ids(own) }))
+                .collect::<Vec<_>>(),
+        }),
+        Lost::Batches { first, last } => json!({ "lost": "batches", "first": first, "last": last }),
+        _ => json!({ "lost": "other" }),
+    };
+    if let (Value::Object(object), Value::Object(what)) = (&mut object, what) {
+        object.extend(what);
+    }
+    object
+}
+
+fn ids(ids: &[Id]) -> Vec<Value> {
+    let value = |id: &Id| match id {
+        Id::Number(number) | Id::Count(number) => json!(number),
+        Id::Text(text) => json!(text),
+    };
+    ids.iter().map(value).collect()
+}

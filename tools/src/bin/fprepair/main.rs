@@ -1,0 +1,56 @@
+//! `fprepair`: saves what can be saved of a damaged store, and lists what cannot.
+//!
+//! Without `--yes` it reads and tells; with it, the same happens. Reports go to standard output, for people or, with `--json`,
+//! for programs.
+
+mod args;
+mod json;
+mod people;
+
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+use fpstore::{Options, RepairReport};
+use fpstore_tools::exit::{Outcome, finish};
+use fpstore_tools::progress::Progress;
+use fpstore_tools::{allocator, generate, memory};
+
+use crate::args::Args;
+
+const PROGRAM: &str = "fprepair";
+
+fn main() -> ExitCode {
+    if let Some(code) = generate::requested::<Args>(PROGRAM) {
+        return code;
+    }
+    let args = Args::parse();
+    finish(PROGRAM, run(&args))
+}
+
+fn run(args: &Args) -> anyhow::Result<Outcome> {
+    if args.memory.is_some() {
+        allocator::give_back();
+    }
+    args.common.start()?;
+    let options = Options::new().with_load_memory(memory::of_load(args.memory)).with_temp_dir(args.tmp_dir.as_deref());
+    let shows = args.common.shows_progress();
+    let progress = if shows { Progress::spinner("reading every byte") } else { Progress::hidden() };
+    let report =
+        if args.yes { fpstore::repair(&args.store, &options) } else { fpstore::plan_repair(&args.store, &options) }?;
+    progress.finish();
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    if args.common.json {
+        json::write(&args.store, args.yes, &report, &mut out)?;
+    } else {
+        people::write(&args.store, args.yes, args.common.quiet, &report, &mut out)?;
+    }
+    out.flush()?;
+    Ok(outcome(args.yes, &report))
+}
+
+/// Damage is what is still to be done, and what could not be saved.
+fn outcome(done: bool, report: &RepairReport) -> Outcome {
+    let is_well = if done { report.saves_everything() } else { report.is_sound() };
+    if is_well { Outcome::Done } else { Outcome::Damaged }
+}
