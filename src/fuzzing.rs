@@ -9,12 +9,15 @@ use crate::format::fields::{Field, Fields};
 use crate::format::footer::{Footer, Span, TableSections};
 use crate::format::id_page::IdPage;
 use crate::format::index::{self, IndexCodec, IndexShape};
+use crate::format::log::LogHeader;
 use crate::format::manifest::ManifestData;
 use crate::format::page::{self, PageLayout, Stream};
+use crate::format::progress::MergeProgress;
 use crate::format::text_frame::TextFrame;
 use crate::format::{Parameters, codes, header, text_index};
 use crate::plan::TableForm;
 use crate::segment::{Scratch, SegmentFile, Table, TextIds, TextScratch, parse_id_index};
+use crate::wal::LogReader;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -156,6 +159,23 @@ pub fn manifest_fields(bytes: &[u8]) -> Vec<Field> {
     let mut fields = Fields::new(bytes, 0).traced();
     let _ = ManifestData::parse(&mut fields);
     fields.into_trace()
+}
+
+/// Reads the header of a log, and writes it again.
+pub fn log_header(bytes: &[u8]) -> Result<Vec<u8>> {
+    LogHeader::parse(&mut Fields::new(bytes, 0)).map(|header| header.write())
+}
+
+/// Where the frames of a log are that hold, also behind some that do not.
+pub fn log_frames(bytes: &[u8]) -> Result<Vec<u64>> {
+    let (env, path) = (Memory::default(), Path::new("fuzzed"));
+    env.set_bytes(path, bytes.to_vec());
+    Ok(LogReader::open_file(&env, path)?.scan()?.into_iter().map(|frame| frame.offset).collect())
+}
+
+/// Reads what is noted of a merge, and writes it again.
+pub fn progress(bytes: &[u8]) -> Result<Vec<u8>> {
+    MergeProgress::parse(&mut Fields::new(bytes, 0)).map(|progress| progress.write())
 }
 
 /// Reads the payload of a page of ids as a verifier does: which records begin a fingerprint, and the ids.

@@ -8,15 +8,22 @@
 //! fingerprints, compressed in blocks; the last fingerprint of every block in memory; only candidate blocks are decoded.
 //!
 //! ```
-//! use fpstore::{Options, Parameters, Records, Store};
+//! use fpstore::{Durability, Options, Parameters, Records, Store};
 //! # let directory = tempfile::tempdir()?;
 //! # let path = directory.path().join("store");
-//! let mut store = Store::<u64>::create(&path, &Parameters::new(3), &Options::new())?;
+//! let store = Store::<u64>::create(&path, &Parameters::new(3), &Options::new())?;
 //! store.bulk_load(Records::Numbered(vec![0x832f_e9f6_aa2f_461a, 0x0000_c4d3_ba6c_de29]))?;
 //! assert!(store.contains_near(0x832f_e9f6_aa2d_461a, 3)?.is_some());
 //! assert!(store.contains_near(0x7777_7777_7777_7777, 3)?.is_none());
+//! // A crawler's question: if nothing is near, this is new, and durable when the call returns.
+//! let seen = store.insert_if_new(0x7777_7777_7777_7777, fpstore::IdRef::None, 3, Durability::SyncData)?;
+//! assert!(seen.inserted && seen.number == Some(2));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Records are loaded in bulk, or written one by one and in atomic batches at any time, from any number of threads; the caller
+//! says how durable a write is when it returns ([`Durability`]). [`Store::snapshot`] keeps a state, other processes follow with
+//! [`Store::open_read_only`], and [`Store::backup`] copies a store that is in use.
 //!
 //! Answers are complete and exact for every distance; [`Parameters::max_distance`] says for which ones they are fast.
 //! Damaged files give errors that name file and offset, never wrong answers. How files are read, and the one hazard of

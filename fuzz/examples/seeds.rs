@@ -1,8 +1,9 @@
 //! Makes the seed corpora: `cargo run --manifest-path fuzz/Cargo.toml --example seeds`. Small stores of every kind are
 //! made in memory, and the golden files of this format version are read; both are cut into what the targets take.
 
-use fpstore::env::Memory;
-use fpstore::{Codec, Design, Fingerprint, Id, IdKind, Options, Parameters, Record, Records, Store, U256};
+use fpstore::env::{Env, Memory};
+use fpstore::{Codec, Design, Durability, Fingerprint, Id, IdKind, IdRef, Maintenance, Options, Parameters};
+use fpstore::{Record, Records, Store, U256, WriteBatch};
 use naive::segment::{Footer, locate_footer, read_footer};
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,12 +13,14 @@ use std::sync::Arc;
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut seeds = Seeds { folder: root.join("corpus"), segments: 0 };
-    let golden = root.join("../tests/golden/good");
-    for folder in fs::read_dir(golden).into_iter().flatten().flatten() {
-        for file in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
-            let bytes = fs::read(file.path()).unwrap();
-            if bytes.len() > 12 && bytes[8..12] == [3, 0, 0, 0] {
-                seeds.file(&bytes);
+    for kind in ["good", "bad"] {
+        for folder in fs::read_dir(root.join("../tests/golden").join(kind)).unwrap().flatten() {
+            // A bad segment is a file of its own, not a store: what is wrong there fuzzers find.
+            for file in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
+                let bytes = fs::read(file.path()).unwrap();
+                if bytes.len() > 12 && bytes[8..12] == [4, 0, 0, 0] {
+                    seeds.file(&bytes);
+                }
             }
         }
     }
@@ -53,7 +56,7 @@ impl Seeds {
 
     fn store<F: Fingerprint>(&mut self, ids: u8, codec: Codec, spread: u8, count: u64) {
         let env = Memory::default();
-        let options = Options::new().with_env(Arc::new(env.clone()));
+        let options = Options::new().with_env(Arc::new(env.clone())).with_maintenance(Maintenance::Manual);
         let designs =
             [Design::Tables { parts: 2 }, Design::Choose { chosen: 2, parts: 4 }, Design::Tables { parts: 3 }];
         let kind = [IdKind::Number, IdKind::Text, IdKind::None][usize::from(ids)];
@@ -62,6 +65,7 @@ impl Seeds {
             .with_ids(kind)
             .with_codec(codec)
             .with_design(designs[usize::from(spread) % 3])
+            .with_id_index(kind != IdKind::None && spread == 1)
             .with_block_size(128 << spread);
         let mut state = count;
         let mut random = || {
@@ -93,20 +97,53 @@ impl Seeds {
             }
         };
         let path = Path::new("store");
-        if let Err(error) =
-            Store::<F>::create(path, &parameters, &options).and_then(|mut store| store.bulk_load(records))
-        {
+        let written = Store::<F>::create(path, &parameters, &options).and_then(|store| {
+            store.bulk_load(records)?;
+            // A run with removals, and then a log.
+            for round in 0..3u64 {
+                for (&one, n) in fingerprints.iter().zip(round..round + 4) {
+                    let (text, mut batch) = (format!("https://example.org/{n}"), WriteBatch::new());
+                    let id = |number| match kind {
+                        IdKind::Number => IdRef::Number(number),
+                        IdKind::Text => IdRef::Text(&text),
+                        IdKind::None => IdRef::None,
+                    };
+                    batch.remove_fingerprint(one);
+                    for bit in 0..n as u32 {
+                        batch.insert(one.flipped(bit), id(n));
+                    }
+                    store.write(&batch, Durability::SyncData)?;
+                }
+                if round == 0 {
+                    store.flush()?;
+                }
+            }
+            Ok(())
+        });
+        if let Err(error) = written {
             eprintln!("{parameters:?}: {error}");
             return;
         }
-        self.file(&env.bytes(&path.join("MANIFEST")).unwrap());
-        self.file(&env.bytes(&path.join("00000001.segment")).unwrap());
+        let names = env.list(path).unwrap();
+        for name in names.iter().filter(|name| *name != "LOCK") {
+            self.file(&env.bytes(&path.join(name)).unwrap());
+        }
     }
 
-    /// A segment or a manifest.
+    /// A segment, a manifest or a log.
     fn file(&mut self, bytes: &[u8]) {
         if bytes.starts_with(b"fpstore") {
             self.both("manifest", 9, &[], &[&[0], bytes]);
+            return;
+        }
+        if bytes.starts_with(b"fpstrwal") {
+            // With little of the room behind the frames.
+            let used = bytes.len() - bytes.iter().rev().take_while(|&&byte| byte == 0).count();
+            let bytes = &bytes[..bytes.len().min(used.next_multiple_of(8) + 16)];
+            // As it is; without the first frames; and with a frame that does not hold.
+            for mode in [1, 2, 0x10, 0x20] {
+                self.both("log", 12, &[], &[&[mode], bytes]);
+            }
             return;
         }
         let at = locate_footer(bytes).unwrap();
@@ -119,6 +156,26 @@ impl Seeds {
         self.write("differential", &[&[10, 0], &bytes[..16]]);
         self.both("header_footer", 8, &[&[1]], &[&[0], &bytes[at..]]);
         self.sections(bytes, &footer);
+        self.merge(bytes, &footer);
+    }
+
+    /// What would have been noted of a merge while this segment was made: behind its first table, and its last.
+    fn merge(&self, bytes: &[u8], footer: &Footer) {
+        for tables in [1, footer.blocks.len()] {
+            let (start, length) = footer.places[3 * tables - 1];
+            let end = start + length;
+            let mut out = [b"fpmerge\0", &4u32.to_le_bytes()[..], &(tables as u32).to_le_bytes()].concat();
+            for number in [end, naive::conventions::xxh64(&bytes[..end as usize]), 2, 3, 1] {
+                out.extend(number.to_le_bytes());
+            }
+            for (blocks, places) in footer.blocks.iter().zip(footer.places.chunks(3)).take(tables) {
+                out.extend(blocks.to_le_bytes());
+                for number in places.iter().flat_map(|&(start, length)| [start, length]) {
+                    out.extend(number.to_le_bytes());
+                }
+            }
+            self.both("progress", 13, &[], &[&[0], &out, &[0; 4]]);
+        }
     }
 
     fn sections(&self, bytes: &[u8], footer: &Footer) {
@@ -195,7 +252,10 @@ impl Seeds {
         }
         for n in 0..24u8 {
             let bytes: Vec<u8> = (0..200u8).map(|at| at.wrapping_mul(n | 1).rotate_left(n.into()) ^ n).collect();
-            self.write("round_trip", &[&bytes]);
+            // The first byte is the store's shape: also with an id index, and with batches of writes.
+            for more in [0, 36, 72, 108] {
+                self.write("round_trip", &[&[n + more], &bytes[1..]]);
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::codecs::{BlockCase, decode};
 use crate::files::{TableCase, footer_case, index_case, manifest_case, text_case};
+use crate::logs::{self, LogCase, progress_case};
 use crate::{Take, naive_parameters};
 use fpstore::{Codec, ReadMode, fuzzing};
 use naive::Res;
@@ -19,7 +20,7 @@ fn same<T: PartialEq + Debug, E: Debug>(library: Result<T, E>, naive: Res<T>) {
 /// The first byte says what the others are.
 pub fn differential(data: &[u8]) {
     let mut take = Take(data);
-    match take.u8() % 12 {
+    match take.u8() % 14 {
         0 | 11 => blocks(&mut take),
         1 => codes(&mut take),
         2 => {
@@ -56,6 +57,11 @@ pub fn differential(data: &[u8]) {
         9 => {
             let bytes = manifest_case(&mut take);
             same(fuzzing::manifest(&bytes).map(|_| ()), naive::manifest::read_manifest(&bytes).map(|_| ()));
+        }
+        12 => logs::compare(&LogCase::take(&mut take)),
+        13 => {
+            let bytes = progress_case(&mut take);
+            same(fuzzing::progress(&bytes).map(|_| ()), naive::merging::read_progress(&bytes).map(|_| ()));
         }
         _ => {
             let (mode, pages) = (take.u8(), u64::from(take.u16()));

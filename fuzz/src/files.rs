@@ -128,7 +128,7 @@ pub fn header_footer(data: &[u8]) {
         let _ = fuzzing::header(&bytes);
         seal::plain(&mut bytes);
         if fuzzing::header(&bytes).is_ok() {
-            assert_eq!(bytes[..12], *b"fpsegmnt\x03\0\0\0");
+            assert_eq!(bytes[..12], *b"fpsegmnt\x04\0\0\0");
         }
         return;
     }
@@ -147,7 +147,7 @@ pub fn header_footer(data: &[u8]) {
     traced(&bytes, offset, fuzzing::footer_fields(&bytes, offset));
 }
 
-fn traced(bytes: &[u8], offset: u64, fields: Vec<fpstore::inspect::Field>) {
+pub(crate) fn traced(bytes: &[u8], offset: u64, fields: Vec<fpstore::inspect::Field>) {
     let mut at = 0;
     for field in fields {
         assert_eq!(field.offset, offset.wrapping_add(at as u64));
@@ -161,7 +161,7 @@ pub(crate) fn manifest_case(take: &mut Take<'_>) -> Vec<u8> {
     let sealed = take.u8() & 1 == 0;
     let mut bytes = take.rest().to_vec();
     if sealed {
-        seal::manifest(&mut bytes);
+        seal::plain(&mut bytes);
     }
     bytes
 }

@@ -6,13 +6,16 @@ mod codecs;
 mod differential;
 mod files;
 mod input_files;
+mod logs;
 mod records;
 mod segments;
+mod stores;
 
 pub use codecs::{block, codes};
 pub use differential::differential;
 pub use files::{header_footer, id_page, index, manifest, page, text_frame};
 pub use input_files::inputs;
+pub use logs::{log, progress};
 pub use records::round_trip;
 pub use segments::segment;
 
@@ -79,6 +82,7 @@ pub(crate) fn naive_parameters(parameters: &Parameters) -> naive::plan::Paramete
             IdKind::Text => 2,
             IdKind::None => 3,
         },
+        id_index: parameters.id_index(),
         block_size: parameters.block_size() as usize,
         hasher: String::new(),
     }

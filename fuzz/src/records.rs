@@ -2,8 +2,8 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use fpstore::env::Memory;
-use fpstore::{Codec, Design, Filters, Fingerprint, Id, IdKind, IdRef, Match, Options, Parameters, ReadMode};
-use fpstore::{RecordSorter, Store, U256, verify};
+use fpstore::{Codec, Design, Durability, Filters, Fingerprint, Id, IdKind, IdRef, Maintenance, Match, Options};
+use fpstore::{Parameters, ReadMode, RecordSorter, Store, U256, WriteBatch, verify};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -79,10 +79,14 @@ fn run<F: Fingerprint>(case: &Case) {
     let ids = IdKind::ALL[usize::from(case.shape / 3 % 3)];
     // Of wide fingerprints the library refuses or takes codec xor; what it takes it has to read.
     let codec = if case.shape / 9 % 4 == 3 { Codec::Xor } else { Codec::Adaptive };
+    let id_index = case.shape / 36 % 2 == 1 && ids != IdKind::None;
+    // Whether records come and go in batches of writes instead of in bulk.
+    let live = matches!(case.shape / 72, 1 | 2);
     let listed = Design::listed(F::WIDTH);
     let parameters = Parameters::new(3)
         .with_width(F::WIDTH)
         .with_ids(ids)
+        .with_id_index(id_index)
         .with_codec(codec)
         .with_design(listed[usize::from(case.design) % listed.len()])
         .with_block_size(128 << (case.block_shift % 10));
@@ -90,12 +94,14 @@ fn run<F: Fingerprint>(case: &Case) {
         .with_env(Arc::new(Memory::default()))
         .with_read_mode(if case.pread { ReadMode::Pread } else { ReadMode::Mmap })
         .with_load_memory(if case.little_memory { 1 << 16 } else { 1 << 20 })
+        .with_memtable_memory(if case.little_memory { 1 << 12 } else { 1 << 20 })
+        .with_maintenance(Maintenance::Foreground)
         .with_filters(if case.filters { Filters::AtOpen } else { Filters::Off });
     let path = Path::new("store");
-    let store = Store::<F>::create(path, &parameters, &options).unwrap();
+    let mut store = Store::<F>::create(path, &parameters, &options).unwrap();
     let mut model: BTreeMap<(F, Id), u64> = BTreeMap::new();
     let mut loaded = 0;
-    for operation in case.operations.iter().take(6) {
+    for (turn, operation) in case.operations.iter().take(6).enumerate() {
         let records: Vec<(F, u16)> = match operation {
             Operation::Load(records) | Operation::Remove(records) => {
                 records.iter().map(|(value, id)| (value.fingerprint(), *id)).collect()
@@ -116,7 +122,11 @@ fn run<F: Fingerprint>(case: &Case) {
                 keys.map(|(fingerprint, id)| (*fingerprint, id.number().unwrap_or(0) as u16)).collect()
             }
             Operation::Compact => {
-                store.compact().unwrap();
+                if live && turn % 2 == 0 {
+                    store.flush().unwrap();
+                } else {
+                    store.compact().unwrap();
+                }
                 Vec::new()
             }
             Operation::Reopen => {
@@ -127,6 +137,7 @@ fn run<F: Fingerprint>(case: &Case) {
         };
         let removes = matches!(operation, Operation::Remove(_) | Operation::RemoveSome(_));
         let texts: Vec<String> = records.iter().map(|record| text(record.1)).collect();
+        let mut batch = WriteBatch::new();
         let mut sorter = RecordSorter::<F>::new(path, &options);
         for ((fingerprint, number), text) in records.iter().zip(&texts) {
             let (id, key) = match ids {
@@ -134,7 +145,13 @@ fn run<F: Fingerprint>(case: &Case) {
                 IdKind::Text => (IdRef::Text(text), Id::Text(text.as_str().into())),
                 IdKind::None => (IdRef::None, Id::Count(0)),
             };
-            sorter.push(*fingerprint, id).unwrap();
+            if !live {
+                sorter.push(*fingerprint, id).unwrap();
+            } else if removes {
+                batch.remove(*fingerprint, id);
+            } else {
+                batch.insert(*fingerprint, id);
+            }
             let key = (*fingerprint, key);
             if !removes {
                 *model.entry(key).or_default() += 1;
@@ -148,7 +165,10 @@ fn run<F: Fingerprint>(case: &Case) {
             }
         }
         let records = sorter.finish().unwrap();
-        if removes {
+        if live {
+            store.write(&batch, Durability::SyncData).unwrap();
+            loaded += if removes { 0 } else { batch.len() as u64 };
+        } else if removes {
             store.bulk_remove(records).unwrap();
         } else {
             loaded += store.bulk_load(records).unwrap().added();
@@ -169,6 +189,12 @@ fn check<F: Fingerprint>(store: &Store<F>, model: &BTreeMap<(F, Id), u64>, case:
     assert_eq!(records, expected);
     let report = verify(store.path(), options).unwrap();
     assert!(report.damages.is_empty(), "{:?}", report.damages);
+    if store.parameters().id_index() {
+        for (_, id) in expected.iter().step_by(expected.len() / 3 + 1) {
+            let of_id = expected.iter().filter(|record| record.1 == *id).map(|record| record.0);
+            assert!(store.get_id(id).unwrap().into_iter().eq(of_id));
+        }
+    }
     let mut searcher = store.searcher();
     for (value, k) in case.queries.iter().take(4) {
         let query: F = value.fingerprint();

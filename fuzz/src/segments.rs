@@ -1,15 +1,14 @@
 //! Whole segment files, hostile from the first byte to the last.
 
 use crate::Take;
+use crate::stores::{STORE, manifest, of_words, with_id};
 use fpstore::env::Memory;
 use fpstore::{Filters, Fingerprint, Id, Match, Options, ReadMode, Store, U256, inspect, verify};
-use naive::conventions::{crc32, uint};
 use naive::segment::{Fingerprint as Words, Footer, Id as NaiveId, read_segment};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-const STORE: &str = "store";
 const SEGMENT: &str = "store/00000001.segment";
 
 /// A segment file is sound for both readers, with the same records and answers as brute force gives, or for none of
@@ -52,8 +51,7 @@ pub fn segment(data: &[u8]) {
     };
     // A store around it.
     fpstore::env::Env::create_dir(&env, Path::new(STORE)).unwrap();
-    env.set_bytes(&Path::new(STORE).join("MANIFEST"), manifest(&file));
-    let Ok(footer) = footer(&file) else { panic!("opened, but the naive reader finds no footer") };
+    let Ok(footer) = make_store(&env, file) else { panic!("opened, but the naive reader finds no footer") };
     match width {
         128 => ask::<u128>(&options, &footer, expected, mode),
         256 => ask::<U256>(&options, &footer, expected, mode),
@@ -61,30 +59,24 @@ pub fn segment(data: &[u8]) {
     }
 }
 
-fn footer(file: &[u8]) -> naive::Res<Footer> {
-    let at = naive::segment::locate_footer(file)?;
-    naive::segment::read_footer(&file[at..], at as u64)
-}
-
-/// The manifest of a store of this segment.
-fn manifest(file: &[u8]) -> Vec<u8> {
-    let Ok(at) = naive::segment::locate_footer(file) else { return Vec::new() };
-    let footer = &file[at..];
-    let Some(hasher) = footer.get(14..16).map(|bytes| uint(bytes) as usize) else { return Vec::new() };
-    let Some(counts) = footer.get(16 + hasher..32 + hasher) else { return Vec::new() };
-    let mut out = [b"fpstore\0\x03\0\0\0", &footer[..16 + hasher], &[2]].concat();
-    for number in [0u64, 2] {
-        out.extend(number.to_le_bytes());
-    }
-    out.extend(1u32.to_le_bytes());
-    for number in [1, file.len() as u64] {
-        out.extend(number.to_le_bytes());
-    }
-    out.extend(counts);
-    out.extend(&file[file.len() - 12..file.len() - 8]);
-    let sum = crc32(out.iter().copied());
-    out.extend(sum.to_le_bytes());
-    out
+/// A store of this segment. It has no id index, whatever the segment says: what stands in its footer about that says
+/// nothing of the segment itself.
+fn make_store(env: &Memory, mut file: Vec<u8>) -> naive::Res<Footer> {
+    let at = naive::segment::locate_footer(&file)?;
+    let end = file.len() - 8;
+    file[at + 9] = 0;
+    naive::seal::plain(&mut file[at..end]);
+    let footer = naive::segment::read_footer(&file[at..], at as u64)?;
+    let (hasher, checksum) = (footer.parameters.hasher.len(), &file[end - 4..end]);
+    let (parameters, counts) = (&file[at..at + 16 + hasher], &file[at + 16 + hasher..at + 32 + hasher]);
+    // The first write, of records: one segment.
+    let one = 1u64.to_le_bytes();
+    let length = (file.len() as u64).to_le_bytes();
+    let run = [&one, &one, &[2][..], &one, &length, counts, checksum].concat();
+    let numbering = u8::from(footer.parameters.id_kind == 1) * 2;
+    env.set_bytes(&Path::new(STORE).join("MANIFEST"), manifest(parameters, numbering, [2, 1, 1], &run));
+    env.set_bytes(Path::new(SEGMENT), file);
+    Ok(footer)
 }
 
 /// Everything that fpdump shows.
@@ -114,7 +106,6 @@ fn ask<F: Fingerprint>(
             return;
         }
     };
-    let fingerprint = |words: &Words| F::from_words(|number| words[number]);
     let records = store.records().take(100_000).collect::<Result<Vec<_>, _>>();
     let mut searcher = store.searcher();
     let Ok((_, expected)) = expected else {
@@ -128,12 +119,7 @@ fn ask<F: Fingerprint>(
         }
         return;
     };
-    let id = |id: &NaiveId| match id {
-        NaiveId::Number(number) => Id::Number(*number),
-        NaiveId::Text(text) => Id::Text(text.as_str().into()),
-        NaiveId::Count(count) => Id::Count(*count),
-    };
-    let expected: Vec<(F, Id)> = expected.iter().map(|(words, one)| (fingerprint(words), id(one))).collect();
+    let expected: Vec<(F, Id)> = expected.iter().map(|(words, id)| (of_words(words), with_id(id))).collect();
     let records = records.unwrap();
     assert!(records.iter().map(|record| (record.fingerprint, record.id.clone())).eq(expected.iter().cloned()));
     let some = |n: usize| expected.get(n.min(expected.len().saturating_sub(1))).map(|record| record.0);

@@ -25,4 +25,5 @@ macro_rules! targets {
     )* };
 }
 
-targets!(block page index header_footer manifest codes id_page text_frame segment inputs differential round_trip);
+targets!(block page index header_footer manifest codes id_page text_frame segment inputs differential round_trip log
+    progress);

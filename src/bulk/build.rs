@@ -14,7 +14,7 @@ use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
 use crate::format::manifest::SegmentEntry;
 use crate::plan::TableLayout;
-use crate::segment::{EncodedIds, Part, SegmentWriter, TableEncoder};
+use crate::segment::{Checkpoints, EncodedIds, Part, SegmentWriter, TableEncoder};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -36,6 +36,15 @@ pub(crate) struct Building<'a> {
     /// What the keys of the tables behind the first are, where somebody has them in order.
     pub(crate) others: Option<&'a dyn OtherKeys>,
     pub(crate) pace: Option<&'a Pace>,
+    /// Where it is noted how far the segment has come, if somebody may go on with it later.
+    pub(crate) checkpoints: Option<&'a Arc<Checkpoints>>,
+}
+
+impl Building<'_> {
+    /// How many tables are written already: what comes now is behind them.
+    fn done(&self) -> usize {
+        self.checkpoints.map_or(0, |found| found.tables().len())
+    }
 }
 
 /// The keys of tables behind the first of a segment that is made of 64-bit fingerprints. They are asked for when all records
@@ -98,12 +107,12 @@ pub(crate) fn write_segment<'b, F: Fingerprint>(
     let layouts = parameters.design().tables(F::WIDTH)?;
     // Where there are no records there is no file either.
     let name = number.map(segment_name);
-    let create = || SegmentWriter::create(env, directory, name.as_deref(), parameters);
+    let create = || SegmentWriter::create(env, directory, name.as_deref(), parameters, building.checkpoints);
     // Encoders wait until what they have is taken. What is not next to be written waits in memory or in a temporary
     // file.
     let (sender, receiver) = sync_channel(0);
     let (encoded, written) = std::thread::scope(|scope| {
-        let writing = Builder::new().spawn_scoped(scope, || write_in_order(create, building.workspace, receiver));
+        let writing = Builder::new().spawn_scoped(scope, || write_in_order(create, building, receiver));
         let writing = writing.map_err(|error| Error::io("cannot start a thread to write to", directory, error))?;
         let encoded = encode(building, &layouts, batches, sender);
         Ok((encoded, writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
@@ -129,11 +138,11 @@ struct Waiting {
 /// Writes sections in the order of their numbers, however their parts come; nothing is made if none come.
 fn write_in_order(
     create: impl Fn() -> Result<SegmentWriter>,
-    workspace: &Workspace,
+    building: Building<'_>,
     parts: Receiver<(usize, Part)>,
 ) -> Result<Option<SegmentWriter>> {
     let mut waiting: BTreeMap<usize, Waiting> = BTreeMap::new();
-    let mut current = 0;
+    let mut current = building.done();
     let mut created = None;
     for (section, part) in parts {
         let writer = match &mut created {
@@ -141,7 +150,8 @@ fn write_in_order(
             None => created.insert(create()?),
         };
         if section != current {
-            let later = waiting.entry(section).or_insert_with(|| Waiting { pages: workspace.spool(), end: None });
+            let later =
+                waiting.entry(section).or_insert_with(|| Waiting { pages: building.workspace.spool(), end: None });
             match part {
                 Part::Pages(mut pages) => later.pages.append(&mut pages)?,
                 end => later.end = Some(end),
@@ -207,11 +217,13 @@ fn encode<'b, F: Fingerprint>(
             kept.push(fingerprints, workspace)?;
             return encode_at_once(building, layouts, &batch, ids, &kept, &sender);
         }
-        let table = match &mut first {
-            Some(table) => table,
-            None => first.insert(first_table(building, &fingerprints)?),
+        if first.is_none() && building.done() == 0 {
+            first = Some(first_table(building, &fingerprints)?);
+        }
+        let keys = || match &mut first {
+            Some(table) => push_keys(building, table, &fingerprints, &sender),
+            None => building.pace.map_or(Ok(()), Pace::step),
         };
-        let keys = || push_keys(building, table, &fingerprints, &sender);
         let (keys, pushed) = rayon::join(keys, || ids.push(&batch));
         keys.and(pushed)?;
         drop(batch);
@@ -221,8 +233,10 @@ fn encode<'b, F: Fingerprint>(
         }
     }
     let counts = Counts { records, fingerprints: kept.counted() };
-    let Some(first) = first.filter(|_| counts.fingerprints > 0) else { return Ok(counts) };
-    finish_first(building, first, &sender)?;
+    if counts.fingerprints == 0 {
+        return Ok(counts);
+    }
+    first.map_or(Ok(()), |first| finish_first(building, first, &sender))?;
     let ids = ids.finish()?;
     other_tables(building, layouts, &kept, &sender)?;
     drop(kept);
@@ -296,7 +310,7 @@ fn other_tables<F: Fingerprint>(
     kept: &Kept<F>,
     sender: &Sender,
 ) -> Result<()> {
-    let others: Vec<_> = layouts.iter().enumerate().skip(1).collect();
+    let others: Vec<_> = layouts.iter().enumerate().skip(building.done().max(1)).collect();
     let at_once = match kept.tables_at_once(building.workspace) {
         few if few < rayon::current_num_threads() => few,
         _ => others.len(),

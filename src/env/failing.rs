@@ -66,6 +66,11 @@ impl Env for Failing {
         Ok(Box::new(FailingFile { env: self.clone(), inner: self.inner.create(path)? }))
     }
 
+    fn reopen(&self, path: &Path, length: u64) -> io::Result<Box<dyn WriteFile>> {
+        self.step()?;
+        Ok(Box::new(FailingFile { env: self.clone(), inner: self.inner.reopen(path, length)? }))
+    }
+
     fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
         self.step()?;
         Ok(Box::new(FailingReads { env: self.clone(), inner: self.inner.open(path, mode)? }))
@@ -74,11 +79,6 @@ impl Env for Failing {
     fn create_log(&self, path: &Path) -> io::Result<Box<dyn LogFile>> {
         self.step()?;
         Ok(Box::new(FailingLog { env: self.clone(), inner: self.inner.create_log(path)? }))
-    }
-
-    fn sync_file(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
-        self.inner.sync_file(path)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

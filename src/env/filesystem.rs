@@ -7,7 +7,7 @@ use super::scratch::Scratch;
 use super::{Env, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
 use std::any::Any;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// The operating system's files.
@@ -31,6 +31,16 @@ impl Env for FileSystem {
         Ok(Box::new(File::create(path)?))
     }
 
+    fn reopen(&self, path: &Path, length: u64) -> io::Result<Box<dyn WriteFile>> {
+        let mut file = OpenOptions::new().write(true).open(path)?;
+        if file.metadata()?.len() < length {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        file.set_len(length)?;
+        file.seek(SeekFrom::Start(length))?;
+        Ok(Box::new(file))
+    }
+
     fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
         let file = File::open(path)?;
         Ok(match mode {
@@ -41,11 +51,6 @@ impl Env for FileSystem {
 
     fn create_log(&self, path: &Path) -> io::Result<Box<dyn LogFile>> {
         Ok(Box::new(Log::create(path)?))
-    }
-
-    fn sync_file(&self, path: &Path) -> io::Result<()> {
-        // Not every system syncs a file that is open for reading only.
-        OpenOptions::new().write(true).open(path)?.sync_all()
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

@@ -18,6 +18,7 @@ mod failing;
 mod filesystem;
 mod log;
 mod memory;
+#[cfg_attr(fpstore_loom, allow(dead_code, reason = "loom has an array of its own"))]
 mod mmap;
 mod patient;
 mod positioned;
@@ -29,8 +30,9 @@ mod tests;
 pub use failing::Failing;
 pub use filesystem::FileSystem;
 pub use memory::Memory;
+#[cfg_attr(fpstore_loom, allow(unused_imports, reason = "loom has an array of its own"))]
 pub(crate) use mmap::{Array, AtomicArray};
-pub(crate) use patient::Patient;
+pub(crate) use patient::{Patient, Unreadable};
 pub(crate) use temp::{TEMP_SUFFIX, TempFile};
 
 use std::any::Any;
@@ -59,15 +61,15 @@ pub trait Env: Debug + Send + Sync {
     fn list(&self, path: &Path) -> io::Result<Vec<String>>;
     /// Makes a file, or empties the one that is there, for writing from its start.
     fn create(&self, path: &Path) -> io::Result<Box<dyn WriteFile>>;
+    /// Opens a file for writing behind its first `length` bytes; those that follow go.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such file, `UnexpectedEof` if it is shorter.
+    fn reopen(&self, path: &Path, length: u64) -> io::Result<Box<dyn WriteFile>>;
     /// Opens a file for reading.
     fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>>;
     /// Makes a log, or empties the file that is there.
     fn create_log(&self, path: &Path) -> io::Result<Box<dyn LogFile>>;
-    /// Makes durable what an earlier process wrote to a file and may not have synced.
-    ///
-    /// # Errors
-    /// `NotFound` if there is no such file.
-    fn sync_file(&self, path: &Path) -> io::Result<()>;
     /// Moves a file; what is at the new name is replaced in one step. If both names lead to the same file already, both
     /// may stay.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;

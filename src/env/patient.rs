@@ -3,8 +3,8 @@
 use super::{Env, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
 use std::any::Any;
 use std::io;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How often a read is tried: what fails once may succeed the next time.
 const TRIES: usize = 3;
@@ -16,12 +16,36 @@ const UNREADABLE: u8 = 0xa5;
 /// Passes everything on to another environment, but lets nothing that was opened fail to be read: bytes that the device does
 /// not give come as bytes that no checksum accepts. So one bad sector costs the pages that are on it, and no more.
 #[derive(Clone, Debug)]
-pub(crate) struct Patient(Arc<dyn Env>);
+pub(crate) struct Patient {
+    inner: Arc<dyn Env>,
+    unreadable: Arc<Unreadable>,
+}
+
+/// Where the device did not give what was asked for: files, and ends of pieces of them.
+#[derive(Debug, Default)]
+pub(crate) struct Unreadable(Mutex<Vec<(PathBuf, u64)>>);
+
+impl Unreadable {
+    fn add(&self, path: &Path, end: u64) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((path.to_owned(), end));
+    }
+
+    /// Whether anything of a file behind an offset could not be read.
+    pub(crate) fn has_behind(&self, path: &Path, offset: u64) -> bool {
+        let pieces = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        pieces.iter().any(|(file, end)| file == path && *end > offset)
+    }
+}
 
 impl Patient {
     /// Reads from this environment.
     pub(crate) fn new(inner: &Arc<dyn Env>) -> Self {
-        Self(Arc::clone(inner))
+        Self { inner: Arc::clone(inner), unreadable: Arc::default() }
+    }
+
+    /// What could not be read so far.
+    pub(crate) fn unreadable(&self) -> Arc<Unreadable> {
+        Arc::clone(&self.unreadable)
     }
 }
 
@@ -48,67 +72,71 @@ fn patiently<T>(mut action: impl FnMut() -> io::Result<T>) -> io::Result<T> {
 
 impl Env for Patient {
     fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.0.create_dir(path)
+        self.inner.create_dir(path)
     }
 
     fn remove_dir(&self, path: &Path) -> io::Result<()> {
-        self.0.remove_dir(path)
+        self.inner.remove_dir(path)
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<String>> {
-        patiently(|| self.0.list(path))
+        patiently(|| self.inner.list(path))
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn WriteFile>> {
-        self.0.create(path)
+        self.inner.create(path)
+    }
+
+    fn reopen(&self, path: &Path, length: u64) -> io::Result<Box<dyn WriteFile>> {
+        self.inner.reopen(path, length)
     }
 
     /// Never by memory map: there, what cannot be read ends the process.
     fn open(&self, path: &Path, _mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
-        let inner = patiently(|| self.0.open(path, ReadMode::Pread))?;
-        Ok(Box::new(PatientFile(inner)))
+        let inner = patiently(|| self.inner.open(path, ReadMode::Pread))?;
+        Ok(Box::new(PatientFile { inner, path: path.to_owned(), unreadable: self.unreadable() }))
     }
 
     fn create_log(&self, path: &Path) -> io::Result<Box<dyn LogFile>> {
-        self.0.create_log(path)
-    }
-
-    fn sync_file(&self, path: &Path) -> io::Result<()> {
-        self.0.sync_file(path)
+        self.inner.create_log(path)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.0.rename(from, to)
+        self.inner.rename(from, to)
     }
 
     fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.0.hard_link(from, to)
+        self.inner.hard_link(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        self.0.remove(path)
+        self.inner.remove(path)
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        self.0.sync_dir(path)
+        self.inner.sync_dir(path)
     }
 
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>> {
-        self.0.lock(path)
+        self.inner.lock(path)
     }
 
     fn scratch(&self, directory: &Path) -> io::Result<Box<dyn ScratchFile>> {
-        self.0.scratch(directory)
+        self.inner.scratch(directory)
     }
 
     fn free_bytes(&self, directory: &Path) -> Option<u64> {
-        self.0.free_bytes(directory)
+        self.inner.free_bytes(directory)
     }
 }
 
 /// A file of which everything can be read, in some way.
 #[derive(Debug)]
-struct PatientFile(Box<dyn ReadFile>);
+struct PatientFile {
+    inner: Box<dyn ReadFile>,
+    path: PathBuf,
+    unreadable: Arc<Unreadable>,
+}
 
 impl PatientFile {
     /// Appends bytes, if they can be read.
@@ -116,7 +144,7 @@ impl PatientFile {
         let (start, mut own) = (out.len(), Vec::new());
         patiently(|| {
             out.truncate(start);
-            out.extend_from_slice(self.0.read(offset, length, &mut own)?);
+            out.extend_from_slice(self.inner.read(offset, length, &mut own)?);
             Ok(())
         })
     }
@@ -132,6 +160,7 @@ impl PatientFile {
                 Err(_) => {
                     out.truncate(start);
                     out.resize(start + count, UNREADABLE);
+                    self.unreadable.add(&self.path, offset.saturating_add((done + count) as u64));
                 }
                 Ok(()) => {}
             }
@@ -143,7 +172,7 @@ impl PatientFile {
 
 impl ReadFile for PatientFile {
     fn length(&self) -> u64 {
-        self.0.length()
+        self.inner.length()
     }
 
     fn read<'a>(&'a self, offset: u64, length: usize, buffer: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
@@ -197,7 +226,10 @@ mod tests {
         let all = read(&*memory()).unwrap();
         // The whole fails, and the first piece.
         let failing: Arc<dyn Env> = Arc::new(Failing::new(memory(), 1..1 + 2 * TRIES as u64));
-        let found = read(&Patient::new(&failing)).unwrap();
+        let patient = Patient::new(&failing);
+        let found = read(&patient).unwrap();
+        let unreadable = |offset| patient.unreadable().has_behind(Path::new("d/x"), offset);
+        assert!(unreadable(0) && unreadable(10 + PIECE as u64 - 1) && !unreadable(10 + PIECE as u64));
         assert!(found[..PIECE].iter().all(|&byte| byte == UNREADABLE));
         assert_eq!(found[PIECE..], all[PIECE..]);
         let gone: Arc<dyn Env> = Arc::new(Failing::new(memory(), 0..u64::MAX));

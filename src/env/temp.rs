@@ -1,6 +1,6 @@
 //! Files that appear whole or not at all.
 
-use super::{Env, WriteFile};
+use super::{Env, ReadFile, WriteFile};
 use crate::error::{Error, Result};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -9,13 +9,19 @@ use std::sync::Arc;
 /// Ending of the names of files that are not finished; such a file may be removed at any time by the next writer.
 pub(crate) const TEMP_SUFFIX: &str = ".tmp";
 
-/// A file under a temporary name beside its final one. Dropped without [`TempFile::commit`] it is removed.
+/// Bytes that are copied at once.
+const PIECE: u64 = 1 << 20;
+
+/// A file under a temporary name beside its final one. Dropped without [`TempFile::commit`] it is removed, unless it is to
+/// last.
 pub(crate) struct TempFile {
     env: Arc<dyn Env>,
     file: Option<BufWriter<Box<dyn WriteFile>>>,
     temporary: PathBuf,
     target: PathBuf,
     written: u64,
+    /// Whether it stays if it is dropped.
+    lasts: bool,
 }
 
 impl TempFile {
@@ -23,13 +29,33 @@ impl TempFile {
     pub(crate) fn create(env: &Arc<dyn Env>, directory: &Path, name: &str) -> Result<Self> {
         let temporary = directory.join(format!("{name}{TEMP_SUFFIX}"));
         let file = env.create(&temporary).map_err(|error| Error::io("cannot create", &temporary, error))?;
-        Ok(Self {
-            env: Arc::clone(env),
-            file: Some(BufWriter::with_capacity(1 << 18, file)),
-            temporary,
-            target: directory.join(name),
-            written: 0,
-        })
+        Ok(Self::of(env, file, temporary, directory.join(name), 0))
+    }
+
+    /// Begins the file that is to appear as `name`, or goes on behind so many bytes of it. It stays if it is dropped, as
+    /// `temporary`, for who goes on later.
+    pub(crate) fn lasting(
+        env: &Arc<dyn Env>,
+        directory: &Path,
+        temporary: &str,
+        name: &str,
+        written: Option<u64>,
+    ) -> Result<Self> {
+        let temporary = directory.join(temporary);
+        let file = match written {
+            None => env.create(&temporary).map_err(|error| Error::io("cannot create", &temporary, error))?,
+            Some(length) => {
+                env.reopen(&temporary, length).map_err(|error| Error::io("cannot open", &temporary, error))?
+            }
+        };
+        let mut begun = Self::of(env, file, temporary, directory.join(name), written.unwrap_or(0));
+        begun.lasts = true;
+        Ok(begun)
+    }
+
+    fn of(env: &Arc<dyn Env>, file: Box<dyn WriteFile>, temporary: PathBuf, target: PathBuf, written: u64) -> Self {
+        let file = Some(BufWriter::with_capacity(1 << 18, file));
+        Self { env: Arc::clone(env), file, temporary, target, written, lasts: false }
     }
 
     /// Appends bytes.
@@ -41,28 +67,42 @@ impl TempFile {
         Ok(())
     }
 
+    /// Appends all of a file, which has this path.
+    pub(crate) fn copied(mut self, file: &dyn ReadFile, path: &Path) -> Result<Self> {
+        let (mut offset, mut buffer) = (0, Vec::new());
+        while offset < file.length() {
+            let length = PIECE.min(file.length() - offset);
+            let bytes = file.read(offset, usize::try_from(length).unwrap_or(0), &mut buffer);
+            self.write(bytes.map_err(|error| Error::io("cannot read", path, error))?)?;
+            offset += length;
+        }
+        Ok(self)
+    }
+
     /// Number of bytes appended.
     pub(crate) fn written(&self) -> u64 {
         self.written
     }
 
+    /// Makes what was appended so far durable.
+    pub(crate) fn sync(&mut self) -> Result<()> {
+        if let Some(file) = &mut self.file {
+            file.flush().map_err(|error| Error::io("cannot write", &self.temporary, error))?;
+            file.get_mut().sync().map_err(|error| Error::io("cannot sync", &self.temporary, error))?;
+        }
+        Ok(())
+    }
+
     /// Makes the file durable under its final name and returns that.
     pub(crate) fn commit(mut self) -> Result<PathBuf> {
-        let fail = |action: &'static str, path: &Path| {
-            let path = path.to_owned();
-            move |error| Error::io(action, &path, error)
-        };
-        let mut file = self.file.take();
-        if let Some(file) = &mut file {
-            file.flush().map_err(fail("cannot write", &self.temporary))?;
-            file.get_mut().sync().map_err(fail("cannot sync", &self.temporary))?;
-        }
-        drop(file);
-        self.env.rename(&self.temporary, &self.target).map_err(fail("cannot rename", &self.temporary))?;
+        self.sync()?;
+        drop(self.file.take());
+        let renamed = self.env.rename(&self.temporary, &self.target);
+        renamed.map_err(|error| Error::io("cannot rename", &self.temporary, error))?;
         // From here on there is no temporary file to remove.
         let temporary = std::mem::take(&mut self.temporary);
         let directory = temporary.parent().unwrap_or(Path::new("."));
-        self.env.sync_dir(directory).map_err(fail("cannot sync", directory))?;
+        self.env.sync_dir(directory).map_err(|error| Error::io("cannot sync", directory, error))?;
         Ok(std::mem::take(&mut self.target))
     }
 }
@@ -71,7 +111,7 @@ impl Drop for TempFile {
     fn drop(&mut self) {
         // Unflushed bytes go with the file.
         drop(self.file.take().map(BufWriter::into_parts));
-        if !self.temporary.as_os_str().is_empty() {
+        if !self.lasts && !self.temporary.as_os_str().is_empty() {
             // What stays is removed by the next writer.
             let _ = self.env.remove(&self.temporary);
         }

@@ -172,19 +172,9 @@ impl Footer {
         Ok(footer)
     }
 
-    /// Sections have to follow one another without overlap. Only one that consists of pages may begin behind padding,
-    /// and then at the next multiple of a page's size.
+    /// Whether the places of the sections and the counts go together.
     fn check(&self, spans: &[Span], footer_offset: u64) -> Result<()> {
-        let mut end = header::SIZE as u64;
-        for span in spans {
-            let has_pages = *span == self.ids || self.tables.iter().any(|table| table.data == *span);
-            let aligned = has_pages && Some(span.offset) == end.checked_next_multiple_of(ALIGNMENT);
-            if (span.offset != end && !aligned) || span.offset.checked_add(span.length).is_none() {
-                return Err(Error::damaged("sections overlap or leave a gap"));
-            }
-            end = span.end();
-        }
-        if end != footer_offset {
+        if end_of(spans)? != footer_offset {
             return Err(Error::damaged("the footer does not follow the last section"));
         }
         // What describes blocks and ids is read into memory: it must not be more than there are pages for.
@@ -245,6 +235,21 @@ impl Footer {
 
 /// Number of tables of the widest design has to fit the longest footer.
 const _: () = assert!(16 + 1024 + 24 + 256 * (8 + 48) + 48 <= MAX_LENGTH as usize);
+
+/// Where the last of these sections ends, the first ones of a file. They have to follow one another without overlap. Only
+/// one that consists of pages, each third one, may begin behind padding, and then at the next multiple of a page's size.
+pub(super) fn end_of(spans: &[Span]) -> Result<u64> {
+    let mut end = header::SIZE as u64;
+    for (number, span) in spans.iter().enumerate() {
+        let has_pages = number % 3 == 0;
+        let aligned = has_pages && Some(span.offset) == end.checked_next_multiple_of(ALIGNMENT);
+        if (span.offset != end && !aligned) || span.offset.checked_add(span.length).is_none() {
+            return Err(Error::damaged("sections overlap or leave a gap"));
+        }
+        end = span.end();
+    }
+    Ok(end)
+}
 
 #[cfg(test)]
 mod tests {
@@ -307,5 +312,14 @@ mod tests {
             let bytes = footer.write();
             assert!(Footer::parse(&mut Fields::new(&bytes, footer.id_index.end())).is_err());
         }
+    }
+
+    #[test]
+    fn only_pages_may_begin_behind_padding() {
+        let span = |offset, length| Span { offset, length };
+        let end = |spans: &[Span]| end_of(spans).ok();
+        assert_eq!(end(&[span(4096, 9), span(4105, 1), span(4106, 0), span(8192, 5)]), Some(8197));
+        assert_eq!(end(&[span(16, 0), span(16, 6), span(4096, 0), span(4096, 0)]), None);
+        assert_eq!(end(&[span(16, 0), span(4096, 6)]), None);
     }
 }

@@ -35,10 +35,11 @@ pub struct FrameView<F: Fingerprint = u64> {
 /// `NotFound`, `Io`.
 pub fn logs(path: impl AsRef<Path>, options: &Options) -> Result<Vec<PathBuf>> {
     let path = path.as_ref();
-    let Ok(names) = options.env.list(path) else { return Ok(vec![path.to_owned()]) };
+    if options.env.list(path).is_err() {
+        return Ok(vec![path.to_owned()]);
+    }
     manifest::read_bytes(&*options.env, path)?;
-    let mut numbers: Vec<u64> = names.iter().filter_map(|name| wal::number_of(name)).collect();
-    numbers.sort_unstable();
+    let numbers = wal::numbers_from(&*options.env, path, 0)?;
     Ok(numbers.into_iter().map(|number| path.join(wal::name(number))).collect())
 }
 
@@ -103,7 +104,7 @@ impl LogView {
 /// Whether a path names a log.
 #[must_use]
 pub fn is_log(path: &Path) -> bool {
-    path.file_name().and_then(|name| wal::number_of(name.to_str()?)).is_some()
+    wal::is_log(path)
 }
 
 /// The error of a log that `explain` cannot go on in.

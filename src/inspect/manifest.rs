@@ -55,6 +55,18 @@ pub enum SegmentRole {
     IdIndex,
 }
 
+impl SegmentRole {
+    /// In a word or two.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Removals => "removals",
+            Self::Records => "records",
+            Self::IdIndex => "id index",
+        }
+    }
+}
+
 /// What a manifest says of a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -1,39 +1,63 @@
 //! A hash table of chains that only grows: numbers by a key, the newest first.
 
+use super::atomics::{AtomicArray, AtomicU32, AtomicU64, Ordering};
 use crate::codec::prefetch;
-use crate::env::AtomicArray;
-use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Bits of [`Buckets::marks`] for each head.
+const MARKS: usize = 8;
 
 /// Chains of numbers. Keys are not stored: who follows a chain compares.
 #[derive(Debug)]
 pub(super) struct Buckets {
+    /// For each place a bit: whether anything was ever entered there. What is not there is told by this alone as a rule, and it is so
+    /// small that it stays near.
+    marks: AtomicArray<AtomicU64>,
     /// The newest number of each chain, counted from 1.
     heads: AtomicArray<AtomicU32>,
     /// Of each number the next older one of its chain, counted from 1.
     older: AtomicArray<AtomicU32>,
-    /// Bits of a hash that do not tell heads apart.
+    /// Bits of a hash that do not tell places apart.
     shift: u32,
 }
 
 impl Buckets {
     /// For so many numbers, those below it; `None` if there is not so much memory.
     pub(super) fn new(numbers: usize) -> Option<Self> {
-        let heads = numbers.next_power_of_two().max(2);
-        let shift = 64 - heads.trailing_zeros();
-        Some(Self { heads: AtomicArray::new(heads)?, older: AtomicArray::new(numbers)?, shift })
+        let heads = numbers.next_power_of_two().max(64 / MARKS);
+        let places = heads.checked_mul(MARKS)?;
+        Some(Self {
+            marks: AtomicArray::new(places / 64)?,
+            heads: AtomicArray::new(heads)?,
+            older: AtomicArray::new(numbers)?,
+            shift: 64 - places.trailing_zeros(),
+        })
     }
 
-    /// Where the head of a key's chain is. Multiplicative hashing (Knuth, "The Art of Computer Programming", 6.4).
+    /// The place of a key: [`MARKS`] of them share a chain. Multiplicative hashing (Knuth, "The Art of Computer Programming",
+    /// 6.4).
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "less than the number of heads")]
-    pub(super) fn slot(&self, key: u64) -> usize {
+    #[expect(clippy::cast_possible_truncation, reason = "less than the number of places")]
+    pub(super) fn place(&self, key: u64) -> usize {
         (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
     }
 
-    /// Brings a head near.
+    /// Brings the mark of a place near.
     #[inline]
-    pub(super) fn prefetch(&self, slot: usize) {
-        prefetch(self.heads.as_slice(), slot);
+    pub(super) fn prefetch_mark(&self, place: usize) {
+        prefetch(self.marks.as_slice(), place / 64);
+    }
+
+    /// Whether anything was entered at a place that readers may see.
+    #[inline]
+    pub(super) fn is_marked(&self, place: usize) -> bool {
+        // Who knows of a record has acquired everything that was stored before it was published.
+        self.marks.as_slice().get(place / 64).is_some_and(|word| word.load(Ordering::Relaxed) >> (place % 64) & 1 == 1)
+    }
+
+    /// Brings the head of a place's chain near.
+    #[inline]
+    pub(super) fn prefetch(&self, place: usize) {
+        prefetch(self.heads.as_slice(), place / MARKS);
     }
 
     /// Brings the link of a number near.
@@ -42,10 +66,10 @@ impl Buckets {
         prefetch(self.older.as_slice(), number as usize);
     }
 
-    /// The newest number of the chain at a slot.
+    /// The newest number of a place's chain.
     #[inline]
-    pub(super) fn newest(&self, slot: usize) -> Option<u32> {
-        self.heads.as_slice().get(slot).and_then(|head| head.load(Ordering::Acquire).checked_sub(1))
+    pub(super) fn newest(&self, place: usize) -> Option<u32> {
+        self.heads.as_slice().get(place / MARKS).and_then(|head| head.load(Ordering::Acquire).checked_sub(1))
     }
 
     /// The number that was entered before this one in its chain.
@@ -57,9 +81,12 @@ impl Buckets {
 
     /// Puts a number at the front of its key's chain. One thread at a time.
     pub(super) fn enter(&self, key: u64, number: u32) {
-        let slot = self.slot(key);
-        if let (Some(head), Some(older)) = (self.heads.as_slice().get(slot), self.older.as_slice().get(number as usize))
-        {
+        let place = self.place(key);
+        if let Some(word) = self.marks.as_slice().get(place / 64) {
+            word.store(word.load(Ordering::Relaxed) | 1 << (place % 64), Ordering::Relaxed);
+        }
+        let (head, older) = (self.heads.as_slice().get(place / MARKS), self.older.as_slice().get(number as usize));
+        if let (Some(head), Some(older)) = (head, older) {
             older.store(head.load(Ordering::Relaxed), Ordering::Relaxed);
             // Readers of the head see the link, and all that the number stands for.
             head.store(number + 1, Ordering::Release);
@@ -68,6 +95,8 @@ impl Buckets {
 
     /// The numbers of a key's chain, newest first; those of other keys may be among them.
     pub(super) fn chain(&self, key: u64) -> impl Iterator<Item = u32> + '_ {
-        std::iter::successors(self.newest(self.slot(key)), |&number| self.older(number))
+        let place = self.place(key);
+        let newest = if self.is_marked(place) { self.newest(place) } else { None };
+        std::iter::successors(newest, |&number| self.older(number))
     }
 }

@@ -1,8 +1,7 @@
 //! The ids of a memtable's records: a word each, texts in one string.
 
-use crate::env::AtomicArray;
+use super::atomics::{AtomicArray, AtomicU64, Ordering};
 use crate::fingerprint::{Id, IdKind};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 use xxhash_rust::xxh64::xxh64;
 

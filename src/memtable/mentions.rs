@@ -35,7 +35,11 @@ impl<F: Fingerprint> Memtable<F> {
         (0..visible).fold((0, 0), |(added, removed), record| {
             let count =
                 if let (IdKind::None, Id::Count(count)) = (self.shape.ids, self.ids.get(record)) { count } else { 1 };
-            if self.link(record).removed { (added, removed + count) } else { (added + count, removed) }
+            if self.link(record).removed {
+                (added, removed.saturating_add(count))
+            } else {
+                (added.saturating_add(count), removed)
+            }
         })
     }
 

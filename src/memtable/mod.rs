@@ -11,6 +11,7 @@
 //!
 //! All memory is set aside when a memtable is made, and taken from the system as it is touched.
 
+mod atomics;
 mod buckets;
 mod ids;
 mod mentions;
@@ -20,14 +21,13 @@ mod shape;
 pub(crate) use search::{MemtablePlan, MemtableScratch};
 pub(crate) use shape::MemtableShape;
 
-use crate::env::AtomicArray;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::{Fingerprint, Id};
+use atomics::{AtomicArray, AtomicU32, AtomicU64, Ordering};
 use buckets::Buckets;
 use ids::IdColumn;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// A memtable of one store.
 #[derive(Debug)]
@@ -246,4 +246,8 @@ fn load(array: &AtomicArray<AtomicU32>, at: u32) -> u32 {
 }
 
 #[cfg(test)]
+#[cfg(fpstore_loom)]
+mod checked;
+#[cfg(test)]
+#[cfg(not(fpstore_loom))]
 mod tests;

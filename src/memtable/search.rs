@@ -20,13 +20,14 @@ const MOST_MASKS: f64 = 100_000.0;
 pub(crate) struct MemtablePlan {
     /// Tables, and the masks by which their prefixes may differ; none where comparing all is faster in any case.
     probes: Option<Vec<(usize, Vec<u64>)>>,
-    masks: usize,
+    /// How many masks these are together.
+    pub(super) masks: usize,
 }
 
 /// Buffers that searching uses again.
 #[derive(Debug, Default)]
 pub(crate) struct MemtableScratch {
-    slots: Vec<usize>,
+    places: Vec<usize>,
     met: Vec<u32>,
 }
 
@@ -82,12 +83,14 @@ impl<F: Fingerprint> Memtable<F> {
             let key = table.permutation.head(query);
             for masks in masks.chunks(TOGETHER) {
                 work.probes += masks.len() as u64;
-                let MemtableScratch { slots, met } = &mut *scratch;
-                slots.clear();
-                slots.extend(masks.iter().map(|mask| buckets.slot(table.bucket_key(key ^ mask))));
-                slots.iter().for_each(|&slot| buckets.prefetch(slot));
+                let MemtableScratch { places, met } = &mut *scratch;
+                places.clear();
+                places.extend(masks.iter().map(|mask| buckets.place(table.bucket_key(key ^ mask))));
+                places.iter().for_each(|&place| buckets.prefetch_mark(place));
+                places.retain(|&place| buckets.is_marked(place));
+                places.iter().for_each(|&place| buckets.prefetch(place));
                 met.clear();
-                met.extend(slots.iter().filter_map(|&slot| buckets.newest(slot)));
+                met.extend(places.iter().filter_map(|&place| buckets.newest(place)));
                 // All chains one step at a time.
                 while !met.is_empty() {
                     for &entry in &*met {

@@ -54,9 +54,9 @@ impl MemtableShape {
     pub(crate) fn new(parameters: &Parameters, bytes: u64) -> Result<Self> {
         let layouts = parameters.design().tables(parameters.width())?;
         let (ids, id_index) = (parameters.ids(), parameters.id_index());
-        // Of each record: in every table a head and a link; fingerprint, newest record; id, link, and its text.
+        // Of each record: in every table a mark, a head and a link; fingerprint, newest record; id, link, and its text.
         let tables = layouts.len() + usize::from(id_index);
-        let record_bytes = 8 * tables + (parameters.width() / 8) as usize + 4 + 8 + 8;
+        let record_bytes = 9 * tables + (parameters.width() / 8) as usize + 4 + 8 + 8;
         let text = if ids == IdKind::Text { TYPICAL_TEXT } else { 0 };
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         let capacity = (bytes / (record_bytes + text)).clamp(LEAST_RECORDS, MOST_RECORDS);

@@ -130,6 +130,10 @@ fn counts_are_added_up() {
     let mention =
         |fingerprint, count, removed| Mention { record: Record { fingerprint, id: Id::Count(count) }, removed };
     assert_eq!(memtable.mentions(memtable.visible()), [mention(7, 3, false), mention(9, 4, true)]);
+    // No writer counts so far; a log from elsewhere may.
+    (0..2).for_each(|_| memtable.push(10, &Id::Count(u64::MAX), false).unwrap());
+    memtable.publish();
+    assert_eq!(memtable.counts(memtable.visible()), (u64::MAX, 7));
 }
 
 #[test]

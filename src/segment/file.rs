@@ -28,6 +28,11 @@ impl SegmentFile {
         self.file.length()
     }
 
+    /// The file itself.
+    pub(crate) fn contents(&self) -> &dyn ReadFile {
+        &*self.file
+    }
+
     /// The bytes of a span, in `buffer` unless they are in memory anyway.
     pub(crate) fn read<'a>(&'a self, span: Span, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         // A span that no file can hold must not be asked memory for.

@@ -5,6 +5,7 @@
 //! they are read. The file is specified in format-spec/segment.md.
 
 mod block_index;
+pub(crate) mod checkpoints;
 mod directory;
 mod file;
 mod filter;
@@ -25,6 +26,7 @@ mod verify_ids;
 mod writer;
 
 pub(crate) use block_index::BlockIndex;
+pub(crate) use checkpoints::Checkpoints;
 pub(crate) use directory::Directory;
 pub(crate) use file::SegmentFile;
 pub(crate) use filter::{Filter, FilterPrefix};

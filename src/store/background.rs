@@ -1,4 +1,7 @@
 //! The threads that move memtables to segments and merge segments while everybody else goes on.
+//!
+//! Each computes with one thread and rests in between, so that queries have the rest. They end when the store is closed, at
+//! once, and when it is poisoned; what they leave undone the next process does.
 
 use super::apart::pool;
 use super::compact::due;
@@ -82,9 +85,10 @@ fn flush_when_due<F: Fingerprint>(core: &Core<F>) -> Result<()> {
 
 /// Merges what is due, until the store is closed.
 fn merge_when_due<F: Fingerprint>(core: &Core<F>) -> Result<()> {
+    let mut unfinished = core.has_unfinished_merge();
     loop {
         let mut tree = core.tree();
-        while due(&tree.runs).is_none() && !tree.closing {
+        while due(&tree.runs).is_none() && !unfinished && !tree.closing {
             tree = core.changed.wait(tree).unwrap_or_else(PoisonError::into_inner);
         }
         if tree.closing {
@@ -100,12 +104,16 @@ fn merge_when_due<F: Fingerprint>(core: &Core<F>) -> Result<()> {
             }
             done => _ = done?,
         }
+        unfinished = false;
     }
 }
 
 impl<F: Fingerprint> Core<F> {
-    /// Returns when nothing is left to be done in the background.
-    pub(super) fn wait_until_idle(&self) -> Result<()> {
+    /// Returns when nothing is left to be done in the background; at once where nothing is ever done there.
+    pub(super) fn wait_until_idle(&self, background: Option<&Background<F>>) -> Result<()> {
+        if background.is_none() {
+            return self.check_poison();
+        }
         let mut tree = self.tree();
         while !(tree.closing || tree.sealed.is_empty() && due(&tree.runs).is_none()) {
             self.check_poison()?;

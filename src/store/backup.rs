@@ -1,28 +1,27 @@
 //! A copy of a store, while it is written to.
+//!
+//! The copy holds one state that the store was in, with all that was written before the call, and every byte of it is checked
+//! before the call returns; if anything fails, there is none. Specified in format-spec/store.md, Backing up.
 
 use super::common::take_lock;
 use super::core::lock;
 use super::directory::{CREATING, create_durably, remove_leftovers, room_for_store, undo_creation};
-use super::run::{of_id_index, of_removals};
+use super::set_down::SetDown;
+use super::statistics::records_of;
 use super::verify::{VerifyReport, verify};
 use super::view::State;
 use super::{Store, segments::bytes_of};
-use crate::bulk::{self, Batch, Building, Built, Expected, IdIndexEntries, Workspace, batches};
+use crate::bulk::Workspace;
 use crate::env::TempFile;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::{Fingerprint, Mention};
-use crate::format::Parameters;
-use crate::format::footer::Span;
-use crate::format::manifest::{ManifestData, RunEntry, SegmentEntry};
+use crate::fingerprint::Fingerprint;
+use crate::format::manifest::ManifestData;
 use crate::manifest;
 use crate::merge::Merge;
 use crate::options::Options;
 use crate::segment::Segment;
 use std::path::Path;
 use std::sync::Arc;
-
-/// Bytes that are copied at once.
-const PIECE: u64 = 1 << 20;
 
 /// How a backup gets the segments, which never change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -144,11 +143,8 @@ impl Copying<'_> {
         }
         let _ = env.remove(&mark);
         let VerifyReport { files, .. } = checked;
-        let count = |entry: &Option<SegmentEntry>| entry.map_or(0, |entry| entry.records);
-        let (more, less) = self.manifest.runs.iter().fold((0u64, 0u64), |(more, less), run| {
-            (more.saturating_add(count(&run.records)), less.saturating_add(count(&run.removals)))
-        });
-        Ok(BackupReport { records: more.saturating_sub(less), files, ..self.report })
+        let records = records_of(&self.manifest.runs);
+        Ok(BackupReport { records, files, ..self.report })
     }
 
     /// A segment under the same name.
@@ -159,15 +155,9 @@ impl Copying<'_> {
             self.report.linked += 1;
             return Ok(());
         }
-        let mut file = TempFile::create(&self.options.env, self.path, &name.to_string_lossy())?;
-        let (mut offset, mut buffer) = (0, Vec::new());
-        while offset < segment.file().length() {
-            let length = PIECE.min(segment.file().length() - offset);
-            file.write(segment.file().read(Span { offset, length }, &mut buffer)?)?;
-            offset += length;
-        }
-        self.report.copied_bytes += offset;
-        file.commit().map(|_| ())
+        let copy = TempFile::create(&self.options.env, self.path, &name.to_string_lossy())?;
+        self.report.copied_bytes += segment.file().length();
+        copy.copied(segment.file().contents(), segment.path())?.commit().map(|_| ())
     }
 
     /// What is in no segment of the store becomes one run more.
@@ -179,49 +169,18 @@ impl Copying<'_> {
         }
         let mut merge = Merge::default();
         state.memtables().rev().for_each(|(memtable, visible)| merge.add_mentions(memtable.mentions(visible)));
-        let mentions: Vec<Mention<F>> = merge.map(|word| word.map(|word| word.mention)).collect::<Result<_>>()?;
-        let workspace = Workspace::new(self.path, self.options);
-        let those = |removed: bool| {
-            let records = mentions.iter().filter(move |mention| mention.removed == removed);
-            batches(records.map(|mention| Ok(mention.record.clone())), workspace.memory_of_batches())
-        };
-        let parameters = self.manifest.parameters.clone();
-        let removals = self.make(&of_removals(&parameters), &workspace, those(true))?.map(|built| built.entry);
-        let records = self.make(&parameters, &workspace, those(false))?;
-        let mut id_index = None;
-        if let (true, Some(records)) = (parameters.id_index(), &records) {
-            let env = &*self.options.env;
-            let segment = Arc::new(Segment::open(env, &records.path, self.options.read_mode)?);
-            let entries = IdIndexEntries::<F>::of(&segment, &workspace)?;
-            id_index = self.make(&of_id_index(&parameters), &workspace, entries.batches(&workspace))?;
-        }
-        let (records, id_index) = (records.map(|built| built.entry), id_index.map(|built| built.entry));
-        let run = RunEntry { first: last + 1, last: self.manifest.flushed, removals, records, id_index };
-        if removals.is_some() || records.is_some() {
+        let (parameters, workspace) = (self.manifest.parameters.clone(), Workspace::new(self.path, self.options));
+        let here = SetDown { path: self.path, options: self.options, parameters: &parameters, workspace: &workspace };
+        let (numbers, is_first) = ((last + 1, self.manifest.flushed), self.manifest.runs.is_empty());
+        let next = &mut self.manifest.next_segment;
+        let run = here.run(merge, numbers, is_first, &mut || {
+            *next += 1;
+            *next - 1
+        })?;
+        if let Some(run) = run {
             self.report.copied_bytes += bytes_of(&run);
             self.manifest.runs.push(run);
         }
         Ok(())
-    }
-
-    fn make<'b, G: Fingerprint>(
-        &mut self,
-        parameters: &Parameters,
-        workspace: &Workspace,
-        batches: impl Iterator<Item = Result<Batch<'b, G>>>,
-    ) -> Result<Option<Built>> {
-        let number = self.manifest.next_segment;
-        self.manifest.next_segment += 1;
-        let building = Building {
-            env: &self.options.env,
-            directory: self.path,
-            number: Some(number),
-            parameters,
-            workspace,
-            expected: Expected::default(),
-            others: None,
-            pace: None,
-        };
-        bulk::write_segment(building, batches)
     }
 }

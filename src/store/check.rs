@@ -12,8 +12,11 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Check<F: Fingerprint = u64> {
-    /// Whether the record was inserted: nothing was near, but perhaps records with its own id.
+    /// Whether the record was inserted: nothing was near, but perhaps records with its own id. If the very record is there
+    /// already it is not inserted either; `own` begins with it then.
     pub inserted: bool,
+    /// The number that the store has given to it, if it was inserted and the store numbers its records.
+    pub number: Option<u64>,
     /// The records within the distance that have other ids, in the order of [`crate::Store::query`]. Where there are no ids,
     /// all.
     pub duplicates: Vec<Match<F>>,
@@ -44,22 +47,22 @@ impl<F: Fingerprint> Core<F> {
             if !duplicates.is_empty() {
                 // What was found may have been written a moment ago.
                 self.promise_all(durability)?;
-                return Ok(Check { inserted: false, duplicates, own });
+                return Ok(Check { inserted: false, number: None, duplicates, own });
             }
             if own.first().is_some_and(|first| first.distance == 0) && id.is_some() {
                 // The very record: there is nothing to insert.
                 self.promise_all(durability)?;
-                return Ok(Check { inserted: false, duplicates, own });
+                return Ok(Check { inserted: false, number: None, duplicates, own });
             }
             let mut writing = self.writer()?;
             if self.is_near_what_came_after(&state, fingerprint, k) {
                 continue;
             }
             let batch = WriteBatch { writes: vec![Write::Insert(fingerprint, id)] };
-            let (_, promise) = self.write_with(&mut writing, &batch)?;
+            let (written, promise) = self.write_with(&mut writing, &batch)?;
             drop(writing);
             promise.map_or(Ok(()), |promise| self.keep(&promise, durability))?;
-            return Ok(Check { inserted: true, duplicates, own });
+            return Ok(Check { inserted: true, number: written.first_number, duplicates, own });
         }
     }
 

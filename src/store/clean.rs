@@ -74,6 +74,7 @@ fn segments<F: Fingerprint>(common: &Common, state: &State<F>, workspace: &Works
         expected: Expected::default(),
         others: None,
         pace: None,
+        checkpoints: None,
     };
     let built = bulk::write_segment::<F>(building, batches(records, workspace.memory_of_batches()))?;
     if let Some((path, file)) = built.and_then(|built| Some((built.path, built.unnamed?))) {

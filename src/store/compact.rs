@@ -1,16 +1,22 @@
 //! Merging runs.
+//!
+//! Nothing that a reader sees changes: one run says what several neighbours said, and takes their place in one step. What
+//! goes wrong leaves the store as it was; what is interrupted goes on later. Specified in format-spec/runs.md and
+//! format-spec/store.md, Merging.
 
+use super::apart;
 use super::core::{Core, lock};
+use super::directory::merge_range;
 use super::estimate::Estimate;
 use super::run::Run;
 use super::segments::{Making, RunParts, bytes_of};
 use super::view::add_runs;
 use crate::bulk::{Expected, Pace, Workspace, batches};
 use crate::compaction::{self, RunSize};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::merge::{Dead, LastWord, Merge, MergedTables};
-use crate::segment::Segment;
+use crate::segment::{Checkpoints, Segment, checkpoints};
 use std::ops::Range;
 use std::sync::{Arc, MutexGuard};
 
@@ -23,7 +29,27 @@ impl<F: Fingerprint> Core<F> {
     /// # Errors
     /// `Damaged` or `Io` from reading; `Io` from writing: the store is as before. `Stopped`.
     pub(super) fn compact_due(&self, pace: Option<&Pace>) -> Result<bool> {
-        self.compact(pace, due)
+        self.compact(pace, |runs| self.unfinished(runs).or_else(|| due(runs)))
+    }
+
+    /// The runs whose merging an earlier process has begun.
+    fn unfinished(&self, runs: &[Arc<Run>]) -> Option<Range<usize>> {
+        let begun = checkpoints::read(&**self.common.env(), &self.common.path)?;
+        let entries: Vec<_> = runs.iter().map(|run| run.entry).collect();
+        merge_range(&begun.inputs, &entries)
+    }
+
+    /// Removes what is left of a merge of runs that are not there any more. The caller holds the lock of who merges.
+    pub(super) fn forget_merge_of_what_is_gone(&self) {
+        if self.unfinished(&self.tree().runs).is_none() {
+            // What cannot be removed now is removed when the next merge begins, or the store is opened.
+            let _ = checkpoints::forget(&**self.common.env(), &self.common.path);
+        }
+    }
+
+    /// Whether an earlier process has begun to merge runs that are still there.
+    pub(super) fn has_unfinished_merge(&self) -> bool {
+        self.unfinished(&self.tree().runs).is_some()
     }
 
     /// Makes one run of all; whether there were several, or removals in the only one.
@@ -38,18 +64,30 @@ impl<F: Fingerprint> Core<F> {
     }
 
     fn compact(&self, pace: Option<&Pace>, which: impl Fn(&[Arc<Run>]) -> Option<Range<usize>> + Send) -> Result<bool> {
-        self.apart.run(|| self.compact_those(pace, which))
+        apart::run(|| self.compact_those(pace, which))
     }
 
     fn compact_those(&self, pace: Option<&Pace>, which: impl Fn(&[Arc<Run>]) -> Option<Range<usize>>) -> Result<bool> {
         let _compacting = self.lock_merging();
         let mut merged_any = false;
         loop {
+            self.check_poison()?;
             let runs = self.tree().runs.clone();
             let Some(range) = which(&runs) else { return Ok(merged_any) };
             let runs = runs.get(range.clone()).unwrap_or_default();
             let workspace = if pace.is_some() { self.workspace() } else { self.foreground_workspace() };
-            let merged = self.merge_runs(runs, range.start == 0, &workspace, pace)?;
+            let step = || pace.map_or(Ok(()), Pace::step);
+            let checkpoints = Checkpoints::begin(self.common.env(), &self.common.path, inputs_of(runs), &step)?;
+            // What is written stays for when there is room.
+            self.check_room_to_merge(runs, checkpoints.written())?;
+            let checkpoints = Arc::new(checkpoints);
+            let merged = self.merge_runs(runs, range.start == 0, &workspace, pace, Some(&checkpoints));
+            let merged = merged.inspect_err(|error| {
+                // Whoever fails begins anew, so that what fails is not kept.
+                if error.kind() != ErrorKind::Stopped {
+                    let _ = checkpoints.forget();
+                }
+            })?;
             let bytes = merged.bytes();
             let ends =
                 runs.first().zip(runs.last()).map_or((0, 0), |(first, last)| (first.entry.first, last.entry.last));
@@ -62,6 +100,8 @@ impl<F: Fingerprint> Core<F> {
                 },
                 |_| (),
             )?;
+            // What is left is removed when the next merge begins, or the store is opened.
+            let _ = checkpoints.forget();
             merged_any = true;
             if pace.is_none() {
                 continue;
@@ -85,6 +125,21 @@ impl<F: Fingerprint> Core<F> {
         Workspace::new(&self.common.path, &self.common.options)
     }
 
+    /// Refuses to merge what there is no room for, of which so many bytes are written already.
+    ///
+    /// # Errors
+    /// `Io` if there is too little room.
+    pub(super) fn check_room_to_merge(&self, runs: &[Arc<Run>], written: u64) -> Result<()> {
+        let records = |segment: Option<&Arc<Segment>>| segment.map_or(0, |segment| segment.footer().records);
+        let sum = |of: &dyn Fn(&Run) -> u64| runs.iter().map(|run| of(run)).fold(0, u64::saturating_add);
+        Estimate::of(&self.common).check_merge(
+            sum(&|run| run.records.as_ref().map_or(0, |segment| segment.file().length())),
+            sum(&|run| records(run.records.as_ref())),
+            sum(&|run| records(run.removals.as_ref())),
+            written,
+        )
+    }
+
     /// The segments of one run of neighbours. `is_oldest` says whether there is nothing older than they are.
     pub(super) fn merge_runs(
         &self,
@@ -92,17 +147,12 @@ impl<F: Fingerprint> Core<F> {
         is_oldest: bool,
         workspace: &Workspace,
         pace: Option<&Pace>,
+        checkpoints: Option<&Arc<Checkpoints>>,
     ) -> Result<RunParts> {
         let segments: Vec<Arc<Segment>> = runs.iter().filter_map(|run| run.records.clone()).collect();
         let sum = |of: fn(&Segment) -> u64| segments.iter().map(|segment| of(segment)).fold(0, u64::saturating_add);
         let estimate = Estimate::of(&self.common);
         let removals = runs.iter().filter_map(|run| run.removals.as_ref());
-        let removed = removals.clone().map(|segment| segment.footer().records).fold(0, u64::saturating_add);
-        estimate.check_merge(
-            sum(|segment| segment.file().length()),
-            sum(|segment| segment.footer().records),
-            removed,
-        )?;
         let index = estimate.index_bytes(sum(|segment| segment.footer().fingerprints));
         let workspace = workspace.without(sum(Segment::resident_bytes).saturating_add(index));
         let layouts = self.common.parameters.design().tables(F::WIDTH)?;
@@ -115,6 +165,7 @@ impl<F: Fingerprint> Core<F> {
             // The keys of wide fingerprints name rows, which are other ones now.
             others: if F::WIDTH == 64 { Some(&tables) } else { None },
             pace,
+            checkpoints,
             ..Making::new(&workspace)
         };
         let merge = || {
@@ -124,12 +175,10 @@ impl<F: Fingerprint> Core<F> {
         };
         let live = Live { words: merge(), dead: &dead, current: None };
         let records = self.make_records(making, batches(live, workspace.memory_of_batches()))?;
-        let retire = |made: &Option<super::segments::Made>| {
-            made.iter().for_each(|(_, segment)| segment.retire(self.common.env()));
-        };
-        let removals = if is_oldest || removals.count() == 0 {
-            None
-        } else {
+        let removals = || {
+            if is_oldest || removals.count() == 0 {
+                return Ok(None);
+            }
             let removed = merge().filter_map(|word| match word {
                 Ok(LastWord { mention, .. }) if mention.removed && mention.record.id != Id::Count(0) => {
                     Some(Ok(mention.record))
@@ -137,10 +186,16 @@ impl<F: Fingerprint> Core<F> {
                 Ok(_) => None,
                 Err(error) => Some(Err(error)),
             });
-            let removed = batches(removed, workspace.memory_of_batches());
-            self.make_removals(making, removed).inspect_err(|_| retire(&records))?
+            self.make_removals(making, batches(removed, workspace.memory_of_batches()))
         };
-        self.make_run(removals, records, making)
+        let run = removals().and_then(|removals| self.make_run(removals, records.clone(), making));
+        run.inspect_err(|error| {
+            let Some((_, segment)) = &records else { return };
+            if let (ErrorKind::Stopped, Some(checkpoints)) = (error.kind(), checkpoints) {
+                checkpoints.take_back(segment.path());
+            }
+            segment.retire(self.common.env());
+        })
     }
 }
 
@@ -150,6 +205,11 @@ fn splice(all: &mut Vec<Arc<Run>>, old: &[Arc<Run>], new: &[Arc<Run>]) {
     if let Some(at) = at {
         all.splice(at..(at + old.len()).min(all.len()), new.iter().cloned());
     }
+}
+
+/// The numbers of the segments of runs.
+fn inputs_of(runs: &[Arc<Run>]) -> Vec<u64> {
+    runs.iter().flat_map(|run| run.entry.segments()).map(|segment| segment.number).collect()
 }
 
 /// Which runs are to be merged now.

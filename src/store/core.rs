@@ -1,6 +1,5 @@
 //! What the handles and the threads of one open store share.
 
-use super::apart::Apart;
 use super::common::Common;
 use super::filters::FilterMaker;
 use super::query::{Asking, Searcher};
@@ -45,8 +44,6 @@ pub(super) struct Core<F: Fingerprint> {
     pub(super) pace: Pace,
     /// Buffers for those who have no searcher of their own.
     idle: Mutex<Vec<Asking<F>>>,
-    /// Threads for work under a lock.
-    pub(super) apart: Apart,
 }
 
 impl<F: Fingerprint> Core<F> {
@@ -68,7 +65,6 @@ impl<F: Fingerprint> Core<F> {
             filters,
             pace: Pace::new(COMPACTION_RESTS),
             idle: Mutex::default(),
-            apart: Apart::default(),
         }
     }
 
@@ -135,9 +131,10 @@ impl<F: Fingerprint> Core<F> {
         };
         let answer = ask(&mut searcher);
         let asking = searcher.into_asking();
-        // What is not asked any more must not be kept open.
+        let mut idle = lock(&self.idle);
+        // What is not asked any more must not be kept open: a later state is published before these are forgotten.
         if asking.is_of(&self.latest) {
-            lock(&self.idle).push(asking);
+            idle.push(asking);
         }
         answer
     }
@@ -149,6 +146,11 @@ impl<F: Fingerprint> Core<F> {
 
     /// Has nothing be written any more, because of an error after which nobody knows what the files hold.
     pub(super) fn poison(&self, error: &Error) {
+        self.poison_under(&self.tree(), error);
+    }
+
+    /// The same by who has the tree: whoever waits for it to change either sees the poison before it waits, or is woken.
+    pub(super) fn poison_under(&self, _tree: &Tree<F>, error: &Error) {
         let _ = self.poison.set(error.to_string());
         self.changed.notify_all();
     }

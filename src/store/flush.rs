@@ -1,5 +1,9 @@
 //! Moving full memtables to segments.
+//!
+//! Oldest first, each as a run of its own; until the manifest names it, the logs have what is in it, and only then they go.
+//! Specified in format-spec/store.md, Flushing.
 
+use super::apart;
 use super::core::{Core, lock};
 use super::segments::Making;
 use super::tree::Sealed;
@@ -17,12 +21,13 @@ impl<F: Fingerprint> Core<F> {
     /// # Errors
     /// `Io`: what was written is still in the logs, and in memory.
     pub(super) fn flush_sealed(&self) -> Result<()> {
-        self.apart.run(|| self.flush_all())
+        apart::run(|| self.flush_all())
     }
 
     fn flush_all(&self) -> Result<()> {
         let _flushing = lock(&self.flushing);
         loop {
+            self.check_poison()?;
             let tree = self.tree();
             let Some(sealed) = tree.sealed.front().cloned() else { return Ok(()) };
             let is_first = tree.runs.is_empty();

@@ -1,16 +1,21 @@
 //! Reading a store that another process writes.
+//!
+//! Takes no lock and writes nothing. What is read is one state that the store was in, at the time of asking or later; what a
+//! writer replaces meanwhile is read again. Specified in format-spec/store.md, Reading.
 
 use super::common::Common;
 use super::core::Core;
 use super::recovery::{Recovered, Recovery};
 use super::run::open_runs;
 use super::tree::Tree;
+use crate::env::ReadMode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::manifest;
 use crate::options::Options;
 use crate::wal;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -76,12 +81,11 @@ impl<F: Fingerprint> Following<F> {
     /// Sees what was written since; whether there was anything.
     pub(super) fn refresh(&mut self, core: &Core<F>) -> Result<bool> {
         let common = &core.common;
-        if !self.is_broken {
-            if is_current(common, &self.manifest)? && self.read_on(core)? {
-                return Ok(true);
-            }
-            if is_current(common, &self.manifest)? && !self.has_next_log(common) {
-                return Ok(false);
+        if !self.is_broken && is_current(common, &self.manifest)? {
+            let more = self.read_on(core)?;
+            // Later batches may be in another log by now, or in a run.
+            if !self.is_broken && !self.has_next_log(common)? && is_current(common, &self.manifest)? {
+                return Ok(more);
             }
         }
         let known = core.tree();
@@ -100,9 +104,11 @@ impl<F: Fingerprint> Following<F> {
     fn read_on(&mut self, core: &Core<F>) -> Result<bool> {
         let common = &core.common;
         let Some(mut reader) = self.read.last.take() else { return Ok(false) };
-        if reader.refresh(&**common.env()).is_err() {
-            // It may have been removed; the manifest will say so.
-            return Ok(false);
+        if let Err(error) = reader.refresh(&**common.env()) {
+            self.read.last = Some(reader);
+            // What was removed was flushed before, as another manifest says: all is read anew.
+            self.is_broken = true;
+            return if error.kind() == ErrorKind::NotFound { Ok(false) } else { Err(error) };
         }
         let before = (self.read.next_sequence, self.read.sealed.len());
         let read = self.read.read_on(common, &self.manifest, &mut reader);
@@ -126,9 +132,13 @@ impl<F: Fingerprint> Following<F> {
     }
 
     /// Whether there is a log behind the last one that was read.
-    fn has_next_log(&self, common: &Common) -> bool {
+    fn has_next_log(&self, common: &Common) -> Result<bool> {
         let path = common.path.join(wal::name(self.read.next_log));
-        common.env().open(&path, crate::env::ReadMode::Pread).is_ok()
+        match common.env().open(&path, ReadMode::Pread) {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(Error::io("cannot open", &path, error)),
+        }
     }
 }
 

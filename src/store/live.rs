@@ -151,12 +151,13 @@ impl<F: Fingerprint> Store<F> {
         self.core.promise_all(durability)
     }
 
-    /// Returns when nothing is left that threads in the background would do now ([`crate::Maintenance`]).
+    /// Returns when nothing is left that threads in the background would do now. Where there are none
+    /// ([`crate::Maintenance`]; stores that are open for reading), that is at once.
     ///
     /// # Errors
     /// `Poisoned` if they have failed.
     pub fn wait_for_maintenance(&self) -> Result<()> {
-        self.core.wait_until_idle()
+        self.core.wait_until_idle(self.background.as_ref())
     }
 
     /// Moves everything that is in memory only to segments, durably, and returns when that is done.

@@ -1,5 +1,6 @@
 //! Bulk load: one new run, then one new manifest.
 
+use super::apart;
 use super::compact::due;
 use super::core::{Core, Writing};
 use super::estimate::Estimate;
@@ -126,7 +127,7 @@ impl<F: Fingerprint> Core<F> {
     /// # Errors
     /// Those of merging and of writing the manifest; the store is as before then.
     pub(super) fn add_run(&self, parts: RunParts, merging: Merging, workspace: &Workspace) -> Result<bool> {
-        self.apart.run(|| self.add_run_here(parts, merging, workspace))
+        apart::run(|| self.add_run_here(parts, merging, workspace))
     }
 
     fn add_run_here(&self, parts: RunParts, merging: Merging, workspace: &Workspace) -> Result<bool> {
@@ -145,7 +146,8 @@ impl<F: Fingerprint> Core<F> {
         runs.extend(new.clone());
         if let Some(range) = self.merged_at_once(&runs, merging) {
             let old = runs.get(range.clone()).unwrap_or_default();
-            let merged = self.merge_runs(old, range.start == 0, workspace, None);
+            let merged = self.check_room_to_merge(old, 0);
+            let merged = merged.and_then(|()| self.merge_runs(old, range.start == 0, workspace, None, None));
             // The run of the load alone: no manifest names it.
             new.iter().for_each(|new| new.retire(self.common.env()));
             let merged = merged?;
@@ -153,7 +155,9 @@ impl<F: Fingerprint> Core<F> {
             let first = old.first().map_or(sequence, |run| run.entry.first);
             let merged: Vec<_> = merged.into_run(first, sequence).into_iter().collect();
             runs.splice(range, merged.iter().cloned());
-            return self.enter(&mut writing, &merged, &runs, (bytes, merged_bytes)).map(|()| true);
+            self.enter(&mut writing, &merged, &runs, (bytes, merged_bytes))?;
+            self.forget_merge_of_what_is_gone();
+            return Ok(true);
         }
         let new: Vec<_> = new.into_iter().collect();
         self.enter(&mut writing, &new, &runs, (bytes, 0)).map(|()| false)

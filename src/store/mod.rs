@@ -11,7 +11,8 @@
 //! **What fails.** If anything that has to last cannot be written or made durable, nobody knows what the files hold, and
 //! asking the device again would not tell. The store then takes no further writes ([`ErrorKind::Poisoned`]) until it is
 //! opened again; it goes on answering. Loads in bulk, and merging that somebody has asked for, touch nothing that was
-//! acknowledged; they may fail and be tried again. What is merged in the background waits while there is too little room.
+//! acknowledged; they may fail and be tried again, unless it is the flush of what is in memory, with which they begin, that
+//! fails. What is merged in the background waits while there is too little room.
 
 mod apart;
 mod background;
@@ -41,6 +42,7 @@ mod remove;
 mod repair;
 mod run;
 mod segments;
+mod set_down;
 mod snapshot;
 mod statistics;
 mod tree;
@@ -80,6 +82,7 @@ use crate::bulk::IntoSorted;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Match};
 use crate::format::Parameters;
+use crate::format::log::write_operations;
 use crate::format::manifest::Numbering;
 use crate::manifest;
 use crate::options::{Filters, Options};
@@ -95,8 +98,7 @@ use view::View;
 use writer::Writer;
 use xxhash_rust::xxh64::Xxh64;
 
-/// Most logs of earlier processes that are kept when a store is opened for writing; if there are more, what is in them goes to
-/// a segment first.
+/// From so many logs of earlier processes on, what is in them goes to a segment when a store is opened for writing.
 const MOST_LOGS: usize = 8;
 
 /// An open store. It may be shared by any number of threads.
@@ -170,7 +172,8 @@ impl<F: Fingerprint> Store<F> {
     /// no segment yet are read from the logs; [`Store::recovery`] tells what was found there.
     ///
     /// # Errors
-    /// `NotFound`, `Locked` if another process writes, `Damaged`, `Unsupported`, `Io`.
+    /// `NotFound`, `Locked` if another process writes, `InvalidInput` if the store is of another width, `Damaged`,
+    /// `Unsupported`, `Io`.
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let (path, env) = (path.as_ref(), &*options.env);
         // Only a directory that is a store gets a lock file.
@@ -195,7 +198,7 @@ impl<F: Fingerprint> Store<F> {
     /// [`Store::refresh`].
     ///
     /// # Errors
-    /// `NotFound`, `Damaged`, `Unsupported`, `Io`.
+    /// `NotFound`, `InvalidInput` if the store is of another width, `Damaged`, `Unsupported`, `Io`.
     pub fn open_read_only(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let (core, following, recovery) = Following::open(path.as_ref(), options)?;
         Ok(Self::of(core, recovery, Some(following), None))
@@ -210,7 +213,8 @@ impl<F: Fingerprint> Store<F> {
     /// store that is open for writing sees everything anyway.
     ///
     /// # Errors
-    /// `Damaged`, `Unsupported`, `Io`: then the state is the one of before.
+    /// `Damaged`, `Unsupported`, `Io`: then the state is the one of before, or with as many of the later batches as could be
+    /// read; asking again reads on.
     pub fn refresh(&self) -> Result<bool> {
         match &mut *self::core::lock(&self.following) {
             Some(following) => following.refresh(&self.core),
@@ -236,17 +240,19 @@ impl<F: Fingerprint> Store<F> {
         Snapshot::new(&self.core.common, self.core.state())
     }
 
-    /// A number that is another one when the store holds something else: a checksum of its segments' checksums, and of how many
-    /// writes came behind them.
+    /// A number that is another one when the store holds something else: a checksum of its segments' checksums, and of what was
+    /// written behind them. The same records may have several, as they are stored.
     #[must_use]
-    pub fn state(&self) -> u64 {
+    pub fn content_checksum(&self) -> u64 {
         let state = self.core.state();
         let mut sum = Xxh64::new(0);
-        for segment in state.view.runs.iter().flat_map(|run| run.segments()) {
-            sum.update(&segment.footer_checksum().to_le_bytes());
-            sum.update(&segment.file().length().to_le_bytes());
+        add_segments(&mut sum, state.view.runs.iter().flat_map(|run| run.segments()));
+        let mut bytes = Vec::new();
+        for (memtable, visible) in state.memtables() {
+            bytes.clear();
+            write_operations(&memtable.mentions(visible), &mut bytes);
+            sum.update(&bytes);
         }
-        state.memtables().for_each(|(_, visible)| sum.update(&visible.to_le_bytes()));
         sum.digest()
     }
 
@@ -386,7 +392,8 @@ impl<F: Fingerprint> Store<F> {
     /// Makes one segment of all, without what was removed; whether there was anything to do.
     ///
     /// # Errors
-    /// As [`Store::bulk_remove`].
+    /// `ReadOnly`, `Poisoned`; `Damaged` or `Io` from reading; `Io` from writing, in which case the store is as before, unless it is
+    /// the flush of what is in memory that fails: then nothing more may be written.
     pub fn compact(&self) -> Result<bool> {
         self.core.flush()?;
         self.core.compact_all()
@@ -438,13 +445,17 @@ impl<F: Fingerprint> Store<F> {
 }
 
 /// A number that is another one for other segments, or another seed.
-fn state_of(segments: &[Arc<Segment>], seed: u64) -> u64 {
-    let mut state = Xxh64::new(seed);
+fn checksum_of(segments: &[Arc<Segment>], seed: u64) -> u64 {
+    let mut sum = Xxh64::new(seed);
+    add_segments(&mut sum, segments);
+    sum.digest()
+}
+
+fn add_segments<'a>(sum: &mut Xxh64, segments: impl IntoIterator<Item = &'a Arc<Segment>>) {
     for segment in segments {
-        state.update(&segment.footer_checksum().to_le_bytes());
-        state.update(&segment.file().length().to_le_bytes());
+        sum.update(&segment.footer_checksum().to_le_bytes());
+        sum.update(&segment.file().length().to_le_bytes());
     }
-    state.digest()
 }
 
 /// What was fixed when the store at the path was created: its width, above all, which whoever opens it has to know.

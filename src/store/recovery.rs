@@ -1,4 +1,7 @@
 //! From the logs back to memtables.
+//!
+//! Every batch that was ever promised is read, whole, or it is an error; batches that a crash has cut short are left out and
+//! told. Writes nothing. Specified in format-spec/store.md, Contents and What a crash may leave.
 
 use super::common::Common;
 use super::tree::Sealed;
@@ -48,8 +51,10 @@ pub(super) struct Recovered<F: Fingerprint> {
     pub(super) log_bytes: u64,
     pub(super) next_sequence: u64,
     pub(super) next_id: u64,
-    /// The logs' numbers.
-    pub(super) logs: Vec<u64>,
+    /// The logs' numbers, and where their frames end.
+    pub(super) logs: Vec<(u64, u64)>,
+    /// Bytes of their files.
+    pub(super) file_bytes: u64,
     pub(super) next_log: u64,
     pub(super) found: Recovery,
     /// The last log, for who reads on when there is more.
@@ -71,7 +76,8 @@ impl<F: Fingerprint> Recovered<F> {
             next_sequence: manifest.flushed + 1,
             next_id: manifest.next_id,
             next_log: logs.last().map_or(manifest.first_log, |last| last + 1),
-            logs: logs.clone(),
+            logs: Vec::with_capacity(logs.len()),
+            file_bytes: 0,
             found: Recovery { logs: logs.len() as u64, ..Recovery::default() },
             last: None,
         };
@@ -86,6 +92,7 @@ impl<F: Fingerprint> Recovered<F> {
         if reader.header().parameters != common.parameters {
             return Err(Error::damaged("the log is that of another store").at_path(reader.path()));
         }
+        self.file_bytes += reader.length();
         let first = reader.header().first;
         let follows = match &self.last {
             None => first <= self.next_sequence,
@@ -100,6 +107,7 @@ impl<F: Fingerprint> Recovered<F> {
         if let Tail::Torn(bytes) = reader.tail()? {
             self.found.torn.push(TornLog { path: reader.path().to_owned(), offset: reader.position(), bytes });
         }
+        self.logs.push((number, reader.position()));
         self.last = Some(reader);
         Ok(())
     }
@@ -157,10 +165,7 @@ impl<F: Fingerprint> Recovered<F> {
 
 /// The numbers of the logs that have to be read: from the first one that the manifest names on, none missing.
 fn logs_of(common: &Common, manifest: &ManifestData) -> Result<Vec<u64>> {
-    let names = common.env().list(&common.path).map_err(|error| Error::io("cannot list", &common.path, error))?;
-    let mut logs: Vec<u64> = names.iter().filter_map(|name| wal::number_of(name)).collect();
-    logs.retain(|&number| number >= manifest.first_log);
-    logs.sort_unstable();
+    let logs = wal::numbers_from(&**common.env(), &common.path, manifest.first_log)?;
     for (&found, expected) in logs.iter().zip(manifest.first_log..) {
         if found != expected {
             let missing = common.path.join(wal::name(expected));

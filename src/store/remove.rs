@@ -38,7 +38,7 @@ impl<F: Fingerprint> Core<F> {
             let parts = self.make_run(removals, None, making)?;
             self.add_run(parts, Merging::AsDue, &workspace)?;
         }
-        let left = super::statistics::records_of(&self.view().runs);
+        let left = super::statistics::records_of(self.view().runs.iter().map(|run| &run.entry));
         Ok(RemoveReport { records: records.given(), removed, left })
     }
 

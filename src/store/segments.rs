@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
 use crate::format::manifest::{RunEntry, SegmentEntry};
-use crate::segment::Segment;
+use crate::segment::{Checkpoints, Segment};
 use std::sync::Arc;
 
 /// How segments are made.
@@ -20,11 +20,13 @@ pub(super) struct Making<'a> {
     /// The keys of the tables behind the first, where somebody has them in order.
     pub(super) others: Option<&'a dyn OtherKeys>,
     pub(super) pace: Option<&'a Pace>,
+    /// Where it is noted how far a segment of records has come.
+    pub(super) checkpoints: Option<&'a Arc<Checkpoints>>,
 }
 
 impl<'a> Making<'a> {
     pub(super) fn new(workspace: &'a Workspace) -> Self {
-        Self { workspace, expected: Expected::default(), others: None, pace: None }
+        Self { workspace, expected: Expected::default(), others: None, pace: None, checkpoints: None }
     }
 }
 
@@ -47,7 +49,7 @@ impl<F: Fingerprint> Core<F> {
         making: Making<'_>,
         batches: impl Iterator<Item = Result<Batch<'b, F>>>,
     ) -> Result<Option<Made>> {
-        self.make(&of_removals(&self.common.parameters), Making { others: None, ..making }, batches)
+        self.make(&of_removals(&self.common.parameters), Making { others: None, checkpoints: None, ..making }, batches)
     }
 
     /// Makes the id index of a segment of records, where the store has one.
@@ -56,7 +58,7 @@ impl<F: Fingerprint> Core<F> {
             return Ok(None);
         }
         let entries = IdIndexEntries::<F>::of(&records.1, making.workspace)?;
-        let making = Making { others: None, expected: Expected::default(), ..making };
+        let making = Making { others: None, checkpoints: None, expected: Expected::default(), ..making };
         self.make(&of_id_index(&self.common.parameters), making, entries.batches(making.workspace))
     }
 
@@ -67,10 +69,9 @@ impl<F: Fingerprint> Core<F> {
         batches: impl Iterator<Item = Result<Batch<'b, G>>>,
     ) -> Result<Option<Made>> {
         let Common { path, options, .. } = &*self.common;
-        let Making { workspace, expected, others, pace } = making;
-        let number = Some(self.take_segment_number());
-        let building =
-            Building { env: &options.env, directory: path, number, parameters, workspace, expected, others, pace };
+        let Making { workspace, expected, others, pace, checkpoints } = making;
+        let (env, directory, number) = (&options.env, path, Some(self.take_segment_number()));
+        let building = Building { env, directory, number, parameters, workspace, expected, others, pace, checkpoints };
         let Some(built) = bulk::write_segment(building, batches)? else { return Ok(None) };
         match Segment::open(&*options.env, &built.path, options.read_mode) {
             Ok(segment) => Ok(Some((built.entry, Arc::new(segment)))),

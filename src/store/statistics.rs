@@ -1,11 +1,10 @@
 //! Sizes and counts.
 
 use super::filters;
-use super::run::Run;
 use super::view::State;
 use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
-use crate::format::manifest::{ManifestData, Written};
+use crate::format::manifest::{ManifestData, RunEntry, SegmentEntry, Written};
 use crate::plan::{Design, TableForm, TableLayout};
 use crate::segment::Segment;
 use std::sync::Arc;
@@ -153,10 +152,10 @@ pub(crate) fn of_segment(segment: &Segment) -> Statistics {
 }
 
 /// Records of runs: those that are there less those that are hidden.
-pub(super) fn records_of(runs: &[Arc<Run>]) -> u64 {
-    let count = |segment: &Option<Arc<Segment>>| segment.as_ref().map_or(0, |segment| segment.footer().records);
-    let (more, less) = runs.iter().fold((0u64, 0u64), |(more, less), run| {
-        (more.saturating_add(count(&run.records)), less.saturating_add(count(&run.removals)))
+pub(super) fn records_of<'a>(runs: impl IntoIterator<Item = &'a RunEntry>) -> u64 {
+    let count = |segment: Option<SegmentEntry>| segment.map_or(0, |segment| segment.records);
+    let (more, less) = runs.into_iter().fold((0u64, 0u64), |(more, less), run| {
+        (more.saturating_add(count(run.records)), less.saturating_add(count(run.removals)))
     });
     more.saturating_sub(less)
 }

@@ -62,7 +62,7 @@ impl<F: Fingerprint> Core<F> {
     ///
     /// # Errors
     /// `Io` from writing the manifest: then the store is as before, and `new` runs lose their files, unless nobody knows which
-    /// manifest is there now; then it takes no more writes.
+    /// manifest is there now; then it takes no more writes. `Poisoned` if that has happened before.
     pub(super) fn install(
         &self,
         new: &[Arc<Run>],
@@ -70,6 +70,11 @@ impl<F: Fingerprint> Core<F> {
         after: impl FnOnce(&mut Tree<F>),
     ) -> Result<()> {
         let mut tree = self.tree();
+        // Which manifest is there, and whether it lasts, nobody knows then: whatever follows might take away what it names.
+        if let Err(error) = self.check_poison() {
+            new.iter().for_each(|run| run.retire(self.common.env()));
+            return Err(error);
+        }
         let (mut manifest, mut runs) = (tree.manifest.clone(), tree.runs.clone());
         change(&mut manifest, &mut runs);
         manifest.runs = runs.iter().map(|run| run.entry).collect();
@@ -82,7 +87,7 @@ impl<F: Fingerprint> Core<F> {
                     return Err(error);
                 }
                 Failed::Unknown(error) => {
-                    self.poison(&error);
+                    self.poison_under(&tree, &error);
                     return Err(error);
                 }
             }

@@ -39,7 +39,7 @@ pub fn verify(path: impl AsRef<Path>, options: &Options) -> Result<VerifyReport>
     let env = &*options.env;
     let mut report = VerifyReport::default();
     if env.list(path).is_err() {
-        if is_log(path) {
+        if wal::is_log(path) {
             return verify_log(path, options);
         }
         env.open(path, options.read_mode).map_err(|error| Error::io("cannot open", path, error))?;
@@ -91,11 +91,6 @@ fn verify_store(path: &Path, options: &Options) -> Result<VerifyReport> {
         _ => verify_logs::<u64>(path, options, &state, &mut report)?,
     }
     Ok(report)
-}
-
-/// Whether a path names a log.
-fn is_log(path: &Path) -> bool {
-    path.file_name().and_then(|name| wal::number_of(name.to_str()?)).is_some()
 }
 
 /// Reads a log by itself: what other logs and the manifest say does not count.
@@ -165,7 +160,7 @@ fn verify_logs<F: Fingerprint>(
     match Recovered::<F>::read(&common, state) {
         Ok(recovered) => {
             report.files += recovered.found.logs;
-            report.bytes += recovered.log_bytes;
+            report.bytes += recovered.file_bytes;
             report.torn = recovered.found.torn;
         }
         Err(error) => report.damages.push(Damage::from_error(path, "log", error)?),

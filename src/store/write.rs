@@ -24,7 +24,11 @@ impl<F: Fingerprint> Core<F> {
         let mut writing = self.writer()?;
         let (written, promise) = self.write_with(&mut writing, batch)?;
         drop(writing);
-        promise.map_or(Ok(()), |promise| self.keep(&promise, durability))?;
+        match promise {
+            Some(promise) => self.keep(&promise, durability)?,
+            // There was nothing to do, as logs of earlier processes say: what they say has to last as well.
+            None => self.promise_all(durability)?,
+        }
         Ok(written)
     }
 
@@ -65,8 +69,9 @@ impl<F: Fingerprint> Core<F> {
                     id.as_ref()
                 }
                 Write::RemoveId(id) | Write::Replace(_, id) => {
-                    self.check_id(Some(id), false)?;
-                    Some(id)
+                    self.common.check_id_index()?;
+                    self.check_id(id.as_ref(), true)?;
+                    id.as_ref()
                 }
                 Write::RemoveFingerprint(_) => None,
             };
@@ -152,12 +157,14 @@ impl<F: Fingerprint> Core<F> {
                 ids.into_iter().for_each(|id| resolved.remove(*fingerprint, id));
                 Ok(())
             }
-            Write::RemoveId(id) => resolved.remove_id(id, None),
-            Write::Replace(fingerprint, id) => {
+            Write::RemoveId(Some(id)) => resolved.remove_id(id, None),
+            Write::Replace(fingerprint, Some(id)) => {
                 resolved.remove_id(id, Some(*fingerprint))?;
                 resolved.insert(*fingerprint, id.clone());
                 Ok(())
             }
+            // Refused before: a store with an id index has ids.
+            Write::RemoveId(None) | Write::Replace(_, None) => Ok(()),
         }
     }
 }

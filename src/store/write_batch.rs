@@ -23,14 +23,14 @@ pub struct WriteBatch<F: Fingerprint = u64> {
     pub(super) writes: Vec<Write<F>>,
 }
 
-/// One of them. An id of `None` stands for a record that the store numbers, or counts.
+/// One of them. An id of `None` stands for a record that the store numbers, or counts; nothing else may do without.
 #[derive(Clone, Debug)]
 pub(super) enum Write<F> {
     Insert(F, Option<Id>),
     Remove(F, Option<Id>),
     RemoveFingerprint(F),
-    RemoveId(Id),
-    Replace(F, Id),
+    RemoveId(Option<Id>),
+    Replace(F, Option<Id>),
 }
 
 impl<F: Fingerprint> WriteBatch<F> {
@@ -70,12 +70,12 @@ impl<F: Fingerprint> WriteBatch<F> {
 
     /// Removes all records of an id. Needs an id index.
     pub fn remove_id<'a>(&mut self, id: impl Into<IdRef<'a>>) {
-        self.writes.extend(owned(id.into()).map(Write::RemoveId));
+        self.writes.push(Write::RemoveId(owned(id.into())));
     }
 
     /// Removes all records of an id and adds one: a page that was crawled again. Needs an id index.
     pub fn replace<'a>(&mut self, id: impl Into<IdRef<'a>>, fingerprint: F) {
-        self.writes.extend(owned(id.into()).map(|id| Write::Replace(fingerprint, id)));
+        self.writes.push(Write::Replace(fingerprint, owned(id.into())));
     }
 }
 

@@ -1,4 +1,7 @@
 //! Who writes: the log, and the numbers that writes are given.
+//!
+//! A batch is in the log before any reader sees it, and nothing newer is written anywhere before a log that has ended is
+//! durable. What an append or a sync leaves in doubt poisons the store. Specified in format-spec/store.md, A batch of writes.
 
 use super::core::{Core, Writing};
 use super::recovery::Recovered;
@@ -20,8 +23,8 @@ const MOST_SEALED: usize = 2;
 pub(super) struct Writer {
     /// The log that writes are appended to, once there was one.
     pub(super) log: Option<Arc<Log>>,
-    /// Logs of an earlier process that were not made durable by this one yet.
-    pub(super) unsynced: Vec<u64>,
+    /// Logs of earlier processes that were not made durable by this one yet: their numbers, and where their frames end.
+    pub(super) unsynced: Vec<(u64, u64)>,
     /// The number of the next log.
     pub(super) next_log: u64,
     /// The sequence number of the next write.
@@ -130,12 +133,12 @@ impl<F: Fingerprint> Core<F> {
     }
 
     /// Makes logs of earlier processes durable: what is written now must not survive without what is in them.
-    fn sync_earlier(&self, logs: Vec<u64>) -> Result<()> {
+    fn sync_earlier(&self, logs: Vec<(u64, u64)>) -> Result<()> {
         // Nobody removes logs meanwhile. Those that were removed have their writes in segments.
         let tree = self.tree();
-        let logs = logs.into_iter().filter(|&number| number >= tree.manifest.first_log);
+        let logs = logs.into_iter().filter(|&(number, _)| number >= tree.manifest.first_log);
         // They are written anew: after a sync that has failed, another one of the same file would not tell.
-        logs.into_iter().try_for_each(|number| wal::rewrite(self.common.env(), &self.common.path, number))
+        logs.into_iter().try_for_each(|(number, end)| wal::rewrite(self.common.env(), &self.common.path, number, end))
     }
 
     /// Another memtable, with room for so many records, in the place of the active one.
@@ -157,8 +160,8 @@ impl<F: Fingerprint> Core<F> {
     pub(super) fn seal(&self, writing: &mut Writing<'_>) -> Result<()> {
         let writer = writing.get();
         if let Some(log) = writer.log.take() {
-            // Of a log that another one follows nothing may be missing.
-            log.sync(log.end(), Durability::SyncData).inspect_err(|error| self.poison(error))?;
+            // Of a log that another one follows nothing may be missing, at any level that somebody may ask for later.
+            log.sync(log.end(), Durability::SyncAll).inspect_err(|error| self.poison(error))?;
         }
         let mut tree = self.tree();
         if let Some(memtable) = tree.active.take_if(|memtable| !memtable.is_empty()) {

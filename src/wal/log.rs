@@ -27,12 +27,12 @@ pub(crate) struct Log {
     changed: Condvar,
 }
 
-/// Writes the frames of a log of an earlier process anew, so that they are durable, under the same name. What was cut short
-/// behind them is gone then.
+/// Writes the frames of a log of an earlier process anew, so that they are durable, under the same name; they end at `end`. What
+/// was cut short behind them is gone then.
 ///
 /// # Errors
-/// `Damaged` or `Io` from reading; `Io` from writing.
-pub(crate) fn rewrite(env: &Arc<dyn Env>, store: &Path, number: u64) -> Result<()> {
+/// `Damaged` if some of them do not hold any more, and the log is as before; `Io`.
+pub(crate) fn rewrite(env: &Arc<dyn Env>, store: &Path, number: u64, end: u64) -> Result<()> {
     let mut reader = LogReader::open(&**env, store, number)?;
     let mut file = TempFile::create(env, store, &name(number))?;
     file.write(&reader.header().write())?;
@@ -41,6 +41,10 @@ pub(crate) fn rewrite(env: &Arc<dyn Env>, store: &Path, number: u64) -> Result<(
         let frame = write_frame(number, at, header.sequence, header.synced, operations);
         file.write(&frame)?;
         at += frame.len() as u64;
+    }
+    if at != end {
+        let message = format!("frames that held up to byte {end} do not hold any more");
+        return Err(Error::damaged(message).at_path(reader.path()).at_offset(at));
     }
     file.commit().map(|_| ())
 }

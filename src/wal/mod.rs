@@ -5,13 +5,17 @@
 //! were allocated ahead so that syncing a frame does not have to change the file's length. When the writes of a log are
 //! in segments, it is removed. Specified in format-spec/wal.md.
 //!
-//! **A torn tail** is what a crash leaves: frames at the end that were not synced, in part. It is cut off: nobody was
-//! promised more. **Damage** is anything else: every frame says how much of the log was durable when it was written, so
+//! **A torn tail** is what a crash leaves: frames at the end that were not synced, in part. It is left out, and is gone when
+//! the log is written anew: nobody was promised more. **Damage** is anything else: every frame says how much of the log was durable when it was written, so
 //! bytes that do not hold although a later frame knows of them as durable were lost by the media, and that is an error.
 
 mod log;
 mod reader;
 mod scan;
+
+use crate::env::Env;
+use crate::error::{Error, Result};
+use std::path::Path;
 
 pub(crate) use log::{Log, rewrite};
 pub(crate) use reader::{LogReader, Tail};
@@ -29,6 +33,23 @@ pub(crate) fn name(number: u64) -> String {
 pub(crate) fn number_of(file: &str) -> Option<u64> {
     let number = file.strip_suffix(SUFFIX).and_then(|digits| digits.parse().ok())?;
     (name(number) == file).then_some(number)
+}
+
+/// Whether a path is that of a log.
+pub(crate) fn is_log(path: &Path) -> bool {
+    path.file_name().and_then(|name| number_of(name.to_str()?)).is_some()
+}
+
+/// The numbers of the logs in a store's directory from one on, in order.
+///
+/// # Errors
+/// `Io`.
+pub(crate) fn numbers_from(env: &dyn Env, store: &Path, first: u64) -> Result<Vec<u64>> {
+    let names = env.list(store).map_err(|error| Error::io("cannot list", store, error))?;
+    let mut numbers: Vec<u64> = names.iter().filter_map(|name| number_of(name)).collect();
+    numbers.retain(|&number| number >= first);
+    numbers.sort_unstable();
+    Ok(numbers)
 }
 
 /// When a write is done.

@@ -97,7 +97,12 @@ pub fn count(number: u64) -> String {
 /// A count of things for people: `1 record`, `2,000 records`.
 #[must_use]
 pub fn count_of(number: u64, thing: &str) -> String {
-    format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
+    let ending = match number {
+        1 => "",
+        _ if thing.ends_with("ch") => "es",
+        _ => "s",
+    };
+    format!("{} {thing}{ending}", count(number))
 }
 
 /// A number of bytes for people: `1.5 MiB`.

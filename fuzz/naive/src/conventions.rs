@@ -2,6 +2,9 @@
 
 use crate::{Res, require};
 
+/// The version of manifests, segments, logs and of what is noted of a merge.
+pub const VERSION: u64 = 4;
+
 /// A bit string with a forward reader at `p` and a backward one at `q`.
 pub struct Bits<'a> {
     data: &'a [u8],

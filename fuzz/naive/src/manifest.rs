@@ -1,29 +1,70 @@
 //! manifest.md
 
-use crate::conventions::{Bytes, check_plain};
+use crate::conventions::{Bytes, VERSION, check_plain};
 use crate::plan::{Parameters, read_parameters};
 use crate::{Res, require};
 
-/// Number, file length, records, fingerprints and footer checksum of each segment.
-pub type Entries = Vec<[u64; 5]>;
+/// Number, file length, records, fingerprints and footer checksum of a segment.
+pub type Entry = [u64; 5];
 
-pub fn read_manifest(bytes: &[u8]) -> Res<(Parameters, Entries)> {
+/// A run: its sequence numbers, and its segments of removals, of records, and of where ids are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    pub first: u64,
+    pub last: u64,
+    pub segments: [Option<Entry>; 3],
+}
+
+/// What the manifest says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Manifest {
+    pub parameters: Parameters,
+    pub numbering: u64,
+    pub next_id: u64,
+    pub next_segment: u64,
+    pub first_log: u64,
+    pub flushed: u64,
+    /// Bytes to logs, of new segments, of merged ones.
+    pub written: [u64; 3],
+    pub runs: Vec<Run>,
+}
+
+pub fn read_manifest(bytes: &[u8]) -> Res<Manifest> {
     require(bytes.len() <= 1 << 26, "longer than 64 MiB")?;
     let mut fields = Bytes::new(bytes);
     require(fields.take(8)? == b"fpstore\0", "magic")?;
-    require(fields.uint(4)? == 3, "version")?;
+    require(fields.uint(4)? == VERSION, "version")?;
     check_plain(bytes)?;
     let parameters = read_parameters(&mut fields)?;
-    let (numbering, _, next, n) = (fields.uint(1)?, fields.uint(8)?, fields.uint(8)?, fields.uint(4)?);
+    let (numbering, next_id, next_segment) = (fields.uint(1)?, fields.uint(8)?, fields.uint(8)?);
+    let (first_log, flushed) = (fields.uint(8)?, fields.uint(8)?);
+    let written = [fields.uint(8)?, fields.uint(8)?, fields.uint(8)?];
     require(numbering <= 2, "numbering")?;
-    require(fields.rest.len() as u64 == 36 * n + 4, "a length that does not fit the number of segments")?;
-    let (mut entries, mut before) = (Entries::new(), 0);
-    for _ in 0..n {
-        let entry = [fields.uint(8)?, fields.uint(8)?, fields.uint(8)?, fields.uint(8)?, fields.uint(4)?];
-        require(before < entry[0], "segment numbers do not ascend")?;
-        before = entry[0];
-        entries.push(entry);
+    require((1..=1 << 63).contains(&next_segment), "next segment")?;
+    require((1..=1 << 63).contains(&first_log), "first log")?;
+    require(flushed <= 1 << 63, "flushed")?;
+    let (mut runs, mut before, mut numbers) = (Vec::<Run>::new(), 0, Vec::new());
+    for _ in 0..fields.uint(4)? {
+        let (first, last, has) = (fields.uint(8)?, fields.uint(8)?, fields.uint(1)?);
+        require(before < first && first <= last && last <= flushed, "sequence numbers of a run")?;
+        before = last;
+        let allowed: &[u64] = if parameters.id_index { &[1, 6, 7] } else { &[1, 2, 3] };
+        require(allowed.contains(&has), "segments that no run has")?;
+        let mut segments = [None; 3];
+        for (bit, segment) in segments.iter_mut().enumerate() {
+            if has >> bit & 1 == 1 {
+                let entry = [fields.uint(8)?, fields.uint(8)?, fields.uint(8)?, fields.uint(8)?, fields.uint(4)?];
+                require((1..next_segment).contains(&entry[0]), "a segment number out of range")?;
+                numbers.push(entry[0]);
+                *segment = Some(entry);
+            }
+        }
+        runs.push(Run { first, last, segments });
     }
-    require(before < next, "next segment")?;
-    Ok((parameters, entries))
+    let count = numbers.len();
+    numbers.sort_unstable();
+    numbers.dedup();
+    require(numbers.len() == count, "a segment number that is twice there")?;
+    require(fields.rest.len() == 4, "bytes behind the last run")?;
+    Ok(Manifest { parameters, numbering, next_id, next_segment, first_log, flushed, written, runs })
 }

@@ -11,6 +11,7 @@ pub struct Parameters {
     pub design: (u64, usize, usize),
     pub codec: u8,
     pub id_kind: u8,
+    pub id_index: bool,
     pub block_size: usize,
     pub hasher: String,
 }
@@ -31,7 +32,7 @@ pub fn read_parameters(fields: &mut Bytes<'_>) -> Res<Parameters> {
     let width = fields.uint(2)? as usize;
     let distance = fields.uint(2)?;
     let design = (fields.uint(1)?, fields.uint(1)? as usize, fields.uint(1)? as usize);
-    let (codec, id_kind, reserved) = (fields.uint(1)? as u8, fields.uint(1)? as u8, fields.uint(1)?);
+    let (codec, id_kind, id_index) = (fields.uint(1)? as u8, fields.uint(1)? as u8, fields.uint(1)?);
     let block_size = fields.uint(4)? as usize;
     let length = fields.uint(2)? as usize;
     let hasher = std::str::from_utf8(fields.take(length)?).map_err(|_| "a hasher that is not UTF-8")?.to_owned();
@@ -49,7 +50,8 @@ pub fn read_parameters(fields: &mut Bytes<'_>) -> Res<Parameters> {
     )?;
     require(codec <= 1, "unsupported codec")?;
     require((1..=3).contains(&id_kind), "unsupported id kind")?;
-    require(reserved == 0, "a reserved byte")?;
+    require(id_index <= 1, "unsupported id index")?;
+    require(id_index == 0 || id_kind != 3, "an id index where there are no ids")?;
     require((7..=16).any(|n| block_size == 1 << n), "block size")?;
     require(length <= 1024, "a hasher that is too long")?;
     let blank = |c: char| {
@@ -57,7 +59,7 @@ pub fn read_parameters(fields: &mut Bytes<'_>) -> Res<Parameters> {
             0..=0x20 | 0x7F..=0xA0 | 0x1680 | 0x2000..=0x200A | 0x2028 | 0x2029 | 0x202F | 0x205F | 0x3000)
     };
     require(!hasher.chars().any(blank), "a hasher with blanks or controls")?;
-    Ok(Parameters { width, distance, design, codec, id_kind, block_size, hasher })
+    Ok(Parameters { width, distance, design, codec, id_kind, id_index: id_index == 1, block_size, hasher })
 }
 
 fn cut(bits: &[usize], m: usize) -> Vec<Vec<usize>> {

@@ -3,7 +3,7 @@
 use crate::conventions::{Bytes, crc32, placed, uint, xxh64};
 use crate::plan::{Parameters, read_parameters, tables};
 use crate::segment::locate_footer;
-use crate::text_ids;
+use crate::{logs, text_ids};
 
 /// Writes the checksum of a unit that ends with it.
 pub fn unit(bytes: &mut [u8], stream: u32, number: u64) {
@@ -86,9 +86,20 @@ pub fn table(data: &mut [u8], codes: &mut [u8], section: &mut [u8], parameters: 
     index(section, number);
 }
 
-/// A manifest.
-pub fn manifest(bytes: &mut [u8]) {
-    plain(bytes);
+/// A log, but for the frame with this number, from 1 on: so that those behind it hold and it does not.
+pub fn log(file: &mut [u8], spared: usize) {
+    let Ok(at) = logs::header_sum_at(file) else { return };
+    plain(&mut file[..at + 4]);
+    let log = uint(&file[at - 16..at - 8]);
+    let (mut at, mut number) = ((at + 4).div_ceil(8) * 8, 1);
+    while let Some((sum, end)) = logs::frame_sum(file, at, log)
+        && uint(&file[at..at + 4]) > 0
+    {
+        if number != spared {
+            file[at + 4..at + 8].copy_from_slice(&sum.to_le_bytes());
+        }
+        (at, number) = (end, number + 1);
+    }
 }
 
 /// A segment file.

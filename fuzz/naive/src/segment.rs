@@ -2,7 +2,7 @@
 
 use crate::blocks::{Entry, read_block};
 use crate::codes::read_codes;
-use crate::conventions::{Bits, Bytes, bit_length, check_placed, check_plain, uint, xxh64};
+use crate::conventions::{Bits, Bytes, VERSION, bit_length, check_placed, check_plain, uint, xxh64};
 use crate::plan::{Parameters, read_parameters, tables};
 use crate::{Res, ids, require, text_ids};
 
@@ -203,7 +203,7 @@ pub fn locate_footer(file: &[u8]) -> Res<usize> {
 /// The header.
 pub fn read_header(bytes: &[u8]) -> Res<()> {
     require(bytes.len() == 16 && &bytes[..8] == b"fpsegmnt", "magic")?;
-    require(uint(&bytes[8..12]) == 3, "version")?;
+    require(uint(&bytes[8..12]) == VERSION, "version")?;
     check_plain(bytes).map(|_| ())
 }
 

@@ -38,6 +38,12 @@ pub fn read_index(section: &[u8], ids_length: u64) -> Res<Vec<(u64, u64)>> {
     Ok(frames)
 }
 
+/// What no id is.
+pub fn check_text(text: &str) -> Res<()> {
+    require((1..=4096).contains(&text.len()), "an id that is empty or too long")?;
+    require(!text.contains(['\0', '\t', '\n', '\r']), "a forbidden byte")
+}
+
 /// The payload of a frame.
 pub fn read_payload(payload: &[u8]) -> Res<Texts> {
     let mut fields = Bytes::new(payload);
@@ -58,8 +64,7 @@ pub fn read_payload(payload: &[u8]) -> Res<Texts> {
     require(text.ends_with('\n'), "no line feed at the end")?;
     let texts: Vec<&str> = text[..text.len() - 1].split('\n').collect();
     require(texts.len() == n, "not as many ids as the head says")?;
-    require(!texts.iter().any(|text| text.is_empty() || text.len() > 4096), "an id that is empty or too long")?;
-    require(!text.contains(['\0', '\t', '\r']), "a forbidden byte")?;
+    texts.iter().try_for_each(|text| check_text(text))?;
     for i in 1..n {
         require(begins[i] || texts[i - 1].as_bytes() < texts[i].as_bytes(), "ids that do not ascend")?;
     }

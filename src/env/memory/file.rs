@@ -55,9 +55,23 @@ impl File {
 
     /// Takes all bytes away.
     pub(super) fn empty(&mut self) {
-        if !self.bytes.is_empty() {
-            self.bytes.clear();
-            self.unsynced.push(Change::Length(0));
+        self.shorten(0);
+    }
+
+    /// Takes away what follows so many bytes, which have to be there.
+    pub(super) fn cut(&mut self, length: u64) -> io::Result<()> {
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        if length > self.bytes.len() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.shorten(length);
+        Ok(())
+    }
+
+    fn shorten(&mut self, length: usize) {
+        if length < self.bytes.len() {
+            self.bytes.truncate(length);
+            self.unsynced.push(Change::Length(length));
         }
     }
 

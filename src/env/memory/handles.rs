@@ -25,6 +25,14 @@ impl Handle {
         Ok(Self { env: env.clone(), file, crashes: state.crashes })
     }
 
+    /// The file that is there, cut to this length.
+    pub(super) fn reopen(env: &Memory, path: &Path, length: u64) -> io::Result<Self> {
+        let mut state = env.state();
+        let file = state.found(path)?;
+        state.file(file).cut(length)?;
+        Ok(Self { env: env.clone(), file, crashes: state.crashes })
+    }
+
     fn with(&self, work: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
         let mut state = self.env.state();
         if state.crashes != self.crashes {
@@ -59,15 +67,15 @@ impl LogFile for Handle {
     }
 }
 
-/// A file that is written from its start.
+/// A file that is written from one place on.
 pub(super) struct Writer {
     handle: Handle,
     position: u64,
 }
 
 impl Writer {
-    pub(super) fn new(handle: Handle) -> Self {
-        Self { handle, position: 0 }
+    pub(super) fn new(handle: Handle, position: u64) -> Self {
+        Self { handle, position }
     }
 }
 

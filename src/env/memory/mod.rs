@@ -107,6 +107,17 @@ impl Memory {
         state.file(number).replace(bytes);
     }
 
+    /// Makes durable what a file holds, as its writer would.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such file.
+    pub fn sync_file(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        let number = state.found(path)?;
+        state.file(number).sync();
+        Ok(())
+    }
+
     /// Loses everything that was not synced, and all locks.
     pub fn crash(&self) {
         self.crash_keeping(|| false);
@@ -166,7 +177,11 @@ impl Env for Memory {
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn WriteFile>> {
-        Ok(Box::new(Writer::new(Handle::create(self, path)?)))
+        Ok(Box::new(Writer::new(Handle::create(self, path)?, 0)))
+    }
+
+    fn reopen(&self, path: &Path, length: u64) -> io::Result<Box<dyn WriteFile>> {
+        Ok(Box::new(Writer::new(Handle::reopen(self, path, length)?, length)))
     }
 
     fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
@@ -176,13 +191,6 @@ impl Env for Memory {
 
     fn create_log(&self, path: &Path) -> io::Result<Box<dyn LogFile>> {
         Ok(Box::new(Handle::create(self, path)?))
-    }
-
-    fn sync_file(&self, path: &Path) -> io::Result<()> {
-        let mut state = self.state();
-        let number = state.found(path)?;
-        state.file(number).sync();
-        Ok(())
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

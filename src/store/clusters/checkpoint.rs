@@ -9,7 +9,7 @@ use crate::cluster::UnionFind;
 use crate::env::{Env, ReadMode, TempFile};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
-use crate::store::state_of;
+use crate::store::checksum_of;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl Checkpoint {
     pub(super) fn new<F: Fingerprint>(clusters: &Clusters<F>, previous: u64, path: &Path) -> Result<Self> {
         // Which of the segments are new tells what is searched, too.
         let told = [clusters.k.into(), clusters.old()? as u64, previous];
-        let about = state_of(&clusters.segments()?, xxh64(told.map(u64::to_le_bytes).as_flattened(), 0));
+        let about = checksum_of(&clusters.segments()?, xxh64(told.map(u64::to_le_bytes).as_flattened(), 0));
         Ok(Self { env: Arc::clone(&clusters.means.env), path: path.to_owned(), about })
     }
 

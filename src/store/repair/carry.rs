@@ -1,26 +1,25 @@
 //! Carrying a repair out, or finding out what it would do: one way for both.
 
-use super::super::recovery::Recovered;
-use super::super::run::{of_id_index, of_removals};
+use super::super::common::Common;
+use super::super::recovery::{Recovered, TornLog};
+use super::super::set_down::SetDown;
 use super::logs::{self, SalvagedLogs};
-use super::report::RepairAction;
+use super::report::{Loss, Lost, RepairAction};
 use super::{Repairing, file};
-use crate::bulk::{IdIndexEntries, batches};
+use crate::bulk::segment_name;
 use crate::env::{ReadMode, TempFile};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::{Fingerprint, Mention};
+use crate::fingerprint::Fingerprint;
 use crate::format::manifest::{ManifestData, RunEntry};
 use crate::merge::Merge;
-use crate::segment::Segment;
+use crate::segment::Damage;
+use crate::wal;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Ending of the names of damaged files that stay.
 const ASIDE: &str = ".damaged";
-
-/// Bytes that are copied at once.
-const PIECE: u64 = 1 << 20;
 
 impl<F: Fingerprint> Repairing<'_, F> {
     /// Looks at everything, writes what has to be written, and puts the new manifest in the place of the old one.
@@ -38,6 +37,12 @@ impl<F: Fingerprint> Repairing<'_, F> {
         let is_there = |path: &Path| path.file_name().is_some_and(|name| names.iter().any(|found| **found == *name));
         self.retired.retain(|(path, _)| is_there(path));
         self.report.kept_aside = self.retired.iter().filter(|(_, stays)| *stays).map(|(path, _)| aside(path)).collect();
+        let cut = self.report.actions.iter().filter_map(|action| match action {
+            RepairAction::CutLog { path, .. } if self.is_lost_in(path) => Some(aside(path)),
+            _ => None,
+        });
+        let mut cut = cut.collect();
+        self.report.kept_aside.append(&mut cut);
         if !self.writes {
             return Ok(());
         }
@@ -53,13 +58,16 @@ impl<F: Fingerprint> Repairing<'_, F> {
         match Recovered::<F>::read(&self.common, self.manifest) {
             Ok(recovered) => {
                 self.report.files += recovered.found.logs;
-                self.report.bytes += recovered.log_bytes;
+                self.report.bytes += recovered.file_bytes;
+                let last = recovered.last.as_ref().map(|last| last.path().to_owned());
                 for torn in recovered.found.torn {
-                    self.report.actions.push(RepairAction::CutLog {
-                        path: torn.path.clone(),
-                        offset: torn.offset,
-                        bytes: torn.bytes,
-                    });
+                    // What follows in another log tells that nothing is missing. Behind the last one nothing tells.
+                    let is_last = last.as_ref() == Some(&torn.path);
+                    if is_last && self.unreadable.has_behind(&torn.path, torn.offset) {
+                        self.lose_end(&torn, recovered.next_sequence);
+                    }
+                    let TornLog { path, offset, bytes } = torn.clone();
+                    self.report.actions.push(RepairAction::CutLog { path, offset, bytes });
                     self.report.torn.push(torn);
                 }
                 Ok(())
@@ -99,30 +107,22 @@ impl<F: Fingerprint> Repairing<'_, F> {
         let mut merge = Merge::default();
         let newest_first = salvaged.memtables.iter().rev();
         newest_first.for_each(|memtable| merge.add_mentions(memtable.mentions(memtable.visible())));
-        let mentions: Vec<Mention<F>> = merge.map(|word| word.map(|word| word.mention)).collect::<Result<_>>()?;
-        let memory = self.workspace.memory_of_batches();
-        let those = |removed: bool| {
-            let records = mentions.iter().filter(move |mention| mention.removed == removed);
-            batches(records.map(|mention| Ok(mention.record.clone())), memory)
+        let (common, workspace) = (Arc::clone(&self.common), self.workspace.clone());
+        let Common { path, options, .. } = &*common;
+        let here = SetDown { path, options, parameters: &parameters, workspace: &workspace };
+        let mut numbers = numbers.into_iter();
+        let made = &mut self.made;
+        let mut number = || {
+            let number = numbers.next().unwrap_or_default();
+            // Whatever is there under its name no manifest ever named.
+            made.push(path.join(segment_name(number)));
+            number
         };
-        // Of the first run of all nothing is older, so nothing has to be removed from it.
-        let removals = match manifest.runs.is_empty() {
-            true => None,
-            false => self.make(numbers[0], &of_removals(&parameters), 0, those(true))?,
-        };
-        let records = self.make(numbers[1], &parameters, 0, those(false))?;
-        let mut id_index = None;
-        if let (true, Some(records)) = (parameters.id_index(), &records) {
-            let options = &self.common.options;
-            let path = self.common.path.join(crate::bulk::segment_name(records.number));
-            let segment = Arc::new(Segment::open(&*options.env, &path, options.read_mode)?);
-            let entries = IdIndexEntries::<F>::of(&segment, &self.workspace)?;
-            let workspace = self.workspace.clone();
-            id_index = self.make(numbers[2], &of_id_index(&parameters), 0, entries.batches(&workspace))?;
+        let run = here.run(merge, (first, last), manifest.runs.is_empty(), &mut number)?;
+        for segment in run.iter().flat_map(RunEntry::segments) {
+            self.check_made(&path.join(segment_name(segment.number)))?;
         }
-        if removals.is_some() || records.is_some() {
-            manifest.runs.push(RunEntry { first, last, removals, records, id_index });
-        }
+        manifest.runs.extend(run);
         Ok(())
     }
 
@@ -160,37 +160,46 @@ impl<F: Fingerprint> Repairing<'_, F> {
             Err(_) => {}
         }
         let name = target.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let fail = |action: &'static str| move |error| Error::io(action, path, error);
-        let file = self.env().open(path, ReadMode::Pread).map_err(fail("cannot open"))?;
-        let mut copy = TempFile::create(self.env(), &self.common.path, &name)?;
-        let (mut offset, mut buffer) = (0, Vec::new());
-        while offset < file.length() {
-            let length = PIECE.min(file.length() - offset);
-            let bytes = file.read(offset, usize::try_from(length).unwrap_or(0), &mut buffer);
-            copy.write(bytes.map_err(fail("cannot read"))?)?;
-            offset += length;
-        }
-        copy.commit().map(|_| ())
+        let file = self.env().open(path, ReadMode::Pread);
+        let file = file.map_err(|error| Error::io("cannot open", path, error))?;
+        let copy = TempFile::create(self.env(), &self.common.path, &name)?;
+        copy.copied(&*file, path)?.commit().map(|_| ())
     }
 
     /// Replaces logs by what holds of them.
     fn cut_logs(&mut self) -> Result<()> {
-        for action in &self.report.actions {
+        for action in self.report.actions.clone() {
             let RepairAction::CutLog { path, offset, .. } = action else { continue };
-            let fail = |action: &'static str| move |error| Error::io(action, path, error);
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let file = self.env().open(path, ReadMode::Pread).map_err(fail("cannot open"))?;
-            let mut cut = TempFile::create(self.env(), &self.common.path, &name)?;
-            let (mut at, mut buffer) = (0, Vec::new());
-            while at < *offset {
-                let length = PIECE.min(offset - at);
-                let bytes = file.read(at, usize::try_from(length).unwrap_or(0), &mut buffer);
-                cut.write(bytes.map_err(fail("cannot read"))?)?;
-                at += length;
+            if self.is_lost_in(&path) {
+                self.keep_aside(&path)?;
             }
-            cut.commit()?;
+            let number = path.file_name().and_then(|name| wal::number_of(name.to_str()?)).unwrap_or(0);
+            wal::rewrite(self.env(), &self.common.path, number, offset)?;
         }
         Ok(())
+    }
+
+    /// Whether anything of a file is lost.
+    fn is_lost_in(&self, path: &Path) -> bool {
+        self.report.losses.iter().any(|loss| loss.path == *path)
+    }
+
+    /// The end of the last log cannot be read: there may be batches that were durable.
+    fn lose_end(&mut self, torn: &TornLog, next: u64) {
+        let (section, offset) = ("log frame".to_owned(), Some(torn.offset));
+        let message = format!("{} bytes at the end of the last log cannot be read", torn.bytes);
+        let path = torn.path.clone();
+        self.report.damages.push(Damage { path: path.clone(), section: section.clone(), offset, message });
+        let what = Lost::Batches { first: next, last: None };
+        self.report.losses.push(Loss {
+            path,
+            section,
+            offset,
+            bytes: Some(torn.bytes),
+            removals: false,
+            records: None,
+            what,
+        });
     }
 
     /// Removes what was written, as far as no manifest names it.

@@ -13,7 +13,7 @@
 use super::super::common::Common;
 use super::super::recovery::TornLog;
 use super::report::{Loss, Lost};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::fingerprint::{Fingerprint, IdKind, Mention};
 use crate::format::log::LogHeader;
 use crate::format::manifest::{ManifestData, Numbering};
@@ -74,10 +74,7 @@ struct Bound {
 /// # Errors
 /// `Io`.
 pub(super) fn salvage<F: Fingerprint>(common: &Common, manifest: &ManifestData) -> Result<SalvagedLogs<F>> {
-    let names = common.env().list(&common.path).map_err(|error| Error::io("cannot list", &common.path, error))?;
-    let mut numbers: Vec<u64> = names.iter().filter_map(|name| wal::number_of(name)).collect();
-    numbers.retain(|&number| number >= manifest.first_log);
-    numbers.sort_unstable();
+    let numbers = wal::numbers_from(&**common.env(), &common.path, manifest.first_log)?;
     let mut salvaged = SalvagedLogs {
         logs: numbers.iter().map(|&number| common.path.join(wal::name(number))).collect(),
         damages: Vec::new(),

@@ -27,7 +27,7 @@ pub use report::{Loss, Lost, LostFingerprints, PartlyKnown, RepairAction, Repair
 use super::common::{Common, take_lock};
 use super::directory::CREATING;
 use crate::bulk::{Workspace, is_segment_name};
-use crate::env::{Env, Patient, ReadMode};
+use crate::env::{Env, Patient, ReadMode, Unreadable};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::{Fingerprint, U256};
 use crate::format::manifest::ManifestData;
@@ -58,16 +58,16 @@ const TRIES: usize = 100;
 /// `NotFound` if there is no store; `Unsupported` if it is one of another version; `Io` if a file cannot be opened. Damage is no
 /// error here but in the report.
 pub fn plan_repair(path: impl AsRef<Path>, options: &Options) -> Result<RepairReport> {
-    let (path, options) = (path.as_ref(), patient(options));
+    let path = path.as_ref();
     for _ in 1..TRIES {
         let before = file::read_bytes(&*options.env, path);
-        let report = run(path, &options, false)?;
+        let report = run(path, &patient(options), false)?;
         // A writer may have removed what was being read.
         if before.ok() == file::read_bytes(&*options.env, path).ok() {
             return Ok(report);
         }
     }
-    run(path, &options, false)
+    run(path, &patient(options), false)
 }
 
 /// Repairs a store as far as that is possible without guessing, and tells what was done and what could not be saved. Nobody
@@ -77,27 +77,29 @@ pub fn plan_repair(path: impl AsRef<Path>, options: &Options) -> Result<RepairRe
 /// Those of [`plan_repair`]; `Locked` if another process writes; `Io` from writing: the store is then as before or, if the very last
 /// step has failed, repaired.
 pub fn repair(path: impl AsRef<Path>, options: &Options) -> Result<RepairReport> {
-    let (path, options) = (path.as_ref(), patient(options));
-    let env = &*options.env;
+    let (path, patient) = (path.as_ref(), patient(options));
+    let env = &*patient.0.env;
     // Only a directory that is a store gets a lock file.
     if let Err(error) = file::read_bytes(env, path)
         && error.kind() != ErrorKind::Damaged
     {
-        return without_manifest(path, &options, error);
+        return without_manifest(path, &patient.0, error);
     }
     let _lock = take_lock(env, path)?;
     // The manifest may be one whose writer died before it could make the rename durable.
     env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
-    run(path, &options, true)
+    run(path, &patient, true)
 }
 
-/// The same options for media that fail.
-fn patient(options: &Options) -> Options {
-    let env: Arc<dyn Env> = Arc::new(Patient::new(&options.env));
-    options.clone().with_env(env).with_read_mode(ReadMode::Pread).with_filters(Filters::Off)
+/// The same options for media that fail, and what cannot be read of them.
+fn patient(options: &Options) -> (Options, Arc<Unreadable>) {
+    let patient = Patient::new(&options.env);
+    let unreadable = patient.unreadable();
+    let options = options.clone().with_env(Arc::new(patient));
+    (options.with_read_mode(ReadMode::Pread).with_filters(Filters::Off), unreadable)
 }
 
-fn run(path: &Path, options: &Options, writes: bool) -> Result<RepairReport> {
+fn run(path: &Path, (options, unreadable): &(Options, Arc<Unreadable>), writes: bool) -> Result<RepairReport> {
     let bytes = match file::read_bytes(&*options.env, path) {
         Ok(bytes) => bytes,
         Err(error) => return without_manifest(path, options, error),
@@ -120,9 +122,9 @@ fn run(path: &Path, options: &Options, writes: bool) -> Result<RepairReport> {
         Err(error) => return Err(error),
     };
     match state.parameters.width() {
-        256 => Repairing::<U256>::run(path, options, &state, report, (writes, restored)),
-        128 => Repairing::<u128>::run(path, options, &state, report, (writes, restored)),
-        _ => Repairing::<u64>::run(path, options, &state, report, (writes, restored)),
+        256 => Repairing::<U256>::run(path, options, unreadable, &state, report, (writes, restored)),
+        128 => Repairing::<u128>::run(path, options, unreadable, &state, report, (writes, restored)),
+        _ => Repairing::<u64>::run(path, options, unreadable, &state, report, (writes, restored)),
     }
 }
 
@@ -165,6 +167,8 @@ fn refuse_manifest(path: &Path, options: &Options, mut report: RepairReport, err
 struct Repairing<'a, F: Fingerprint> {
     common: Arc<Common>,
     workspace: Workspace,
+    /// What of all files could not be read so far.
+    unreadable: Arc<Unreadable>,
     manifest: &'a ManifestData,
     report: RepairReport,
     /// Whether anything is written.
@@ -183,6 +187,7 @@ impl<'a, F: Fingerprint> Repairing<'a, F> {
     fn run(
         path: &Path,
         options: &Options,
+        unreadable: &Arc<Unreadable>,
         manifest: &'a ManifestData,
         report: RepairReport,
         (writes, restored): (bool, bool),
@@ -191,8 +196,18 @@ impl<'a, F: Fingerprint> Repairing<'a, F> {
         let workspace = Workspace::new(path, options);
         let next_segment = manifest.next_segment;
         let (made, retired) = (Vec::new(), Vec::new());
-        let mut repairing =
-            Self { common, workspace, manifest, report, writes, next_segment, made, retired, logs: None };
+        let mut repairing = Self {
+            common,
+            workspace,
+            unreadable: Arc::clone(unreadable),
+            manifest,
+            report,
+            writes,
+            next_segment,
+            made,
+            retired,
+            logs: None,
+        };
         match repairing.carry_out(restored) {
             Ok(()) => Ok(repairing.report),
             Err(error) => {

@@ -14,6 +14,9 @@ use std::iter::Peekable;
 use std::ops::Range;
 use std::path::Path;
 
+/// The stretch at hand, behind the rank of its first fingerprint, and the ids of those of it that are not known.
+type Current<F> = (u64, Stretch<F>, BTreeMap<u64, Vec<Id>>);
+
 /// Iterates over the records that are saved, by fingerprint, then id. Ends after the first error.
 pub(super) struct Rebuilt<'a, F: Fingerprint> {
     path: &'a Path,
@@ -23,8 +26,7 @@ pub(super) struct Rebuilt<'a, F: Fingerprint> {
     /// What of the ids comes next, last first.
     waiting: Vec<IdStretch>,
     stretches: Peekable<Stretches<'a, F>>,
-    /// The stretch at hand, the rank of its first fingerprint, and the ids of those of it that are not known.
-    current: Option<(u64, Stretch<F>, BTreeMap<u64, Vec<Id>>)>,
+    current: Option<Current<F>>,
     /// The rank behind it.
     behind: u64,
     /// The greatest fingerprint so far that is known.

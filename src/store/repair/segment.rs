@@ -13,7 +13,7 @@ use crate::format::Parameters;
 use crate::format::manifest::{RunEntry, SegmentEntry};
 use crate::inspect::SegmentRole;
 use crate::segment::{Damage, Salvage, Segment, verify_segment};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What becomes of a segment.
@@ -225,15 +225,22 @@ impl<F: Fingerprint> Repairing<'_, F> {
             expected: Expected { text_bytes, ..Expected::default() },
             others: None,
             pace: None,
+            checkpoints: None,
         };
         let Some(built) = bulk::write_segment(building, batches)? else { return Ok(None) };
-        let (damages, _) = verify_segment(&*options.env, &built.path, options.read_mode)?;
-        match damages.first() {
-            None => Ok(Some(built.entry)),
-            Some(damage) => {
-                let message = format!("what was written does not read back: {}", damage.message);
-                Err(Error::new(ErrorKind::Io, message).at_path(&built.path))
-            }
-        }
+        self.check_made(&built.path)?;
+        Ok(Some(built.entry))
+    }
+
+    /// Reads a segment back that was written.
+    ///
+    /// # Errors
+    /// `Io` if it is not what was written, or cannot be read.
+    pub(super) fn check_made(&self, path: &Path) -> Result<()> {
+        let options = &self.common.options;
+        let (damages, _) = verify_segment(&*options.env, path, options.read_mode)?;
+        let Some(damage) = damages.first() else { return Ok(()) };
+        let message = format!("what was written does not read back: {}", damage.message);
+        Err(Error::new(ErrorKind::Io, message).at_path(path))
     }
 }

@@ -1,7 +1,10 @@
 //! The live store: writes at any time, exact answers that include them at once, and nothing acknowledged ever lost.
 
+mod beside;
+mod device;
 mod faults;
 mod killed;
+mod merging;
 mod model;
 mod readers;
 mod repair;

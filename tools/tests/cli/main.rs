@@ -33,6 +33,7 @@ mod ids;
 mod input_formats;
 mod input_refused;
 mod killed;
+mod live;
 mod load;
 mod load_refused;
 mod load_text;

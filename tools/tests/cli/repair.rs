@@ -173,7 +173,7 @@ fn a_log_that_is_damaged_in_its_middle_keeps_what_holds() {
     fpdump().arg("verify").arg(&store).assert().code(1);
     let text = output(fprepair().arg("--yes").arg(&store), 1);
     assert!(text.contains("batches of writes 3 to 3") || text.contains("batches of writes 2 to 2"), "{text}");
-    assert!(text.contains("2 batches with 2 writes go from 1 log to segments"), "{text}");
+    assert!(text.contains("2 batches with 2 operations go from 1 log to segments"), "{text}");
     assert!(!log.exists() && log.with_extension("wal.damaged").exists());
     fpdump().arg("verify").arg(&store).assert().success();
     assert_eq!(Store::<u64>::open(&store, &Options::new()).unwrap().records().count(), 52);

@@ -113,7 +113,7 @@ impl<'a> Job<'a> {
         let directory = self.options.tmp_dir.clone()?;
         let mut about = DefaultHasher::new();
         (env!("CARGO_PKG_VERSION"), what, self.options.distance).hash(&mut about);
-        stores.iter().for_each(|store| store.state().hash(&mut about));
+        stores.iter().for_each(|store| store.content_checksum().hash(&mut about));
         Some((directory, about.finish()))
     }
 

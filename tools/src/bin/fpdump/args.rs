@@ -145,7 +145,7 @@ pub(crate) enum What {
         /// A store, or its manifest
         path: PathBuf,
     },
-    /// The write-ahead logs: batches of writes that are in no segment yet, or were not when they were written
+    /// The write-ahead logs, batch by batch; the first ones may be in segments already (`manifest` says up to which number)
     Wal {
         /// A store, or a log
         path: PathBuf,

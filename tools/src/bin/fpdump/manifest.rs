@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use fpstore::inspect::{self, ManifestView, SegmentRole};
+use fpstore::inspect::{self, ManifestView};
 use fpstore::{Numbering, Options};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{bytes, count};
@@ -71,7 +71,7 @@ fn describe(store: &Path, view: &ManifestView) -> Report {
             .segments
             .iter()
             .map(|(role, fact)| Segment {
-                role: name(*role),
+                role: role.name(),
                 file: fact.name.clone(),
                 bytes: fact.file_length,
                 records: fact.records,
@@ -100,14 +100,6 @@ fn describe(store: &Path, view: &ManifestView) -> Report {
             merged_segments: view.written.merged,
         },
         runs: runs.collect(),
-    }
-}
-
-fn name(role: SegmentRole) -> &'static str {
-    match role {
-        SegmentRole::Removals => "removals",
-        SegmentRole::IdIndex => "id index",
-        _ => "records",
     }
 }
 

@@ -14,6 +14,8 @@ use crate::opened::{Versioned, file_name};
 
 #[derive(Serialize)]
 struct LogRow {
+    /// What this object is about.
+    kind: &'static str,
     file: String,
     number: u64,
     first_sequence: u64,
@@ -25,6 +27,8 @@ struct LogRow {
 
 #[derive(Serialize)]
 struct BatchRow {
+    /// What this object is about.
+    kind: &'static str,
     file: String,
     offset: u64,
     bytes: u64,
@@ -73,9 +77,9 @@ fn show<F: Fingerprint>(path: &Path, operations: bool, json: bool, out: &mut dyn
     let mut log = LogView::open(path, &Options::new())?;
     let file = file_name(path);
     if !json {
-        writeln!(out, "{file}: log {}, writes from number {} on", log.number(), log.first())?;
+        writeln!(out, "{file}: log {}, batches from number {} on", log.number(), log.first())?;
     }
-    let mut columns = Columns::new(&[">write", ">offset", ">bytes", ">inserted", ">removed"]);
+    let mut columns = Columns::new(&[">batch", ">offset", ">bytes", ">inserted", ">removed"]);
     let mut batches = 0;
     while let Some(frame) = log.next_frame::<F>()? {
         batches += 1;
@@ -93,7 +97,7 @@ fn show<F: Fingerprint>(path: &Path, operations: bool, json: bool, out: &mut dyn
     if json {
         return Ok(report::json(
             out,
-            &Versioned::new(LogRow { file, number, first_sequence, batches, bytes, torn_bytes }),
+            &Versioned::new(LogRow { kind: "log", file, number, first_sequence, batches, bytes, torn_bytes }),
         )?);
     }
     if !operations && batches > 0 {
@@ -103,7 +107,7 @@ fn show<F: Fingerprint>(path: &Path, operations: bool, json: bool, out: &mut dyn
         0 => String::new(),
         n => format!("; torn behind byte {bytes}: {} were cut short by a crash", count_of(n, "byte")),
     };
-    Ok(writeln!(out, "{}{torn}", count_of(batches, "write"))?)
+    Ok(writeln!(out, "{}{torn}", count_of(batches, "batch"))?)
 }
 
 fn row<F: Fingerprint>(file: &str, frame: &FrameView<F>, operations: bool) -> BatchRow {
@@ -119,6 +123,7 @@ fn row<F: Fingerprint>(file: &str, frame: &FrameView<F>, operations: bool) -> Ba
         count: if let Id::Count(count) = record.id { Some(count) } else { None },
     };
     BatchRow {
+        kind: "batch",
         file: file.to_owned(),
         offset: frame.offset,
         bytes: frame.bytes,

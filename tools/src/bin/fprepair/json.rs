@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::Path;
 
-use fpstore::inspect::SegmentRole;
 use fpstore::{Damage, Id, Loss, Lost, RepairAction, RepairReport};
 use fpstore_tools::common::SCHEMA_VERSION;
 use fpstore_tools::report;
@@ -65,23 +64,14 @@ fn damage(damage: &Damage) -> Value {
     })
 }
 
-/// What a segment is for, in one word.
-pub(crate) fn role(role: SegmentRole) -> &'static str {
-    match role {
-        SegmentRole::Removals => "removals",
-        SegmentRole::IdIndex => "id index",
-        _ => "records",
-    }
-}
-
 fn action(action: &RepairAction) -> Value {
     match action {
         RepairAction::RestoreManifest { path, offset } => {
             json!({ "action": "restore manifest", "file": text(path), "offset": offset })
         }
-        RepairAction::Rewrite { role: of, from, to, records, fingerprints } => json!({
+        RepairAction::Rewrite { role, from, to, records, fingerprints } => json!({
             "action": "rewrite segment",
-            "role": role(*of),
+            "role": role.name(),
             "file": text(from),
             "new_file": text(to),
             "records": records.1,
@@ -92,8 +82,8 @@ fn action(action: &RepairAction) -> Value {
         RepairAction::RebuildIdIndex { from, to } => {
             json!({ "action": "rebuild id index", "file": text(from), "new_file": text(to) })
         }
-        RepairAction::Drop { role: of, path } => {
-            json!({ "action": "drop segment", "role": role(*of), "file": text(path) })
+        RepairAction::Drop { role, path } => {
+            json!({ "action": "drop segment", "role": role.name(), "file": text(path) })
         }
         RepairAction::CutLog { path, offset, bytes } => {
             json!({ "action": "cut log", "file": text(path), "offset": offset, "bytes": bytes })

@@ -6,8 +6,6 @@ use std::path::Path;
 use fpstore::{Damage, Id, Loss, Lost, LostFingerprints, RepairAction, RepairReport};
 use fpstore_tools::number::{bytes, count, count_of};
 
-use crate::json::role;
-
 /// Writes the report of a repair, or of a plan of one; with `quiet` only damage and losses.
 pub(crate) fn write(
     store: &Path,
@@ -60,10 +58,10 @@ fn describe(action: &RepairAction) -> String {
         RepairAction::RestoreManifest { path, offset } => {
             format!("the byte at offset {offset} of {} is put right, as the checksum tells", path.display())
         }
-        RepairAction::Rewrite { role: of, from, to, records, fingerprints } => format!(
+        RepairAction::Rewrite { role, from, to, records, fingerprints } => format!(
             "{} ({}) is written anew as {}: {} of {}, {} of {}",
             from.display(),
-            role(*of),
+            role.name(),
             to.display(),
             count(records.0),
             count_of(records.1, "record"),
@@ -73,8 +71,8 @@ fn describe(action: &RepairAction) -> String {
         RepairAction::RebuildIdIndex { from, to } => {
             format!("{} (id index) is made anew from the records as {}", from.display(), to.display())
         }
-        RepairAction::Drop { role: of, path } => {
-            format!("the store goes on without {} ({})", path.display(), role(*of))
+        RepairAction::Drop { role, path } => {
+            format!("the store goes on without {} ({})", path.display(), role.name())
         }
         RepairAction::CutLog { path, offset, bytes } => format!(
             "{} is cut at offset {offset}: {} behind it were cut short by a crash, and nobody was promised them",
@@ -83,8 +81,8 @@ fn describe(action: &RepairAction) -> String {
         ),
         RepairAction::FlushLogs { logs, batches, operations } => format!(
             "{} with {} go from {} to segments: {}",
-            count_of(*batches, "batch").replace("batchs", "batches"),
-            count_of(*operations, "write"),
+            count_of(*batches, "batch"),
+            count_of(*operations, "operation"),
             count_of(logs.len() as u64, "log"),
             logs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "),
         ),

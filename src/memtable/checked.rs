@@ -1,0 +1,126 @@
+//! Every order in which one writing thread and readers may see each other's writes, tried by loom
+//! (<https://docs.rs/loom>): `RUSTFLAGS="--cfg fpstore_loom" cargo test -p fpstore --lib memtable::checked`.
+
+use super::*;
+use crate::format::Parameters;
+use crate::memtable::{MemtablePlan, MemtableScratch};
+use crate::plan::Design;
+use crate::search::Work;
+use loom::thread;
+use std::ops::ControlFlow;
+
+/// The fingerprint of all of them, one near it, and one in the same chains of some tables.
+const HERE: u64 = 0x0123_4567_89ab_cdef;
+const NEAR: u64 = HERE ^ 1;
+const BESIDE: u64 = HERE ^ 0xffff;
+
+fn memtable() -> Arc<Memtable<u64>> {
+    let parameters = Parameters::new(1).with_design(Design::Tables { parts: 2 }).with_id_index(true);
+    let shape = Arc::new(MemtableShape::new(&parameters, 0).unwrap());
+    Arc::new(Memtable::new(&shape, 0).unwrap())
+}
+
+fn push(memtable: &Memtable<u64>, batch: &[(u64, u64, bool)]) {
+    for &(fingerprint, id, removed) in batch {
+        memtable.push(fingerprint, &Id::Number(id), removed).unwrap();
+    }
+    memtable.publish();
+}
+
+/// What is within distance 1 of [`HERE`] at a moment, by probing or by comparing all, with the ids that are there.
+fn found(memtable: &Memtable<u64>, visible: u32, scans: bool) -> Vec<(u64, Vec<u64>)> {
+    let mut plan = if scans { MemtablePlan::scan() } else { MemtablePlan::new(&memtable.shape, 1) };
+    // So few fingerprints would all be compared.
+    plan.masks = 0;
+    let (mut found, mut mentions) = (Vec::new(), Vec::new());
+    let (mut scratch, mut work) = (MemtableScratch::default(), Work::default());
+    let _ = memtable.search(visible, (HERE, 1), &plan, &mut scratch, &mut work, |entry, fingerprint| {
+        memtable.mentions_of(entry, visible, &mut mentions);
+        let ids = mentions.drain(..).filter(|(_, removed)| !removed).filter_map(|(id, _)| id.number()).collect();
+        found.push((fingerprint, ids));
+        ControlFlow::<()>::Continue(())
+    });
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Batches that one thread writes while another asks, twice; the answers must be those of a moment, and later not of an
+/// earlier one.
+fn check(batches: &'static [&'static [(u64, u64, bool)]], scans: bool) {
+    loom::model(move || {
+        let memtable = memtable();
+        let writer = {
+            let memtable = Arc::clone(&memtable);
+            thread::spawn(move || batches.iter().for_each(|batch| push(&memtable, batch)))
+        };
+        let mut before = 0;
+        for _ in 0..2 {
+            let visible = memtable.visible();
+            assert!(visible >= before);
+            before = visible;
+            assert_eq!(found(&memtable, visible, scans), expected(batches, visible));
+            let by_id: Vec<u32> = memtable.entries_of_id(&Id::Number(1), visible).collect();
+            let written = batches.concat().iter().take(visible as usize).filter(|write| write.1 == 1).count();
+            assert_eq!(by_id.len(), written);
+        }
+        writer.join().unwrap();
+    });
+}
+
+/// What is near after whole batches of so many records.
+fn expected(batches: &[&[(u64, u64, bool)]], visible: u32) -> Vec<(u64, Vec<u64>)> {
+    let ends: Vec<usize> = batches
+        .iter()
+        .scan(0, |sum, batch| {
+            *sum += batch.len();
+            Some(*sum)
+        })
+        .collect();
+    assert!(visible == 0 || ends.contains(&(visible as usize)), "a part of a batch is visible");
+    let mut near = std::collections::BTreeMap::<u64, std::collections::BTreeSet<u64>>::new();
+    for &(fingerprint, id, removed) in batches.concat().iter().take(visible as usize) {
+        if (fingerprint ^ HERE).count_ones() <= 1 {
+            let ids = near.entry(fingerprint).or_default();
+            if removed {
+                ids.remove(&id)
+            } else {
+                ids.insert(id)
+            };
+        }
+    }
+    near.into_iter().map(|(fingerprint, ids)| (fingerprint, ids.into_iter().collect())).collect()
+}
+
+#[test]
+fn new_fingerprints_are_seen_whole_or_not_at_all() {
+    for scans in [false, true] {
+        check(&[&[(HERE, 1, false)], &[(BESIDE, 2, false), (NEAR, 1, false)]], scans);
+    }
+}
+
+#[test]
+fn the_last_word_is_that_of_the_moment() {
+    for scans in [false, true] {
+        check(&[&[(HERE, 1, false)], &[(HERE, 2, false), (HERE, 1, true)]], scans);
+    }
+}
+
+#[test]
+fn two_readers_of_the_latest_state() {
+    loom::model(|| {
+        let memtable = memtable();
+        let readers: Vec<_> = (0..2)
+            .map(|_| {
+                let memtable = Arc::clone(&memtable);
+                thread::spawn(move || {
+                    let visible = memtable.visible();
+                    assert_eq!(found(&memtable, visible, false).len() as u32, visible);
+                })
+            })
+            .collect();
+        push(&memtable, &[(HERE, 1, false)]);
+        push(&memtable, &[(NEAR, 1, false)]);
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+    });
+}
