@@ -5,12 +5,14 @@
 
 use super::model::Model;
 use crate::support::*;
+use fpstore::env::{Env, Failing};
 use fpstore::{
-    Batch, Durability, Fingerprint, Id, IdKind, IdRef, Maintenance, Parameters, ReadMode, Record, Records, Snapshot,
-    Store, U256, WriteBatch,
+    Batch, Durability, Fingerprint, Id, IdKind, IdRef, Maintenance, Parameters, ReadMode, Record, Records, Result,
+    Snapshot, Store, U256, WriteBatch,
 };
 use rayon::prelude::*;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Operations of a sequence.
 const LENGTH: u64 = 50;
@@ -81,7 +83,7 @@ impl<F: Fingerprint> World<F> {
     /// One operation on store and model.
     fn step(&mut self) {
         let (fingerprint, id, durability) = (self.fingerprint(), self.id(), self.durability());
-        let what = self.random.below(40);
+        let what = self.random.below(41);
         self.log.push(format!("{what} {fingerprint:x?} {id} {durability:?}"));
         match what {
             0..=9 => {
@@ -112,6 +114,7 @@ impl<F: Fingerprint> World<F> {
             34 => self.read_elsewhere(),
             35 => self.back_up(),
             36 => self.batch_query(),
+            37 => self.on_a_failing_disk(),
             _ => self.check_all(),
         }
         self.check_some();
@@ -188,6 +191,76 @@ impl<F: Fingerprint> World<F> {
         drop(std::mem::replace(&mut self.store, read_only));
         self.store = Store::open(&self.fixture.path, &self.fixture.options).unwrap();
         assert!(self.store.recovery().torn.is_empty());
+    }
+
+    /// Some writes, one of whose operations on files fails, or all from one on; perhaps the power fails too. What was acknowledged
+    /// is there as far as its durability goes, each write whole or not at all.
+    fn on_a_failing_disk(&mut self) {
+        self.reader = None;
+        self.store.sync(Durability::SyncAll).unwrap();
+        let read_only = Store::open_read_only(&self.fixture.path, &self.fixture.options).unwrap();
+        drop(std::mem::replace(&mut self.store, read_only));
+        let at = self.random.below(80);
+        let end = if self.random.below(2) == 0 { at + 1 } else { u64::MAX };
+        let shared: Arc<dyn Env> = Arc::new(Failing::new(Arc::new(self.fixture.env.clone()), at..end));
+        let store = Store::open(&self.fixture.path, &self.fixture.options.clone().with_env(shared));
+        // What the store may hold: the state of before, and after each write. How many were acknowledged, and for ever.
+        let (mut states, mut acknowledged, mut durable) = (vec![self.model.clone()], 0, 0);
+        for _ in 0..self.random.below(12) {
+            let Ok(store) = &store else { break };
+            let mut model = states[states.len() - 1].clone();
+            let lasts = self.attempt(store, &mut model);
+            states.push(model);
+            let Ok(lasts) = lasts else { break };
+            acknowledged = states.len() - 1;
+            durable = if lasts { acknowledged } else { durable };
+        }
+        drop(store);
+        let (fails, share) = (self.random.below(2) == 0, self.random.below(5));
+        if fails {
+            let random = &mut self.random;
+            self.fixture.env.crash_keeping(|| random.below(4) < share);
+        }
+        self.store = Store::open(&self.fixture.path, &self.fixture.options).unwrap();
+        let found: Vec<Record<F>> = self.store.records().map(Result::unwrap).collect();
+        let mut left = states.drain(if fails { durable } else { acknowledged }..);
+        let state = left.find(|state| state.records() == found);
+        drop(left);
+        self.model = state.unwrap_or_else(|| panic!("{found:?} is no state that there may be: {:#?}", self.log));
+    }
+
+    /// A write to a store that may fail; whether it survives a power failure.
+    fn attempt(&mut self, store: &Store<F>, model: &mut Model<F>) -> Result<bool> {
+        let (fingerprint, id, durability) = (self.fingerprint(), self.id(), self.durability());
+        let what = self.random.below(9);
+        self.log.push(format!("  perhaps {what} {fingerprint:x?} {id} {durability:?}"));
+        match what {
+            0..=3 => {
+                model.insert(fingerprint, &id);
+                store.insert(fingerprint, &id, durability)?;
+            }
+            4 => {
+                model.remove(fingerprint, &id);
+                store.remove(fingerprint, &id, durability)?;
+            }
+            5 => {
+                let mut batch = WriteBatch::new();
+                for _ in 0..4 {
+                    let (fingerprint, id) = (self.fingerprint(), self.id());
+                    batch.insert(fingerprint, &id);
+                    model.insert(fingerprint, &id);
+                }
+                store.write(&batch, durability)?;
+            }
+            6 => {
+                let (records, load) = self.records();
+                records.iter().for_each(|record| model.insert(record.fingerprint, &record.id));
+                return store.bulk_load(load).map(|_| true);
+            }
+            7 => return store.compact().map(|_| true),
+            _ => return store.flush().map(|()| true),
+        }
+        Ok(durability != Durability::Buffered)
     }
 
     /// Some records for a load or a removal in bulk.
@@ -316,10 +389,10 @@ impl<F: Fingerprint> World<F> {
         let damages = self.store.verify().unwrap().damages;
         assert!(damages.is_empty(), "{damages:?}");
         self.snapshots.clear();
-        // Nothing is left behind: the manifest, the lock, the segments of one run, and logs that hold nothing.
+        // Nothing is left behind but the manifest, the lock, and the segments of one run.
         drop(self.reader);
         let mut names: Vec<String> = self.fixture.files().into_iter().map(|(path, _)| name(&path)).collect();
-        names.retain(|name| name.ends_with(".segment") || name.ends_with(".tmp"));
+        names.retain(|name| !["MANIFEST", "LOCK"].contains(&name.as_str()));
         let expected = statistics.segments + u64::from(self.parameters.id_index()) * statistics.segments;
         assert_eq!(names.len() as u64, expected, "{names:?} {:#?}", self.log);
     }
