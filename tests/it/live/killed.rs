@@ -16,6 +16,8 @@ const THREADS: u64 = 4;
 const KILLS: u64 = 200;
 /// Kills after which another store is begun.
 const KILLS_OF_A_STORE: u64 = 25;
+/// The test as the process that is to be killed is asked for it: this very program, which writes where it finds [`STORE`].
+const TEST: &str = "live::killed::nothing_acknowledged_is_lost_however_often_the_process_is_killed";
 /// Where the store of the writing process is, and what each thread is to write next.
 const STORE: &str = "FPSTORE_KILLED_STORE";
 const NEXT: &str = "FPSTORE_KILLED_NEXT";
@@ -64,11 +66,8 @@ fn write(store: &Store, thread: u64, number: u64) {
     store.write(&batch, levels[(number + thread) as usize % 4]).unwrap();
 }
 
-/// Not a test: what the killed process does.
-#[test]
-#[ignore = "the process that is killed"]
-fn writer() {
-    let Ok(path) = std::env::var(STORE) else { return };
+/// What the killed process does.
+fn write_until_killed(path: &str) {
     let next: Vec<u64> = std::env::var(NEXT).unwrap().split(',').map(|number| number.parse().unwrap()).collect();
     let store = <Store>::open(path, &options()).unwrap();
     std::thread::scope(|scope| {
@@ -89,7 +88,7 @@ fn writer() {
 fn write_and_kill(path: &Path, next: &[u64], after: Duration) -> Vec<u64> {
     let told: Vec<String> = next.iter().map(u64::to_string).collect();
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "live::killed::writer", "--ignored", "--nocapture", "--test-threads=1"])
+        .args(["--exact", TEST, "--nocapture", "--test-threads=1"])
         .env(STORE, path)
         .env(NEXT, told.join(","))
         .stdout(Stdio::piped())
@@ -147,6 +146,9 @@ fn check(path: &Path, done: &[u64]) -> Vec<u64> {
 
 #[test]
 fn nothing_acknowledged_is_lost_however_often_the_process_is_killed() {
+    if let Ok(path) = std::env::var(STORE) {
+        return write_until_killed(&path);
+    }
     let kills = std::env::var("FPSTORE_KILLS").map_or(KILLS, |value| value.parse().unwrap());
     let directory = tempfile::tempdir().unwrap();
     let mut random = Random(std::process::id().into());
