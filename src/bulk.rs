@@ -22,7 +22,7 @@ mod spool;
 mod workspace;
 
 pub(crate) use batch::{Batch, batches};
-pub(crate) use build::{Building, Built, Expected, OtherKeys, write_segment};
+pub(crate) use build::{Building, Expected, OtherKeys, write_segment};
 pub(crate) use deal::{Dealer, cut, deal};
 pub(crate) use external::{Chunk, Chunks, Item, Sorted, Sorter, TextSorter};
 pub(crate) use id_index::{IdIndexEntries, id_hash};

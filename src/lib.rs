@@ -56,6 +56,7 @@ mod search;
 mod segment;
 mod store;
 mod wal;
+mod width;
 
 pub use bulk::{IntoSorted, RecordIds, RecordSorter, Records, SortedRecords};
 pub use codec::Codec;

@@ -40,7 +40,19 @@ pub(crate) struct Building<'a> {
     pub(crate) checkpoints: Option<&'a Arc<Checkpoints>>,
 }
 
-impl Building<'_> {
+impl<'a> Building<'a> {
+    /// A segment of which nothing is known before its records come.
+    pub(crate) fn new(
+        env: &'a Arc<dyn Env>,
+        directory: &'a Path,
+        number: Option<u64>,
+        parameters: &'a Parameters,
+        workspace: &'a Workspace,
+    ) -> Self {
+        let expected = Expected::default();
+        Self { env, directory, number, parameters, workspace, expected, others: None, pace: None, checkpoints: None }
+    }
+
     /// How many tables are written already: what comes now is behind them.
     fn done(&self) -> usize {
         self.checkpoints.map_or(0, |found| found.tables().len())

@@ -61,8 +61,17 @@ impl ReadFile for Mapped {
     }
 }
 
-/// Below this many bytes a huge page would be mostly empty.
-const WORTH_MAPPING: usize = 4 << 20;
+/// Below this many bytes a huge page would be mostly empty. (Miri is slow.)
+const WORTH_MAPPING: usize = if cfg!(miri) { 4 << 10 } else { 4 << 20 };
+
+/// Zeros in huge pages; `None` if there is not so much memory.
+fn zeros(bytes: usize) -> Option<memmap2::MmapMut> {
+    let map = memmap2::MmapMut::map_anon(bytes).ok()?;
+    // Only advice: without it the memory is as good, but slower.
+    #[cfg(all(target_os = "linux", not(miri)))]
+    let _ = map.advise(memmap2::Advice::HugePage);
+    Some(map)
+}
 
 /// Numbers in memory, zeros at first, in huge pages where the system has them: random reads and writes of a large array
 /// otherwise wait for the page table too.
@@ -85,11 +94,7 @@ impl<F: Fingerprint> Array<F> {
         let memory = if bytes < WORTH_MAPPING {
             Memory::Plain(vec![F::default(); count])
         } else {
-            let map = memmap2::MmapMut::map_anon(bytes).ok()?;
-            // Only advice: without it the memory is as good, but slower.
-            #[cfg(target_os = "linux")]
-            let _ = map.advise(memmap2::Advice::HugePage);
-            Memory::Mapped(map)
+            Memory::Mapped(zeros(bytes)?)
         };
         Some(Self { memory, count })
     }
@@ -147,11 +152,7 @@ impl<A: Atomic> AtomicArray<A> {
         let memory = if bytes < WORTH_MAPPING {
             Shared::Plain((0..count).map(|_| A::default()).collect())
         } else {
-            let map = memmap2::MmapMut::map_anon(bytes).ok()?;
-            // Only advice: without it the memory is as good, but slower.
-            #[cfg(target_os = "linux")]
-            let _ = map.advise(memmap2::Advice::HugePage);
-            Shared::Mapped(map.into())
+            Shared::Mapped(zeros(bytes)?.into())
         };
         Some(Self { memory, count })
     }
@@ -165,5 +166,31 @@ impl<A: Atomic> AtomicArray<A> {
             Shared::Mapped(map) => unsafe { std::slice::from_raw_parts(map.as_ptr().cast(), self.count) },
             Shared::Plain(numbers) => numbers,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering;
+
+    #[test]
+    fn arrays_in_pages_and_in_plain_memory_are_the_same() {
+        for count in [10, WORTH_MAPPING / 8 - 1, WORTH_MAPPING / 8] {
+            let mut array = Array::<u64>::new(count).unwrap();
+            assert!(array.as_slice().len() == count && array.as_slice().iter().all(|&word| word == 0));
+            array.as_mut_slice()[count - 1] = 7;
+            assert_eq!(array.as_slice()[count - 2..], [0, 7]);
+            let shared = AtomicArray::<AtomicU64>::new(count).unwrap();
+            std::thread::scope(|threads| {
+                for number in 0..2 {
+                    let slice = shared.as_slice();
+                    threads.spawn(move || slice[count - 1 - number].store(number as u64 + 1, Ordering::Relaxed));
+                }
+            });
+            let last = shared.as_slice().iter().map(|word| word.load(Ordering::Relaxed)).skip(count - 3);
+            assert_eq!(last.collect::<Vec<_>>(), [0, 2, 1]);
+        }
+        assert!(Array::<u64>::new(usize::MAX).is_none() && AtomicArray::<AtomicU32>::new(usize::MAX).is_none());
     }
 }

@@ -12,6 +12,8 @@ const MAGIC: &[u8; 8] = b"fpstrwal";
 pub(crate) const ALIGNMENT: u64 = 8;
 /// Bytes of a frame before its operations.
 pub(crate) const FRAME_HEADER: usize = 24;
+/// Fewest bytes of a frame: its header, and one unit of operations.
+pub(crate) const LEAST_FRAME: u64 = FRAME_HEADER as u64 + ALIGNMENT;
 /// Most bytes of a frame's operations.
 pub(crate) const MOST_BYTES: usize = 256 << 20;
 /// Longest header: parameters with the longest name of a hasher.

@@ -4,11 +4,11 @@ use super::explain::{Visit, traced};
 use super::logs::no_frame;
 use crate::env::ReadMode;
 use crate::error::{Error, Result};
-use crate::fingerprint::U256;
 use crate::format::fields::{Field, Fields};
 use crate::format::log::{FRAME_HEADER, FrameHeader, LogHeader, parse_operations};
 use crate::options::Options;
 use crate::wal::{LogReader, Tail};
+use crate::with_width;
 use std::path::Path;
 
 /// Bytes of a field of what is not looked into.
@@ -36,11 +36,8 @@ pub(super) fn explain(path: &Path, options: &Options, visit: &mut Visit<'_>) -> 
         let (frame, padding) = bytes.split_at_checked(end).ok_or_else(|| no_frame(path, at))?;
         let (front, operations) = frame.split_at_checked(FRAME_HEADER).ok_or_else(|| no_frame(path, at))?;
         traced(front, at, |fields| FrameHeader::parse(fields).map(|_| ()), visit)?;
-        let parse = |fields: &mut Fields<'_>| match parameters.width() {
-            256 => parse_operations::<U256>(fields, parameters.ids()).map(|_| ()),
-            128 => parse_operations::<u128>(fields, parameters.ids()).map(|_| ()),
-            _ => parse_operations::<u64>(fields, parameters.ids()).map(|_| ()),
-        };
+        let (width, ids) = (parameters.width(), parameters.ids());
+        let parse = |fields: &mut Fields<'_>| with_width!(width, F => parse_operations::<F>(fields, ids).map(|_| ()));
         traced(operations, at + FRAME_HEADER as u64, parse, visit)?;
         if !padding.is_empty() {
             let (name, value) = ("padding".to_owned(), String::new());

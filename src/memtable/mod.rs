@@ -22,7 +22,7 @@ pub(crate) use search::{MemtablePlan, MemtableScratch};
 pub(crate) use shape::MemtableShape;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::{Fingerprint, Id};
+use crate::fingerprint::{Fingerprint, Id, Mention};
 use atomics::{AtomicArray, AtomicU32, AtomicU64, Ordering};
 use buckets::Buckets;
 use ids::IdColumn;
@@ -109,10 +109,11 @@ impl<F: Fingerprint> Memtable<F> {
         })
     }
 
-    /// Whether so many more records, with so many bytes of text in their ids, still fit.
-    pub(crate) fn has_room(&self, records: usize, text_bytes: usize) -> bool {
+    /// Whether these operations, and the texts of their ids, still fit.
+    pub(crate) fn has_room(&self, operations: &[Mention<F>]) -> bool {
         let pushed = self.pushed.load(Ordering::Relaxed) as usize;
-        pushed.saturating_add(records) <= self.capacity as usize
+        let text_bytes = operations.iter().filter_map(|operation| operation.record.id.text()).map(str::len).sum();
+        pushed.saturating_add(operations.len()) <= self.capacity as usize
             && (pushed == 0 || self.ids.text_bytes().saturating_add(text_bytes) <= self.shape.text_bytes)
     }
 
@@ -179,6 +180,18 @@ impl<F: Fingerprint> Memtable<F> {
             self.fingerprints.store(entry + 1, Ordering::Release);
         }
         self.pushed.store(record + 1, Ordering::Release);
+        Ok(())
+    }
+
+    /// Pushes a batch, and lets readers see all of it at once.
+    ///
+    /// # Errors
+    /// Those of [`Memtable::push`].
+    pub(crate) fn write(&self, operations: &[Mention<F>]) -> Result<()> {
+        for Mention { record, removed } in operations {
+            self.push(record.fingerprint, &record.id, *removed)?;
+        }
+        self.publish();
         Ok(())
     }
 

@@ -6,9 +6,10 @@ use super::{Scratch, Segment, Table};
 use crate::bits::low_mask;
 use crate::env::{Env, ReadMode};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::{Fingerprint, U256};
+use crate::fingerprint::Fingerprint;
 use crate::format::footer::{Footer, Span};
 use crate::plan::TableForm;
+use crate::with_width;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh64::Xxh64;
@@ -118,11 +119,7 @@ fn check_padding(file: &SegmentFile, footer: &Footer) -> Result<Vec<Damage>> {
 
 /// Reads every page of every table and of the ids.
 fn check_segment(segment: &Segment) -> Result<Vec<Damage>> {
-    match segment.footer().parameters.width() {
-        256 => check_width::<U256>(segment),
-        128 => check_width::<u128>(segment),
-        _ => check_width::<u64>(segment),
-    }
+    with_width!(segment.footer().parameters.width(), F => check_width::<F>(segment))
 }
 
 fn check_width<F: Fingerprint>(segment: &Segment) -> Result<Vec<Damage>> {

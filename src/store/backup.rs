@@ -3,25 +3,25 @@
 //! The copy holds one state that the store was in, with all that was written before the call, and every byte of it is checked
 //! before the call returns; if anything fails, there is none. Specified in format-spec/store.md, Backing up.
 
+use super::Store;
 use super::common::take_lock;
 use super::core::lock;
-use super::directory::{CREATING, create_durably, remove_leftovers, room_for_store, undo_creation};
-use super::set_down::SetDown;
+use super::directory::{CREATING, begin_creation, create_durably, room_for_store, undo_creation};
+use super::segments::Maker;
 use super::statistics::records_of;
 use super::verify::{VerifyReport, verify};
-use super::view::State;
-use super::{Store, segments::bytes_of};
+use super::view::{State, last_words};
 use crate::bulk::Workspace;
 use crate::env::TempFile;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::manifest;
-use crate::merge::Merge;
 use crate::options::Options;
 use crate::segment::Segment;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// How a backup gets the segments, which never change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,11 +121,7 @@ struct Copying<'a> {
 impl Copying<'_> {
     fn run<F: Fingerprint>(mut self, state: &State<F>) -> Result<BackupReport> {
         let (env, path) = (Arc::clone(&self.options.env), self.path);
-        let mark = path.join(CREATING);
-        let fail = |error| Error::io("cannot create", &mark, error);
-        env.create(&mark).map_err(fail)?.sync().map_err(fail)?;
-        env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
-        remove_leftovers(&*env, path, &self.manifest, Some(CREATING))?;
+        begin_creation(&*env, path, &self.manifest)?;
         for run in &state.view.runs {
             for segment in run.segments() {
                 self.take(segment)?;
@@ -141,7 +137,7 @@ impl Copying<'_> {
                 .at_path(path)
                 .with_remedy("run `fpdump verify` on the store; `fprepair` may be able to save it"));
         }
-        let _ = env.remove(&mark);
+        let _ = env.remove(&path.join(CREATING));
         let VerifyReport { files, .. } = checked;
         let records = records_of(&self.manifest.runs);
         Ok(BackupReport { records, files, ..self.report })
@@ -167,20 +163,14 @@ impl Copying<'_> {
             self.manifest.flushed = last;
             return Ok(());
         }
-        let mut merge = Merge::default();
-        state.memtables().rev().for_each(|(memtable, visible)| merge.add_mentions(memtable.mentions(visible)));
-        let (parameters, workspace) = (self.manifest.parameters.clone(), Workspace::new(self.path, self.options));
-        let here = SetDown { path: self.path, options: self.options, parameters: &parameters, workspace: &workspace };
-        let (numbers, is_first) = ((last + 1, self.manifest.flushed), self.manifest.runs.is_empty());
-        let next = &mut self.manifest.next_segment;
-        let run = here.run(merge, numbers, is_first, &mut || {
-            *next += 1;
-            *next - 1
-        })?;
-        if let Some(run) = run {
-            self.report.copied_bytes += bytes_of(&run);
-            self.manifest.runs.push(run);
-        }
+        let mentions = last_words(state.memtables().rev())?;
+        let Self { path, options, manifest, .. } = self;
+        let (workspace, next) = (Workspace::new(path, options), AtomicU64::new(manifest.next_segment));
+        let maker = Maker { path, options, parameters: &manifest.parameters, next: &next };
+        let parts = maker.run_of_mentions(&mentions, manifest.runs.is_empty(), &workspace)?;
+        self.report.copied_bytes += parts.bytes();
+        manifest.runs.extend(parts.into_run(last + 1, manifest.flushed).map(|run| run.entry));
+        manifest.next_segment = next.into_inner();
         Ok(())
     }
 }

@@ -44,13 +44,10 @@ impl<F: Fingerprint> Core<F> {
                 found.map(|found| (found, asking.state.clone()))
             })?;
             let (own, duplicates): (Vec<_>, Vec<_>) = found.into_iter().partition(|one| Some(&one.id) == id.as_ref());
-            if !duplicates.is_empty() {
+            // The very record may be there already.
+            let is_there = id.is_some() && own.first().is_some_and(|first| first.distance == 0);
+            if is_there || !duplicates.is_empty() {
                 // What was found may have been written a moment ago.
-                self.promise_all(durability)?;
-                return Ok(Check { inserted: false, number: None, duplicates, own });
-            }
-            if own.first().is_some_and(|first| first.distance == 0) && id.is_some() {
-                // The very record: there is nothing to insert.
                 self.promise_all(durability)?;
                 return Ok(Check { inserted: false, number: None, duplicates, own });
             }

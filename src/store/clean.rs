@@ -4,7 +4,7 @@ use super::Snapshot;
 use super::common::Common;
 use super::means::Means;
 use super::view::State;
-use crate::bulk::{self, Building, Expected, Workspace, batches};
+use crate::bulk::{self, Building, Workspace, batches};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::join::pool;
@@ -65,17 +65,8 @@ fn segments<F: Fingerprint>(common: &Common, state: &State<F>, workspace: &Works
         state.memtables().rev().for_each(|(memtable, visible)| merge.add_mentions(memtable.mentions(visible)));
         Box::new(merge.live())
     };
-    let building = Building {
-        env: &workspace.env,
-        directory: &workspace.directory,
-        number: None,
-        parameters: &common.parameters.clone().with_id_index(false),
-        workspace,
-        expected: Expected::default(),
-        others: None,
-        pace: None,
-        checkpoints: None,
-    };
+    let parameters = common.parameters.clone().with_id_index(false);
+    let building = Building::new(&workspace.env, &workspace.directory, None, &parameters, workspace);
     let built = bulk::write_segment::<F>(building, batches(records, workspace.memory_of_batches()))?;
     if let Some((path, file)) = built.and_then(|built| Some((built.path, built.unnamed?))) {
         segments.push(Arc::new(Segment::of_file(SegmentFile::new(&path, file))?));

@@ -169,12 +169,12 @@ impl<F: Fingerprint> Core<F> {
             ..Making::new(&workspace)
         };
         let merge = || {
-            let mut merge = Merge::default();
+            let mut merge = Merge::<F>::default();
             add_runs(&mut merge, runs);
             merge
         };
         let live = Live { words: merge(), dead: &dead, current: None };
-        let records = self.make_records(making, batches(live, workspace.memory_of_batches()))?;
+        let records = self.maker().records(making, batches(live, workspace.memory_of_batches()))?;
         let removals = || {
             if is_oldest || removals.count() == 0 {
                 return Ok(None);
@@ -186,9 +186,9 @@ impl<F: Fingerprint> Core<F> {
                 Ok(_) => None,
                 Err(error) => Some(Err(error)),
             });
-            self.make_removals(making, batches(removed, workspace.memory_of_batches()))
+            self.maker().removals(making, batches(removed, workspace.memory_of_batches()))
         };
-        let run = removals().and_then(|removals| self.make_run(removals, records.clone(), making));
+        let run = removals().and_then(|removals| self.maker().run::<F>(removals, records.clone(), making));
         run.inspect_err(|error| {
             let Some((_, segment)) = &records else { return };
             if let (ErrorKind::Stopped, Some(checkpoints)) = (error.kind(), checkpoints) {

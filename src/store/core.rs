@@ -10,7 +10,7 @@ use crate::bulk::Pace;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::options::Filters;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// So many times as long as it works, merging segments in the background rests.
@@ -36,7 +36,7 @@ pub(super) struct Core<F: Fingerprint> {
     /// What the tree has changed, for who waits for it.
     pub(super) changed: Condvar,
     /// The number of the next segment, whoever makes it.
-    next_segment: AtomicU64,
+    pub(super) next_segment: AtomicU64,
     /// Why nothing may be written any more.
     poison: OnceLock<String>,
     filters: FilterMaker,
@@ -100,16 +100,6 @@ impl<F: Fingerprint> Core<F> {
     /// Returns when the filters that are being made are there.
     pub(super) fn wait_for_filters(&self) {
         self.filters.wait();
-    }
-
-    /// The number of the next segment.
-    pub(super) fn next_segment(&self) -> u64 {
-        self.next_segment.load(Ordering::Relaxed)
-    }
-
-    /// A number for a segment.
-    pub(super) fn take_segment_number(&self) -> u64 {
-        self.next_segment.fetch_add(1, Ordering::Relaxed)
     }
 
     /// The view of now.

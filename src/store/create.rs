@@ -6,14 +6,14 @@
 
 use super::common::{Common, take_lock};
 use super::core::Core;
-use super::directory::{CREATING, Room, create_durably, forget_lock, remove_leftovers, room_for_store, undo_creation};
+use super::directory::{CREATING, Room, begin_creation, create_durably, forget_lock, room_for_store, undo_creation};
 use super::load::{LoadReport, Merging};
 use super::recovery::Recovery;
 use super::tree::Tree;
 use super::writer::Writer;
 use super::{Store, check_width};
 use crate::bulk::SortedRecords;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
 use crate::format::manifest::ManifestData;
@@ -73,11 +73,7 @@ fn fill<F: Fingerprint>(
     records: Option<SortedRecords<F>>,
 ) -> Result<LoadReport> {
     let (env, path) = (core.common.env(), &core.common.path);
-    let mark = path.join(CREATING);
-    let fail = |error| Error::io("cannot create", &mark, error);
-    env.create(&mark).map_err(fail)?.sync().map_err(fail)?;
-    env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
-    remove_leftovers(&**env, path, manifest, Some(CREATING))?;
+    begin_creation(&**env, path, manifest)?;
     let report = match records {
         Some(records) => core.bulk_load(records, Merging::AsDue)?.0,
         None => LoadReport::default(),
@@ -87,6 +83,6 @@ fn fill<F: Fingerprint>(
         core.install(&[], |_, _| (), |_| ())?;
     }
     // The store exists: a mark that cannot be removed is only untidy, the next writer removes it.
-    let _ = env.remove(&mark);
+    let _ = env.remove(&path.join(CREATING));
     Ok(report)
 }

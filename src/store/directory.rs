@@ -81,6 +81,15 @@ fn is_temporary(name: &str) -> bool {
     name == CREATING || name.strip_suffix(TEMP_SUFFIX).is_some_and(ours)
 }
 
+/// Marks a directory as one in which a store is being created, durably, and removes what earlier attempts have left.
+pub(super) fn begin_creation(env: &dyn Env, path: &Path, state: &ManifestData) -> Result<()> {
+    let mark = path.join(CREATING);
+    let fail = |error| Error::io("cannot create", &mark, error);
+    env.create(&mark).map_err(fail)?.sync().map_err(fail)?;
+    env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
+    remove_leftovers(env, path, state, Some(CREATING))
+}
+
 /// Removes what a failed creation has made; if that fails, a later attempt removes the rest. The mark goes after
 /// everything that only it explains.
 pub(super) fn undo_creation(env: &dyn Env, path: &Path, state: &ManifestData, room: &Room) {

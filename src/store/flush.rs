@@ -5,11 +5,10 @@
 
 use super::apart;
 use super::core::{Core, lock};
-use super::segments::Making;
 use super::tree::Sealed;
-use crate::bulk::{Workspace, batches};
+use crate::bulk::Workspace;
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, Mention};
+use crate::fingerprint::Fingerprint;
 use std::sync::Arc;
 
 /// Bytes of memory that a flush, and merging in the background, takes beside what it moves.
@@ -36,21 +35,11 @@ impl<F: Fingerprint> Core<F> {
         }
     }
 
-    /// Makes a run of a memtable. Of the first run of all nothing is older, so nothing has to be removed from it.
+    /// Makes a run of a memtable, the first of all or not.
     fn flush_one(&self, sealed: &Sealed<F>, is_first: bool) -> Result<()> {
         let workspace = self.workspace();
-        let making = Making::new(&workspace);
         let mentions = sealed.memtable.mentions(sealed.memtable.visible());
-        let those = |removed: bool| {
-            let records = mentions.iter().filter(move |mention| mention.removed == removed);
-            let records = records.map(|Mention { record, .. }| Ok(record.clone()));
-            batches(records, workspace.memory_of_batches())
-        };
-        let removals = if is_first { None } else { self.make_removals(making, those(true))? };
-        let records = self.make_records(making, those(false)).inspect_err(|_| {
-            removals.iter().for_each(|(_, segment)| segment.retire(self.common.env()));
-        })?;
-        let parts = self.make_run(removals, records, making)?;
+        let parts = self.maker().run_of_mentions(&mentions, is_first, &workspace)?;
         let bytes = parts.bytes();
         let new: Vec<_> = parts.into_run(sealed.first, sealed.last).into_iter().collect();
         self.install(

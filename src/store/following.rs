@@ -6,7 +6,7 @@
 use super::common::Common;
 use super::core::Core;
 use super::recovery::{Recovered, Recovery};
-use super::run::open_runs;
+use super::run::{Run, open_runs};
 use super::tree::Tree;
 use crate::env::ReadMode;
 use crate::error::{Error, ErrorKind, Result};
@@ -38,18 +38,17 @@ impl<F: Fingerprint> Following<F> {
     pub(super) fn open(path: &Path, options: &Options) -> Result<(Arc<Core<F>>, Self, Recovery)> {
         let manifest = manifest::read(&*options.env, path)?;
         let common = Common::new::<F>(path, options, &manifest.parameters)?;
-        let (tree, following) = Self::read(&common, None)?;
+        let (tree, following) = Self::read(&common, &[])?;
         let found = following.read.found.clone();
         Ok((Arc::new(Core::new(common, tree, None)), following, found))
     }
 
     /// Reads manifest, runs and logs. Those of one moment: as long as a writer replaces the manifest meanwhile, everything is
-    /// read again.
-    fn read(common: &Common, known: Option<&Tree<F>>) -> Result<(Tree<F>, Self)> {
-        let known = known.map_or(Vec::new(), |tree| tree.runs.clone());
+    /// read again. Runs that are open already are taken from `known`.
+    fn read(common: &Common, known: &[Arc<Run>]) -> Result<(Tree<F>, Self)> {
         let mut tries = 0;
         loop {
-            let (manifest, runs) = open_runs(&common.path, &common.options, &known)?;
+            let (manifest, runs) = open_runs(&common.path, &common.options, known)?;
             let read = Recovered::read(common, &manifest);
             tries += 1;
             let current = is_current(common, &manifest)?;
@@ -88,9 +87,8 @@ impl<F: Fingerprint> Following<F> {
                 return Ok(more);
             }
         }
-        let known = core.tree();
-        let (tree, following) = Self::read(common, Some(&known))?;
-        drop(known);
+        let known = core.tree().runs.clone();
+        let (tree, following) = Self::read(common, &known)?;
         let mut now = core.tree();
         *now = tree;
         *self = following;

@@ -111,8 +111,8 @@ impl<F: Fingerprint> Core<F> {
             Ok(missing)
         });
         let making = Making { expected, ..Making::new(workspace) };
-        let records = self.make_records(making, missing)?;
-        self.make_run(None, records, making)
+        let records = self.maker().records(making, missing)?;
+        self.maker().run::<F>(None, records, making)
     }
 
     /// What a load may use beside the indexes of what the store has.

@@ -42,7 +42,6 @@ mod remove;
 mod repair;
 mod run;
 mod segments;
-mod set_down;
 mod snapshot;
 mod statistics;
 mod tree;

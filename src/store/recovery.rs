@@ -131,9 +131,8 @@ impl<F: Fingerprint> Recovered<F> {
         (log, sequence, bytes): (u64, u64, u64),
         operations: &[Mention<F>],
     ) -> Result<()> {
-        let text = operations.iter().filter_map(|operation| operation.record.id.text()).map(str::len).sum();
         let memtable = match self.active.take() {
-            Some(memtable) if memtable.has_room(operations.len(), text) => memtable,
+            Some(memtable) if memtable.has_room(operations) => memtable,
             full => {
                 self.sealed.extend(full.map(|memtable| Sealed {
                     memtable,
@@ -147,13 +146,8 @@ impl<F: Fingerprint> Recovered<F> {
                 Arc::new(Memtable::new(&common.shape, operations.len())?)
             }
         };
-        for Mention { record, removed } in operations {
-            memtable.push(record.fingerprint, &record.id, *removed)?;
-            if let (Numbering::Own, Some(id)) = (manifest.numbering, record.id.number()) {
-                self.next_id = self.next_id.max(id.saturating_add(1));
-            }
-        }
-        memtable.publish();
+        memtable.write(operations)?;
+        self.next_id = next_id_after(self.next_id, manifest, operations);
         self.active = Some(memtable);
         self.log_bytes += bytes;
         self.next_sequence = sequence + 1;
@@ -161,6 +155,15 @@ impl<F: Fingerprint> Recovered<F> {
         self.found.operations += operations.len() as u64;
         Ok(())
     }
+}
+
+/// The next number for a record without an id behind these operations, if it was `next` before them.
+pub(super) fn next_id_after<F: Fingerprint>(next: u64, manifest: &ManifestData, operations: &[Mention<F>]) -> u64 {
+    if manifest.numbering != Numbering::Own {
+        return next;
+    }
+    let numbers = operations.iter().filter_map(|operation| operation.record.id.number());
+    numbers.fold(next, |next, number| next.max(number.saturating_add(1)))
 }
 
 /// The numbers of the logs that have to be read: from the first one that the manifest names on, none missing.

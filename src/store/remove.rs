@@ -32,10 +32,10 @@ impl<F: Fingerprint> Core<F> {
         let found = records.batches().map(|batch| present.present(batch?));
         let expected = Expected { text_bytes: records.text_bytes(), ..Expected::default() };
         let making = Making { expected, ..Making::new(&workspace) };
-        let removals = self.make_removals(making, found)?;
+        let removals = self.maker().removals(making, found)?;
         let removed = removals.as_ref().map_or(0, |(entry, _)| entry.records);
         if removals.is_some() {
-            let parts = self.make_run(removals, None, making)?;
+            let parts = self.maker().run::<F>(removals, None, making)?;
             self.add_run(parts, Merging::AsDue, &workspace)?;
         }
         let left = super::statistics::records_of(self.view().runs.iter().map(|run| &run.entry));

@@ -1,16 +1,18 @@
 //! Making the segments of a run.
 
-use super::common::Common;
 use super::core::Core;
 use super::run::{Run, of_id_index, of_removals};
-use crate::bulk::{self, Batch, Building, Expected, IdIndexEntries, OtherKeys, Pace, Workspace};
+use crate::bulk::{self, Batch, Building, Expected, IdIndexEntries, OtherKeys, Pace, Workspace, batches};
 use crate::env::Env;
 use crate::error::Result;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, Mention};
 use crate::format::Parameters;
 use crate::format::manifest::{RunEntry, SegmentEntry};
+use crate::options::Options;
 use crate::segment::{Checkpoints, Segment};
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How segments are made.
 #[derive(Clone, Copy)]
@@ -33,44 +35,63 @@ impl<'a> Making<'a> {
 /// A segment that was made and is open.
 pub(super) type Made = (SegmentEntry, Arc<Segment>);
 
+/// Who makes segments for a store. Nothing names them until a manifest does, which is the caller's to write.
+#[derive(Clone, Copy)]
+pub(super) struct Maker<'a> {
+    /// The store's directory.
+    pub(super) path: &'a Path,
+    pub(super) options: &'a Options,
+    pub(super) parameters: &'a Parameters,
+    /// The number of the next segment.
+    pub(super) next: &'a AtomicU64,
+}
+
 impl<F: Fingerprint> Core<F> {
+    /// Who makes segments for this store.
+    pub(super) fn maker(&self) -> Maker<'_> {
+        let (common, next) = (&self.common, &self.next_segment);
+        Maker { path: &common.path, options: &common.options, parameters: &common.parameters, next }
+    }
+}
+
+impl Maker<'_> {
     /// Makes a segment of sorted records; nothing if there are none.
-    pub(super) fn make_records<'b>(
-        &self,
+    pub(super) fn records<'b, F: Fingerprint>(
+        self,
         making: Making<'_>,
         batches: impl Iterator<Item = Result<Batch<'b, F>>>,
     ) -> Result<Option<Made>> {
-        self.make(&self.common.parameters, making, batches)
+        self.make(self.parameters, making, batches)
     }
 
     /// Makes a segment of records that older runs are to lose; nothing if there are none.
-    pub(super) fn make_removals<'b>(
-        &self,
+    pub(super) fn removals<'b, F: Fingerprint>(
+        self,
         making: Making<'_>,
         batches: impl Iterator<Item = Result<Batch<'b, F>>>,
     ) -> Result<Option<Made>> {
-        self.make(&of_removals(&self.common.parameters), Making { others: None, checkpoints: None, ..making }, batches)
+        self.make(&of_removals(self.parameters), Making { others: None, checkpoints: None, ..making }, batches)
     }
 
     /// Makes the id index of a segment of records, where the store has one.
-    pub(super) fn make_id_index(&self, making: Making<'_>, records: &Made) -> Result<Option<Made>> {
-        if !self.common.parameters.id_index() {
+    fn id_index<F: Fingerprint>(self, making: Making<'_>, records: &Made) -> Result<Option<Made>> {
+        if !self.parameters.id_index() {
             return Ok(None);
         }
         let entries = IdIndexEntries::<F>::of(&records.1, making.workspace)?;
         let making = Making { others: None, checkpoints: None, expected: Expected::default(), ..making };
-        self.make(&of_id_index(&self.common.parameters), making, entries.batches(making.workspace))
+        self.make(&of_id_index(self.parameters), making, entries.batches(making.workspace))
     }
 
     fn make<'b, G: Fingerprint>(
-        &self,
+        self,
         parameters: &Parameters,
         making: Making<'_>,
         batches: impl Iterator<Item = Result<Batch<'b, G>>>,
     ) -> Result<Option<Made>> {
-        let Common { path, options, .. } = &*self.common;
+        let Self { path: directory, options, next, .. } = self;
         let Making { workspace, expected, others, pace, checkpoints } = making;
-        let (env, directory, number) = (&options.env, path, Some(self.take_segment_number()));
+        let (env, number) = (&options.env, Some(next.fetch_add(1, Ordering::Relaxed)));
         let building = Building { env, directory, number, parameters, workspace, expected, others, pace, checkpoints };
         let Some(built) = bulk::write_segment(building, batches)? else { return Ok(None) };
         match Segment::open(&*options.env, &built.path, options.read_mode) {
@@ -84,17 +105,41 @@ impl<F: Fingerprint> Core<F> {
     }
 
     /// Puts segments together, with the id index of the records. If that fails, they lose their files.
-    pub(super) fn make_run(
-        &self,
+    pub(super) fn run<F: Fingerprint>(
+        self,
         removals: Option<Made>,
         records: Option<Made>,
         making: Making<'_>,
     ) -> Result<RunParts> {
         let mut parts = RunParts { removals, records, id_index: None };
         if let Some(records) = &parts.records {
-            parts.id_index = self.make_id_index(making, records).inspect_err(|_| parts.retire(self.common.env()))?;
+            let id_index = self.id_index::<F>(making, records);
+            parts.id_index = id_index.inspect_err(|_| parts.retire(&self.options.env))?;
         }
         Ok(parts)
+    }
+
+    /// The segments of a run that says what memtables say: the last word on every record, in order. Of the first run of all
+    /// nothing is older, so nothing has to be removed from it.
+    ///
+    /// # Errors
+    /// `Io` from writing: then they lose their files.
+    pub(super) fn run_of_mentions<F: Fingerprint>(
+        self,
+        mentions: &[Mention<F>],
+        is_first: bool,
+        workspace: &Workspace,
+    ) -> Result<RunParts> {
+        let making = Making::new(workspace);
+        let those = |removed: bool| {
+            let records = mentions.iter().filter(move |mention| mention.removed == removed);
+            batches(records.map(|mention| Ok(mention.record.clone())), workspace.memory_of_batches())
+        };
+        let removals = if is_first { None } else { self.removals(making, those(true))? };
+        let records = self.records(making, those(false)).inspect_err(|_| {
+            removals.iter().for_each(|(_, segment)| segment.retire(&self.options.env));
+        })?;
+        self.run::<F>(removals, records, making)
     }
 }
 

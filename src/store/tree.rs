@@ -12,6 +12,7 @@ use crate::memtable::Memtable;
 use crate::wal;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// The parts of a store. What is on disk, `manifest` says; memtables are in the logs.
 #[derive(Debug)]
@@ -78,7 +79,7 @@ impl<F: Fingerprint> Core<F> {
         let (mut manifest, mut runs) = (tree.manifest.clone(), tree.runs.clone());
         change(&mut manifest, &mut runs);
         manifest.runs = runs.iter().map(|run| run.entry).collect();
-        manifest.next_segment = self.next_segment();
+        manifest.next_segment = self.next_segment.load(Ordering::Relaxed);
         let before = Some(&tree.manifest).filter(|_| tree.is_placed);
         if let Err(error) = replace(&self.common, before, &manifest) {
             match error {

@@ -6,12 +6,13 @@ use super::recovery::{Recovered, TornLog};
 use super::run::Run;
 use crate::bulk::{IdIndexEntries, Workspace, segment_name};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::{Fingerprint, U256};
+use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::manifest;
 use crate::options::Options;
 use crate::segment::{Damage, Segment, SegmentRecords, verify_segment};
 use crate::wal::{self, LogReader, Tail};
+use crate::with_width;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -85,11 +86,7 @@ fn verify_store(path: &Path, options: &Options) -> Result<VerifyReport> {
             report.damages.push(Damage::from_error(path, "segment", error)?);
         }
     }
-    match state.parameters.width() {
-        256 => verify_logs::<U256>(path, options, &state, &mut report)?,
-        128 => verify_logs::<u128>(path, options, &state, &mut report)?,
-        _ => verify_logs::<u64>(path, options, &state, &mut report)?,
-    }
+    with_width!(state.parameters.width(), F => verify_logs::<F>(path, options, &state, &mut report)?);
     Ok(report)
 }
 
@@ -107,11 +104,7 @@ fn verify_log(path: &Path, options: &Options) -> Result<VerifyReport> {
 fn read_log(path: &Path, options: &Options, report: &mut VerifyReport) -> Result<()> {
     let mut reader = LogReader::open_file(&*options.env, path)?;
     report.bytes = reader.length();
-    match reader.header().parameters.width() {
-        256 => while reader.next_batch::<U256>()?.is_some() {},
-        128 => while reader.next_batch::<u128>()?.is_some() {},
-        _ => while reader.next_batch::<u64>()?.is_some() {},
-    }
+    with_width!(reader.header().parameters.width(), F => while reader.next_batch::<F>()?.is_some() {});
     if let Tail::Torn(bytes) = reader.tail()? {
         report.torn.push(TornLog { path: path.to_owned(), offset: reader.position(), bytes });
     }
@@ -121,11 +114,7 @@ fn read_log(path: &Path, options: &Options, report: &mut VerifyReport) -> Result
 /// Whether the id index of a run is that of its records.
 fn check_id_index(path: &Path, options: &Options, run: &Run) -> Result<()> {
     let (Some(index), Some(records)) = (&run.id_index, &run.records) else { return Ok(()) };
-    match records.footer().parameters.width() {
-        256 => compare_id_index::<U256>(path, options, index, records),
-        128 => compare_id_index::<u128>(path, options, index, records),
-        _ => compare_id_index::<u64>(path, options, index, records),
-    }
+    with_width!(records.footer().parameters.width(), F => compare_id_index::<F>(path, options, index, records))
 }
 
 fn compare_id_index<F: Fingerprint>(

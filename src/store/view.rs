@@ -1,7 +1,8 @@
 //! What a store holds at one moment.
 
 use super::run::Run;
-use crate::fingerprint::Fingerprint;
+use crate::error::Result;
+use crate::fingerprint::{Fingerprint, Mention};
 use crate::memtable::Memtable;
 use crate::merge::Merge;
 use crate::segment::Segment;
@@ -86,6 +87,15 @@ impl<F: Fingerprint> State<F> {
         add_runs(&mut merge, &self.view.runs);
         merge
     }
+}
+
+/// What memtables say, newest first and of so many records each: the last word on every record, in order.
+pub(crate) fn last_words<'a, F: Fingerprint>(
+    memtables: impl Iterator<Item = (&'a Arc<Memtable<F>>, u32)>,
+) -> Result<Vec<Mention<F>>> {
+    let mut merge = Merge::default();
+    memtables.for_each(|(memtable, visible)| merge.add_mentions(memtable.mentions(visible)));
+    merge.map(|word| word.map(|word| word.mention)).collect()
 }
 
 /// Adds runs, which stand oldest first.

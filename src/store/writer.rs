@@ -97,10 +97,8 @@ impl<F: Fingerprint> Core<F> {
                 .at_path(&self.common.path)
                 .with_remedy("write it in several batches, or load or remove in bulk"));
         }
-        let text = |operation: &Mention<F>| operation.record.id.text().map_or(0, str::len);
-        let text_bytes = operations.iter().map(text).sum();
         let active = self.tree().active.clone();
-        let active = match active.filter(|memtable| memtable.has_room(operations.len(), text_bytes)) {
+        let active = match active.filter(|memtable| memtable.has_room(operations)) {
             Some(active) => active,
             None => self.next_memtable(writing, operations.len())?,
         };
@@ -110,11 +108,8 @@ impl<F: Fingerprint> Core<F> {
         let end = log.append(writer.next_sequence, &bytes).inspect_err(|error| self.poison(error))?;
         writer.next_sequence += 1;
         writer.log_bytes += end - begin;
-        for Mention { record, removed } in operations {
-            // There is room; if there were not, what the log says would not be what readers see.
-            active.push(record.fingerprint, &record.id, *removed).inspect_err(|error| self.poison(error))?;
-        }
-        active.publish();
+        // There is room; if there were not, what the log says would not be what readers see.
+        active.write(operations).inspect_err(|error| self.poison(error))?;
         Ok(Some(Promise { log, end }))
     }
 

@@ -6,7 +6,8 @@ use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Mention};
 use crate::format::fields::Fields;
 use crate::format::log::{
-    ALIGNMENT, FRAME_HEADER, FrameHeader, LogHeader, MOST_BYTES, MOST_HEADER, damaged_log, parse_operations,
+    ALIGNMENT, FRAME_HEADER, FrameHeader, LEAST_FRAME, LogHeader, MOST_BYTES, MOST_HEADER, damaged_log,
+    parse_operations,
 };
 use std::path::{Path, PathBuf};
 
@@ -187,8 +188,7 @@ impl LogReader {
             let unit = self.window.get(&*self.file, &self.path, at, count)?.unwrap_or_default();
             if unit.iter().any(|&byte| byte != 0) {
                 last = Some(at + count as u64);
-                // Each frame between takes at least its header and eight bytes.
-                let most = self.next.saturating_add((at - start) / (FRAME_HEADER as u64 + ALIGNMENT));
+                let most = self.next.saturating_add((at - start) / LEAST_FRAME);
                 if let Some(later) = self.frame(at, self.next..=most)?
                     && later.synced > start
                 {

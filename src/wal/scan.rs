@@ -6,11 +6,8 @@ use crate::env::{Env, ReadMode};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Mention};
 use crate::format::Parameters;
-use crate::format::log::{ALIGNMENT, FRAME_HEADER, LogHeader};
+use crate::format::log::{ALIGNMENT, LEAST_FRAME, LogHeader};
 use std::path::Path;
-
-/// Fewest bytes of a frame: its header, and eight more.
-const LEAST_FRAME: u64 = FRAME_HEADER as u64 + ALIGNMENT;
 
 /// A frame that holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,6 +6,8 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use crate::interrupt;
+
 /// How a program that worked ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -23,6 +25,7 @@ pub fn finish(program: &str, result: anyhow::Result<Outcome>) -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::NothingFound | Outcome::Damaged) => ExitCode::from(1),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if interrupt::is_cause_of(&error) => ExitCode::from(interrupt::EXIT_CODE),
         Err(error) => {
             // Nobody to tell if standard error is gone; the exit code still says it.
             let _ = writeln!(io::stderr().lock(), "{program}: {}", describe(&error));

@@ -59,3 +59,9 @@ pub fn on_interrupt(stop: impl Fn() + Send + 'static) -> Result<(), Interrupted>
 pub fn check() -> Result<(), Interrupted> {
     if ASKED.load(Relaxed) { Err(Interrupted) } else { Ok(()) }
 }
+
+/// Whether an error is only that the user wants the program to end.
+pub fn is_cause_of(error: &anyhow::Error) -> bool {
+    error.is::<Interrupted>()
+        || error.downcast_ref::<fpstore::Error>().is_some_and(|error| error.kind() == fpstore::ErrorKind::Stopped)
+}

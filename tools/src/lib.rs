@@ -16,6 +16,7 @@ pub mod memory;
 pub mod number;
 pub mod output;
 pub mod prediction;
+pub mod program;
 pub mod progress;
 pub mod report;
 pub mod rows;

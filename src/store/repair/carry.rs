@@ -2,7 +2,8 @@
 
 use super::super::common::Common;
 use super::super::recovery::{Recovered, TornLog};
-use super::super::set_down::SetDown;
+use super::super::segments::Maker;
+use super::super::view::last_words;
 use super::logs::{self, SalvagedLogs};
 use super::report::{Loss, Lost, RepairAction};
 use super::{Repairing, file};
@@ -10,13 +11,12 @@ use crate::bulk::segment_name;
 use crate::env::{ReadMode, TempFile};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
-use crate::format::manifest::{ManifestData, RunEntry};
-use crate::merge::Merge;
+use crate::format::manifest::ManifestData;
 use crate::segment::Damage;
 use crate::wal;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// Ending of the names of damaged files that stay.
 const ASIDE: &str = ".damaged";
@@ -95,7 +95,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
 
     /// All writes that could be read from damaged logs become one run, and the logs are not needed any more.
     fn flush(&mut self, salvaged: &SalvagedLogs<F>, manifest: &mut ManifestData) -> Result<()> {
-        let parameters = self.manifest.parameters.clone();
+        // Of removals, of records and of an id index.
         let numbers = [self.take_number(), self.take_number(), self.take_number()];
         (manifest.first_log, manifest.next_id) = (salvaged.next_log, salvaged.next_id);
         let (first, last) = (manifest.flushed + 1, salvaged.expected - 1);
@@ -104,25 +104,17 @@ impl<F: Fingerprint> Repairing<'_, F> {
         if !self.writes {
             return Ok(());
         }
-        let mut merge = Merge::default();
+        // Whatever is there under their names no manifest ever named.
+        self.made.extend(numbers.map(|number| self.common.path.join(segment_name(number))));
         let newest_first = salvaged.memtables.iter().rev();
-        newest_first.for_each(|memtable| merge.add_mentions(memtable.mentions(memtable.visible())));
-        let (common, workspace) = (Arc::clone(&self.common), self.workspace.clone());
-        let Common { path, options, .. } = &*common;
-        let here = SetDown { path, options, parameters: &parameters, workspace: &workspace };
-        let mut numbers = numbers.into_iter();
-        let made = &mut self.made;
-        let mut number = || {
-            let number = numbers.next().unwrap_or_default();
-            // Whatever is there under its name no manifest ever named.
-            made.push(path.join(segment_name(number)));
-            number
-        };
-        let run = here.run(merge, (first, last), manifest.runs.is_empty(), &mut number)?;
-        for segment in run.iter().flat_map(RunEntry::segments) {
-            self.check_made(&path.join(segment_name(segment.number)))?;
+        let mentions = last_words(newest_first.map(|memtable| (memtable, memtable.visible())))?;
+        let (Common { path, options, parameters, .. }, next) = (&*self.common, AtomicU64::new(numbers[0]));
+        let maker = Maker { path, options, parameters, next: &next };
+        let run = maker.run_of_mentions(&mentions, manifest.runs.is_empty(), &self.workspace)?.into_run(first, last);
+        for segment in run.iter().flat_map(|run| run.segments()) {
+            self.check_made(segment.path())?;
         }
-        manifest.runs.extend(run);
+        manifest.runs.extend(run.map(|run| run.entry));
         Ok(())
     }
 

@@ -11,7 +11,7 @@
 //! frame in the same log says that the bytes of the broken one were durable. The rest is the torn end, and stays lost.
 
 use super::super::common::Common;
-use super::super::recovery::TornLog;
+use super::super::recovery::{TornLog, next_id_after};
 use super::report::{Loss, Lost};
 use crate::error::{ErrorKind, Result};
 use crate::fingerprint::{Fingerprint, IdKind, Mention};
@@ -255,8 +255,7 @@ impl<F: Fingerprint> SalvagedLogs<F> {
         frame: FramePlace,
         operations: &[Mention<F>],
     ) -> Result<()> {
-        let text = operations.iter().filter_map(|operation| operation.record.id.text()).map(str::len).sum();
-        let memtable = match self.memtables.last().filter(|memtable| memtable.has_room(operations.len(), text)) {
+        let memtable = match self.memtables.last().filter(|memtable| memtable.has_room(operations)) {
             Some(memtable) => Arc::clone(memtable),
             None => {
                 let memtable = Arc::new(Memtable::new(&common.shape, operations.len())?);
@@ -264,13 +263,8 @@ impl<F: Fingerprint> SalvagedLogs<F> {
                 memtable
             }
         };
-        for Mention { record, removed } in operations {
-            memtable.push(record.fingerprint, &record.id, *removed)?;
-            if let (Numbering::Own, Some(id)) = (manifest.numbering, record.id.number()) {
-                self.next_id = self.next_id.max(id.saturating_add(1));
-            }
-        }
-        memtable.publish();
+        memtable.write(operations)?;
+        self.next_id = next_id_after(self.next_id, manifest, operations);
         self.expected = frame.sequence + 1;
         self.batches += 1;
         self.operations += operations.len() as u64;

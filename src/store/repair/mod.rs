@@ -29,12 +29,12 @@ use super::directory::CREATING;
 use crate::bulk::{Workspace, is_segment_name};
 use crate::env::{Env, Patient, ReadMode, Unreadable};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::{Fingerprint, U256};
+use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::manifest as file;
 use crate::options::{Filters, Options};
 use crate::segment::Damage;
-use crate::wal;
+use crate::{wal, with_width};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -121,11 +121,8 @@ fn run(path: &Path, (options, unreadable): &(Options, Arc<Unreadable>), writes: 
         }
         Err(error) => return Err(error),
     };
-    match state.parameters.width() {
-        256 => Repairing::<U256>::run(path, options, unreadable, &state, report, (writes, restored)),
-        128 => Repairing::<u128>::run(path, options, unreadable, &state, report, (writes, restored)),
-        _ => Repairing::<u64>::run(path, options, unreadable, &state, report, (writes, restored)),
-    }
+    let (width, how) = (state.parameters.width(), (writes, restored));
+    with_width!(width, F => Repairing::<F>::run(path, options, unreadable, &state, report, how))
 }
 
 /// A directory without a manifest is no store, unless there are files in it that only a store has.

@@ -216,17 +216,9 @@ impl<F: Fingerprint> Repairing<'_, F> {
         // Whatever is there under its name no manifest ever named.
         self.made.push(self.path_of(number));
         let options = &self.common.options;
-        let building = Building {
-            env: &options.env,
-            directory: &self.common.path,
-            number: Some(number),
-            parameters,
-            workspace: &self.workspace,
-            expected: Expected { text_bytes, ..Expected::default() },
-            others: None,
-            pace: None,
-            checkpoints: None,
-        };
+        let expected = Expected { text_bytes, ..Expected::default() };
+        let (path, workspace) = (&self.common.path, &self.workspace);
+        let building = Building { expected, ..Building::new(&options.env, path, Some(number), parameters, workspace) };
         let Some(built) = bulk::write_segment(building, batches)? else { return Ok(None) };
         self.check_made(&built.path)?;
         Ok(Some(built.entry))

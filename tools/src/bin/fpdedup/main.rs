@@ -14,10 +14,9 @@ mod report;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use fpstore::{Error, ErrorKind};
-use fpstore_tools::exit::{Outcome, finish};
-use fpstore_tools::{allocator, generate, interrupt, with_width};
+use fpstore::with_width;
+use fpstore_tools::exit::Outcome;
+use fpstore_tools::{allocator, interrupt, program};
 
 use crate::args::{Args, What};
 use crate::job::width;
@@ -25,19 +24,7 @@ use crate::job::width;
 const PROGRAM: &str = "fpdedup";
 
 fn main() -> ExitCode {
-    if let Some(code) = generate::requested::<Args>(PROGRAM) {
-        return code;
-    }
-    let args = Args::parse();
-    let result = run(&args);
-    let stopped = |error: &anyhow::Error| {
-        error.is::<interrupt::Interrupted>()
-            || error.downcast_ref::<Error>().is_some_and(|error| error.kind() == ErrorKind::Stopped)
-    };
-    if result.as_ref().is_err_and(stopped) {
-        return ExitCode::from(interrupt::EXIT_CODE);
-    }
-    finish(PROGRAM, result)
+    program::main(PROGRAM, |args| run(&args))
 }
 
 fn run(args: &Args) -> anyhow::Result<Outcome> {

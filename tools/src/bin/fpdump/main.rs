@@ -24,21 +24,14 @@ mod what_if;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
-use fpstore_tools::exit::{Outcome, finish};
-use fpstore_tools::generate;
-use fpstore_tools::with_width;
+use fpstore::with_width;
+use fpstore_tools::exit::Outcome;
+use fpstore_tools::program;
 
 use crate::args::{Args, What};
 
-const PROGRAM: &str = "fpdump";
-
 fn main() -> ExitCode {
-    if let Some(code) = generate::requested::<Args>(PROGRAM) {
-        return code;
-    }
-    let args = Args::parse();
-    finish(PROGRAM, run(&args))
+    program::main("fpdump", |args| run(&args))
 }
 
 fn run(args: &Args) -> anyhow::Result<Outcome> {

@@ -16,20 +16,13 @@ mod weights;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use fpstore_tools::exit::{Outcome, finish};
-use fpstore_tools::{allocator, generate};
+use fpstore_tools::exit::Outcome;
+use fpstore_tools::{allocator, program};
 
 use crate::args::{Args, What};
 
-const PROGRAM: &str = "fphash";
-
 fn main() -> ExitCode {
-    if let Some(code) = generate::requested::<Args>(PROGRAM) {
-        return code;
-    }
-    let args = Args::parse();
-    finish(PROGRAM, run(&args))
+    program::main("fphash", |args| run(&args))
 }
 
 fn run(args: &Args) -> anyhow::Result<Outcome> {

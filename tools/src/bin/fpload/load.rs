@@ -4,10 +4,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use fpstore::{Filters, Fingerprint, Maintenance, Numbering, Options, Store};
+use fpstore::{Filters, Fingerprint, Maintenance, Numbering, Options, Store, with_width};
 use fpstore_tools::input::Found;
+use fpstore_tools::memory;
 use fpstore_tools::progress::Progress;
-use fpstore_tools::{memory, with_width};
 
 use crate::args::Args;
 use crate::creation;

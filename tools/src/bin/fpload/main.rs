@@ -15,21 +15,14 @@ mod text_options;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use fpstore_tools::exit::{Outcome, finish};
-use fpstore_tools::{allocator, generate};
+use fpstore_tools::exit::Outcome;
+use fpstore_tools::{allocator, program};
 
 use crate::args::Args;
 use crate::choice::PlanChoice;
 
-const PROGRAM: &str = "fpload";
-
 fn main() -> ExitCode {
-    if let Some(code) = generate::requested::<Args>(PROGRAM) {
-        return code;
-    }
-    let args = Args::parse();
-    finish(PROGRAM, run(&args))
+    program::main("fpload", |args| run(&args))
 }
 
 fn run(args: &Args) -> anyhow::Result<Outcome> {

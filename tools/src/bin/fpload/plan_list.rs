@@ -5,11 +5,11 @@ use std::path::Path;
 
 use anyhow::bail;
 use fpstore::plan::{self, Cost, Design, Goal, Skew, Workload};
+use fpstore::with_width;
 use fpstore_tools::common::SCHEMA_VERSION;
 use fpstore_tools::number::{count, float};
 use fpstore_tools::prediction::Expected;
 use fpstore_tools::report::{self, Columns};
-use fpstore_tools::with_width;
 use serde::Serialize;
 
 use crate::args::Args;

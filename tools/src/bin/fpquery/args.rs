@@ -104,15 +104,14 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// What was typed. Where a corpus takes the store's place, all that stands by itself is queries.
-    pub(crate) fn typed() -> Self {
-        let mut args = Self::parse();
-        if args.corpus.is_some()
-            && let Some(first) = args.store.take()
+    /// What is meant by what was typed: where a corpus takes the store's place, all that stands by itself is queries.
+    pub(crate) fn settled(mut self) -> Self {
+        if self.corpus.is_some()
+            && let Some(first) = self.store.take()
         {
-            args.queries.insert(0, first.to_string_lossy().into_owned());
+            self.queries.insert(0, first.to_string_lossy().into_owned());
         }
-        args
+        self
     }
 }
 

@@ -18,9 +18,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use fpstore::{Filters, Fingerprint, Options, Parameters, Store};
-use fpstore_tools::exit::{Outcome, finish};
-use fpstore_tools::{allocator, generate, with_width};
+use fpstore::{Filters, Fingerprint, Options, Parameters, Store, with_width};
+use fpstore_tools::exit::Outcome;
+use fpstore_tools::{allocator, program};
 
 use crate::args::{Args, BatchMode};
 use crate::batch::Asker;
@@ -28,20 +28,16 @@ use crate::queries::Queries;
 use crate::question::Question;
 use crate::stats::Totals;
 
-const PROGRAM: &str = "fpquery";
-
 /// Queries that are answered together, at most.
 const BATCH: usize = 4096;
 
 /// The same where they may be merged with the store: the more, the faster.
 const MERGED: usize = 1 << 20;
 
+const PROGRAM: &str = "fpquery";
+
 fn main() -> ExitCode {
-    if let Some(code) = generate::requested::<Args>(PROGRAM) {
-        return code;
-    }
-    let args = Args::typed();
-    finish(PROGRAM, run(&args))
+    program::main(PROGRAM, |args: Args| run(&args.settled()))
 }
 
 fn run(args: &Args) -> anyhow::Result<Outcome> {

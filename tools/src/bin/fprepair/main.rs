@@ -10,22 +10,15 @@ mod people;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
 use fpstore::{Options, RepairReport};
-use fpstore_tools::exit::{Outcome, finish};
+use fpstore_tools::exit::Outcome;
 use fpstore_tools::progress::Progress;
-use fpstore_tools::{allocator, generate, memory};
+use fpstore_tools::{allocator, memory, program};
 
 use crate::args::Args;
 
-const PROGRAM: &str = "fprepair";
-
 fn main() -> ExitCode {
-    if let Some(code) = generate::requested::<Args>(PROGRAM) {
-        return code;
-    }
-    let args = Args::parse();
-    finish(PROGRAM, run(&args))
+    program::main("fprepair", |args| run(&args))
 }
 
 fn run(args: &Args) -> anyhow::Result<Outcome> {

@@ -20,12 +20,11 @@ mod transpose;
 use std::io::{self, Write};
 
 use anyhow::bail;
-use fpstore::Fingerprint;
+use fpstore::{Fingerprint, with_width};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::input::{Input, Source};
 use fpstore_tools::progress::Progress;
-use fpstore_tools::with_width;
 
 use crate::args::HealthArgs;
 use gather::{Gathered, Inputs};

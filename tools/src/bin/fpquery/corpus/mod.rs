@@ -15,11 +15,11 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::{anyhow, bail};
-use fpstore::{Fingerprint, QueryTables, WIDTHS};
+use fpstore::{Fingerprint, QueryTables, WIDTHS, with_width};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::input::{IdRule, Input, InputOptions, Source, feed};
 use fpstore_tools::progress::Progress;
-use fpstore_tools::{memory, number, with_width};
+use fpstore_tools::{memory, number};
 
 use crate::answer::Style;
 use crate::args::Args;
