@@ -124,7 +124,10 @@ def read_logs(directory, files, manifest, note):
         most = max(least, most)
         for own, batch in enumerate(log.batches, log.first):
             if own > manifest.flushed:
+                require(own <= MOST_NUMBER, "a sequence number that no store reaches")
                 operations += batch
+        if manifest.parameters.id_kind == NO_IDS:
+            require(sum(n for _, n, _ in operations) <= MOST_NUMBER, "counts that no store reaches")
         if log.torn > 0:
             note(files[-1], "%d bytes from byte %d on were cut short by a crash" % (log.torn, log.end))
     return operations

@@ -47,8 +47,9 @@ pub(crate) fn read(env: &dyn Env, store: &Path) -> Result<ManifestData> {
     ManifestData::parse(&mut Fields::new(&bytes, 0)).map_err(|error| error.at_path(&store.join(NAME)))
 }
 
-/// Replaces the manifest, durably.
+/// Replaces the manifest, durably; never by one that would not be read.
 pub(crate) fn replace(env: &Arc<dyn Env>, store: &Path, state: &ManifestData) -> Result<()> {
+    state.check().map_err(|error| error.at_path(&store.join(NAME)))?;
     let mut file = TempFile::create(env, store, NAME)?;
     file.write(&state.write())?;
     file.commit().map(|_| ())

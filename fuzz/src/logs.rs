@@ -81,11 +81,11 @@ pub fn log(data: &[u8]) {
         &Path::new(STORE).join("MANIFEST"),
         manifest(parameters, numbering, [1, header.number, flushed], &[]),
     );
-    let expected = expected.map(|log| (log.torn, said_by(&log, flushed)));
+    let expected = expected.and_then(|log| Ok((log.torn, said_by(&log, flushed)?)));
     match header.parameters.width {
-        128 => ask::<u128>(&options, header.first, header.parameters.id_index, expected),
-        256 => ask::<U256>(&options, header.first, header.parameters.id_index, expected),
-        _ => ask::<u64>(&options, header.first, header.parameters.id_index, expected),
+        128 => ask::<u128>(&options, header.number, header.parameters.id_index, expected),
+        256 => ask::<U256>(&options, header.number, header.parameters.id_index, expected),
+        _ => ask::<u64>(&options, header.number, header.parameters.id_index, expected),
     }
 }
 
@@ -134,15 +134,17 @@ fn frames_of<F: Fingerprint>(view: &mut LogView) -> Result<Vec<(u64, Vec<Operati
     Ok(frames)
 }
 
-/// The records that are there after all frames that no run has; nothing, if counts add up to more than a number can say: no
-/// writer counts so far, and no segment could say how many records it has.
-fn said_by(log: &Log, flushed: u64) -> Option<BTreeMap<(Vec<u64>, NaiveId), u64>> {
+/// The records that are there after all frames that no run has, as long as numbers and counts are such that stores reach.
+fn said_by(log: &Log, flushed: u64) -> naive::Res<Records> {
+    const MOST: u64 = 1 << 63;
     let mut total = 0u64;
     let (mut records, mut sums) = (BTreeMap::new(), BTreeMap::<Vec<u64>, (u64, u64)>::new());
     for (sequence, (_, operations)) in (log.header.first..).zip(&log.frames) {
+        naive::require(sequence <= MOST || sequence <= flushed, "a number that no store reaches")?;
         for (inserted, fingerprint, id) in operations.iter().filter(|_| sequence > flushed) {
             if let NaiveId::Count(count) = id {
-                total = total.checked_add(*count)?;
+                total = total.saturating_add(*count);
+                naive::require(total <= MOST, "counts that no store reaches")?;
                 let (more, less) = sums.entry(fingerprint.clone()).or_default();
                 *if *inserted { more } else { less } += *count;
             } else if *inserted {
@@ -154,13 +156,16 @@ fn said_by(log: &Log, flushed: u64) -> Option<BTreeMap<(Vec<u64>, NaiveId), u64>
     }
     let left = sums.into_iter().filter(|(_, (more, less))| more > less);
     records.extend(left.map(|(fingerprint, (more, less))| ((fingerprint, NaiveId::Count(more - less)), 1)));
-    Some(records)
+    Ok(records)
 }
 
-/// Torn bytes, and records, if they can be told.
-type Said = (u64, Option<BTreeMap<(Vec<u64>, NaiveId), u64>>);
+/// Fingerprints and ids.
+type Records = BTreeMap<(Vec<u64>, NaiveId), u64>;
 
-fn ask<F: Fingerprint>(options: &Options, first: u64, id_index: bool, expected: naive::Res<Said>) {
+/// Torn bytes, and records.
+type Said = (u64, Records);
+
+fn ask<F: Fingerprint>(options: &Options, number: u64, id_index: bool, expected: naive::Res<Said>) {
     let store = match Store::<F>::open_read_only(STORE, options) {
         Ok(store) => store,
         Err(error) => {
@@ -171,12 +176,11 @@ fn ask<F: Fingerprint>(options: &Options, first: u64, id_index: bool, expected: 
     let Ok((torn, records)) = expected else { panic!("opened, but the naive reader refuses the log") };
     assert_eq!(store.recovery().torn.iter().map(|log| log.bytes).sum::<u64>(), torn);
     let _ = store.statistics();
-    let Some(records) = records else { return };
     let records: Vec<(F, Id)> = records.keys().map(|(words, id)| (of_words(words), with_id(id))).collect();
     check(&store, &records, id_index);
     drop(store);
-    // Sequence numbers of runs end at 2^63: no store comes near that.
-    if first >= 1 << 62 {
+    // The number of a next log would be one that no store reaches.
+    if number >= 1 << 62 {
         return;
     }
     let store = Store::<F>::open(STORE, options).unwrap();

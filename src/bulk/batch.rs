@@ -46,7 +46,7 @@ impl<F: Fingerprint> Batch<'_, F> {
         }
     }
 
-    /// Number of records.
+    /// Number of records; of counts that add up to more than a number can say, the greatest number.
     pub(crate) fn records(&self) -> u64 {
         match self {
             Self::Numbers(entries) | Self::Unnumbered(entries) => entries.len() as u64,

@@ -224,6 +224,9 @@ fn encode<'b, F: Fingerprint>(
         let fingerprints = batch.distinct(last);
         last = fingerprints.last().copied().or(last);
         records = batch.records().saturating_add(records);
+        if records == u64::MAX {
+            return Err(Error::damaged("there are more records than can be counted").at_path(building.directory));
+        }
         // To look whether there is more may take memory for it, unless all is there.
         if expected.at_once && first.is_none() && kept.has_room(&fingerprints) && batches.peek().is_none() {
             kept.push(fingerprints, workspace)?;

@@ -182,8 +182,8 @@ impl ManifestData {
         Ok(state)
     }
 
-    /// What a writer never writes.
-    fn check(&self) -> Result<()> {
+    /// Refuses what is written never.
+    pub(crate) fn check(&self) -> Result<()> {
         if self.next_segment.max(self.first_log).max(self.flushed) > MOST_NUMBER {
             return Err(Error::damaged("a number that no store reaches"));
         }

@@ -6,9 +6,9 @@
 use super::common::Common;
 use super::tree::Sealed;
 use crate::error::{Error, Result};
-use crate::fingerprint::{Fingerprint, Mention};
+use crate::fingerprint::{Fingerprint, Id, Mention};
 use crate::format::log::damaged_log;
-use crate::format::manifest::{ManifestData, Numbering};
+use crate::format::manifest::{MOST_NUMBER, ManifestData, Numbering};
 use crate::memtable::Memtable;
 use crate::wal::{self, LogReader, Tail};
 use std::path::PathBuf;
@@ -51,6 +51,8 @@ pub(super) struct Recovered<F: Fingerprint> {
     pub(super) log_bytes: u64,
     pub(super) next_sequence: u64,
     pub(super) next_id: u64,
+    /// What all counts add up to, those of removals too.
+    counted: u64,
     /// The logs' numbers, and where their frames end.
     pub(super) logs: Vec<(u64, u64)>,
     /// Bytes of their files.
@@ -75,6 +77,7 @@ impl<F: Fingerprint> Recovered<F> {
             log_bytes: 0,
             next_sequence: manifest.flushed + 1,
             next_id: manifest.next_id,
+            counted: 0,
             next_log: logs.last().map_or(manifest.first_log, |last| last + 1),
             logs: Vec::with_capacity(logs.len()),
             file_bytes: 0,
@@ -118,6 +121,11 @@ impl<F: Fingerprint> Recovered<F> {
             let begin = reader.position();
             let Some((sequence, operations)) = reader.next_batch::<F>()? else { return Ok(()) };
             if sequence > manifest.flushed {
+                let counted = counted_after(self.counted, &operations).filter(|_| sequence <= MOST_NUMBER);
+                self.counted = counted.ok_or_else(|| {
+                    let message = "a sequence number, or counts of records, that no store reaches";
+                    damaged_log(message).at_path(reader.path()).at_offset(begin)
+                })?;
                 let bytes = reader.position() - begin;
                 self.take(common, manifest, (reader.header().number, sequence, bytes), &operations)?;
             }
@@ -164,6 +172,15 @@ pub(super) fn next_id_after<F: Fingerprint>(next: u64, manifest: &ManifestData, 
     }
     let numbers = operations.iter().filter_map(|operation| operation.record.id.number());
     numbers.fold(next, |next, number| next.max(number.saturating_add(1)))
+}
+
+/// What all counts add up to behind these operations, if it was `sum` before them; none if that is more than any store has.
+fn counted_after<F: Fingerprint>(sum: u64, operations: &[Mention<F>]) -> Option<u64> {
+    let counts = operations.iter().filter_map(|operation| match operation.record.id {
+        Id::Count(count) => Some(count),
+        _ => None,
+    });
+    counts.into_iter().try_fold(sum, u64::checked_add).filter(|&sum| sum <= MOST_NUMBER)
 }
 
 /// The numbers of the logs that have to be read: from the first one that the manifest names on, none missing.

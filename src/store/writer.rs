@@ -9,7 +9,7 @@ use super::tree::{Sealed, Tree};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Mention};
 use crate::format::log::{LogHeader, MOST_BYTES, write_operations};
-use crate::format::manifest::Numbering;
+use crate::format::manifest::{MOST_NUMBER, Numbering};
 use crate::memtable::Memtable;
 use crate::options::Maintenance;
 use crate::wal::{self, Durability, Log};
@@ -96,6 +96,9 @@ impl<F: Fingerprint> Core<F> {
             return Err(Error::invalid(message)
                 .at_path(&self.common.path)
                 .with_remedy("write it in several batches, or load or remove in bulk"));
+        }
+        if writing.get().next_sequence > MOST_NUMBER {
+            return Err(Error::invalid("the store has no sequence numbers left").at_path(&self.common.path));
         }
         let active = self.tree().active.clone();
         let active = match active.filter(|memtable| memtable.has_room(operations)) {

@@ -51,7 +51,16 @@ fn buffered() -> Vec<Log> {
 
 /// A store of one record with these files beside its segment.
 fn fixture(manifest: impl FnOnce(&mut Manifest), logs: &[(u64, Vec<u8>)]) -> Fixture {
-    let segment = Parts::of(&Parameters::new(3), &[Record::new(1u64, 1)]).bytes();
+    fixture_of(&Parameters::new(3), Record::new(1u64, 1), manifest, logs)
+}
+
+fn fixture_of(
+    parameters: &Parameters,
+    record: Record,
+    manifest: impl FnOnce(&mut Manifest),
+    logs: &[(u64, Vec<u8>)],
+) -> Fixture {
+    let segment = Parts::of(parameters, &[record]).bytes();
     let mut own = Manifest::naming(&[&segment]);
     manifest(&mut own);
     let fixture = store(own.bytes(), &[&segment], MODES[logs.len() % 2]);
@@ -185,6 +194,49 @@ fn headers() {
         let mut bytes = whole.clone();
         bytes[at] ^= 1;
         refused(&format!("flip at {at}"), &fixture(|_| (), &[(1, bytes)]), message);
+    }
+}
+
+/// Sequence numbers and counts that no store reaches would come to runs that cannot be.
+#[test]
+fn numbers_beyond_all_stores() {
+    const MOST: u64 = 1 << 63;
+    const REACHED: &str = "a sequence number, or counts of records, that no store reaches";
+    let parameters = &logs()[0].parameters;
+    for more in [0, 1] {
+        let mut log = Log::empty(parameters, 1, MOST - 1);
+        (0..2 + more).for_each(|frame| log.push(frame, operations(INSERT, &[(10 + frame as u64, 10)])));
+        let fixture = fixture(|manifest| manifest.flushed = MOST - 2, &written(&[log]));
+        if more == 0 {
+            let store = <Store>::open(&fixture.path, &fixture.options).unwrap();
+            let error = store.insert(3, 3, fpstore::Durability::SyncData).unwrap_err();
+            assert_eq!(error.message(), "the store has no sequence numbers left");
+            store.flush().unwrap();
+            drop(store);
+            assert_eq!(<Store>::open(&fixture.path, &fixture.options).unwrap().records().count(), 3);
+        } else {
+            refused("sequence number", &fixture, REACHED);
+        }
+    }
+    let counted = Parameters::new(3).with_ids(IdKind::None);
+    let record = Record { fingerprint: 1, id: fpstore::Id::Count(1) };
+    let parameters = Parts::of(&counted, std::slice::from_ref(&record)).parameters;
+    for (counts, refuses) in [([MOST - 2, 2], false), ([MOST - 2, 3], true), ([u64::MAX, u64::MAX], true)] {
+        for kinds in [[INSERT, INSERT], [INSERT, REMOVE]] {
+            let mut log = Log::empty(&parameters, 1, 2);
+            for (frame, (count, kind)) in counts.into_iter().zip(kinds).enumerate() {
+                log.push(frame, operations(kind, &[(5 + frame as u64, count)]));
+            }
+            let fixture = fixture_of(&counted, record.clone(), |_| (), &written(&[log]));
+            if refuses {
+                refused("counts", &fixture, REACHED);
+                continue;
+            }
+            let store = <Store>::open(&fixture.path, &fixture.options).unwrap();
+            store.flush().unwrap();
+            store.compact().unwrap();
+            assert!(store.verify().unwrap().damages.is_empty());
+        }
     }
 }
 
