@@ -99,8 +99,8 @@ fn merge_when_due<F: Fingerprint>(core: &Core<F>) -> Result<()> {
         match core.compact_due(Some(&core.pace)) {
             // Nothing that was acknowledged is concerned, and there may be room again later.
             Err(error) if error.is_out_of_room() => {
-                let (tree, _) = core.changed.wait_timeout(core.tree(), RETRY).unwrap_or_else(PoisonError::into_inner);
-                drop(tree);
+                let open = core.changed.wait_timeout_while(core.tree(), RETRY, |tree| !tree.closing);
+                drop(open.unwrap_or_else(PoisonError::into_inner));
             }
             done => _ = done?,
         }

@@ -155,9 +155,11 @@ fn whoever_flushes_merges_and_loads_at_the_same_time_gets_done() {
                 &|| _ = store.compact().unwrap(),
                 &load,
             ];
+            // All in one pool, and not in that of the other tests: who computes there may be handed any other of these works.
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
             std::thread::scope(|scope| {
-                let (again, works) = (&again, works);
-                works.into_iter().for_each(|work| _ = scope.spawn(move || again(&work)));
+                let (again, pool) = (&again, &pool);
+                works.into_iter().for_each(|work| _ = scope.spawn(move || again(&|| pool.install(work))));
             });
             let all = store.records().count() as u64;
             done.send(all == next.load(Ordering::SeqCst)).unwrap();

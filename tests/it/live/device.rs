@@ -32,6 +32,8 @@ struct Told {
     is_full: AtomicBool,
     /// Whether names cannot be made durable.
     fails_to_sync_names: AtomicBool,
+    /// How often somebody was told, which takes its time, that there is no room.
+    has_no_room: AtomicU64,
     /// Bytes of a file that cannot be read.
     bad: Mutex<Option<(PathBuf, Range<u64>)>>,
 }
@@ -115,6 +117,12 @@ impl Env for Device {
 
     fn scratch(&self, directory: &Path) -> io::Result<Box<dyn ScratchFile>> {
         self.write(|memory| memory.scratch(directory))
+    }
+
+    fn free_bytes(&self, _: &Path) -> Option<u64> {
+        self.told.has_no_room.fetch_add(1, Ordering::SeqCst);
+        std::thread::sleep(Duration::from_millis(300));
+        Some(0)
     }
 }
 
@@ -204,6 +212,29 @@ fn threads_share_syncs() {
     device.memory.crash();
     let store = Store::<u64>::open("store", &device.options()).unwrap();
     assert_eq!(store.records().count() as u64, THREADS * EACH);
+}
+
+#[test]
+fn a_store_whose_merging_waits_for_room_is_closed_at_once() {
+    let device = Device::default();
+    drop(store_on(&device));
+    let options = device.options().with_maintenance(Maintenance::Background);
+    let store = Store::<u64>::open("store", &options).unwrap();
+    for n in 0..8 {
+        store.insert(n, n, Durability::Buffered).unwrap();
+        store.flush().unwrap();
+    }
+    while device.told.has_no_room.load(Ordering::SeqCst) == 0 {
+        std::thread::yield_now();
+    }
+    // It does not wait for room yet: it is just being told that there is none.
+    let (closed, is_closed) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        drop(store);
+        closed.send(()).unwrap();
+    });
+    is_closed.recv_timeout(Duration::from_secs(5)).expect("closing waits for another attempt");
+    assert_eq!(Store::<u64>::open("store", &device.options()).unwrap().records().count(), 8);
 }
 
 #[test]

@@ -8,8 +8,8 @@ use super::model::Model;
 use crate::support::*;
 use fpstore::env::{Env, Failing, Memory};
 use fpstore::{
-    Durability, ErrorKind, Id, IdKind, Maintenance, Options, Parameters, ReadMode, Record, Records, Result, Store,
-    WriteBatch, verify,
+    BackupMode, Durability, ErrorKind, Id, IdKind, Maintenance, Options, Parameters, ReadMode, Record, Records, Result,
+    Store, WriteBatch, verify,
 };
 use rayon::prelude::*;
 use std::path::Path;
@@ -105,6 +105,7 @@ const STEPS: &[Step] = &[
         w.store().bulk_remove(Records::WithIds(records)).map(|_| Some(Durability::SyncAll))
     },
     |w, m| w.batch(m, Durability::SyncData),
+    |w, _| w.store().backup(COPY, BackupMode::Link).map(|_| None),
     |w, _| w.store().compact().map(|_| Some(Durability::SyncAll)),
     |w, m| w.batch(m, Durability::Buffered),
     |w, m| w.batch(m, Durability::SyncAll),
@@ -121,8 +122,13 @@ const STEPS: &[Step] = &[
     |w, m| w.batch(m, Durability::Buffered),
 ];
 
-/// Who flushes and merges: the writing thread, or nobody before the workload does, so that several logs have writes.
-const MAINTENANCE: [Maintenance; 2] = [Maintenance::Foreground, Maintenance::Manual];
+/// Where one of the steps makes a copy, and which.
+const COPY: &str = "copy";
+const COPIED: usize = 15;
+
+/// Who flushes and merges: the writing thread; nobody before the workload does, so that several logs have writes; or threads
+/// beside, whose operations come in between as it happens.
+const MAINTENANCE: [Maintenance; 3] = [Maintenance::Foreground, Maintenance::Manual, Maintenance::Background];
 
 fn options(env: Arc<dyn Env>, maintenance: Maintenance) -> Options {
     Options::new().with_env(env).with_read_mode(ReadMode::Pread).with_memtable_memory(0).with_maintenance(maintenance)
@@ -197,6 +203,7 @@ fn check(memory: &Memory, done: &Done, from: usize, point: &str) {
     let store = Store::<u64>::open("store", &options).unwrap_or_else(|error| panic!("{point}: {error}"));
     let found: Vec<Record> = store.records().map(Result::unwrap).collect();
     assert_eq!(read, found, "{point}");
+    check_copy(&options, done, point);
     let model = done.models[from..].iter().find(|model| model.records() == found);
     let model = model.unwrap_or_else(|| panic!("{point}: no state from step {from} on is there: {found:?}"));
     for query in families(30, 4, 8).into_iter().step_by(5) {
@@ -218,6 +225,19 @@ fn check(memory: &Memory, done: &Done, from: usize, point: &str) {
     let has = |wanted: &str| names.iter().any(|name| name == wanted);
     let is_left = |name: &String| name.ends_with(".tmp") && name != "merging.tmp";
     assert!(!names.iter().any(is_left) && has("merging.tmp") == has("MERGE"), "{point}: {names:?}");
+}
+
+/// The copy is there with all that the store had when it was made, or it is not there at all.
+fn check_copy(options: &Options, done: &Done, point: &str) {
+    match Store::<u64>::open_read_only(COPY, options) {
+        Ok(copy) => {
+            let records: Vec<Record> = copy.records().map(Result::unwrap).collect();
+            assert_eq!(records, done.models[COPIED].records(), "{point}: the copy");
+        }
+        Err(error) => {
+            assert!(error.kind() == ErrorKind::NotFound && done.acknowledged < COPIED, "{point}: the copy: {error}");
+        }
+    }
 }
 
 /// Number of operations of the whole workload.
