@@ -152,7 +152,7 @@ pub trait ReadFile: Debug + Send + Sync {
 }
 
 /// The bytes of a slice from `offset` on, for files that are in memory.
-fn slice(bytes: &[u8], offset: u64, length: usize) -> io::Result<&[u8]> {
+pub(crate) fn slice(bytes: &[u8], offset: u64, length: usize) -> io::Result<&[u8]> {
     usize::try_from(offset)
         .ok()
         .and_then(|offset| bytes.get(offset..)?.get(..length))

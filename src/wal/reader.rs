@@ -206,3 +206,67 @@ impl LogReader {
         Ok(last.map_or(Tail::Clean, |last| Tail::Torn(last - start)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Durability, Log};
+    use super::*;
+    use crate::env::{Memory, slice};
+    use crate::fingerprint::Record;
+    use crate::format::Parameters;
+    use crate::format::log::write_operations;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// A log that somebody writes while it is read: what it was for so many reads, and what it is then.
+    #[derive(Debug)]
+    struct Growing {
+        before: Vec<u8>,
+        after: Vec<u8>,
+        left: AtomicUsize,
+    }
+
+    impl ReadFile for Growing {
+        fn length(&self) -> u64 {
+            self.after.len() as u64
+        }
+
+        fn read<'a>(&'a self, offset: u64, length: usize, _: &'a mut Vec<u8>) -> std::io::Result<&'a [u8]> {
+            let left = self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+            slice(if left.is_ok() { &self.before } else { &self.after }, offset, length)
+        }
+
+        fn is_stable(&self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn a_frame_that_was_written_while_it_was_looked_at_is_no_damage() {
+        let memory = Memory::default();
+        let (env, store): (Arc<dyn Env>, _) = (Arc::new(memory.clone()), Path::new("s"));
+        env.create_dir(store).unwrap();
+        let header = LogHeader { parameters: Parameters::new(3), number: 1, first: 1 };
+        let log = Log::create(&env, store, &header).unwrap();
+        for number in 1..=3 {
+            let mut bytes = Vec::new();
+            write_operations(&[Mention { record: Record::new(number, number), removed: false }], &mut bytes);
+            let end = log.append(number, &bytes).unwrap();
+            log.sync(end, Durability::SyncData).unwrap();
+        }
+        let after = memory.bytes(&store.join(name(1))).unwrap();
+        let begin = header.write().len();
+        let mut before = after.clone();
+        before[begin + FRAME_HEADER..begin + FRAME_HEADER + 8].fill(0);
+        let tail = |left| {
+            let file = Growing { before: before.clone(), after: after.clone(), left: AtomicUsize::new(left) };
+            let mut reader = LogReader::of_file(store.join(name(1)), Box::new(file), header.clone());
+            assert_eq!(reader.next_batch::<u64>().unwrap(), None);
+            let tail = reader.tail();
+            (tail, std::iter::from_fn(|| reader.next_batch::<u64>().unwrap()).count())
+        };
+        assert_eq!(tail(usize::MAX).0.unwrap_err().kind(), crate::error::ErrorKind::Damaged);
+        let (tail, more) = tail(1);
+        assert_eq!((tail.unwrap(), more), (Tail::Clean, 3));
+    }
+}
