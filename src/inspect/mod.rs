@@ -32,7 +32,7 @@ use crate::store::{Statistics, check_width, open_runs, statistics_of_segment};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Opens the segments of a store, oldest first, or a single segment file.
+/// Opens those segments of a store that hold records, oldest first, or a single segment file.
 ///
 /// # Errors
 /// `NotFound`, `Damaged`, `Unsupported`, `Io`.
@@ -44,6 +44,23 @@ pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Vec<SegmentView
         return Ok(segments.map(|segment| SegmentView { segment }).collect());
     }
     Ok(vec![SegmentView { segment: Arc::new(Segment::open(&*options.env, path, options.read_mode)?) }])
+}
+
+/// Opens all segments of a store, oldest run first, with what each is for.
+///
+/// # Errors
+/// Those of [`open`].
+pub fn open_all(store: impl AsRef<Path>, options: &Options) -> Result<Vec<(SegmentRole, SegmentView)>> {
+    let runs = open_runs(store.as_ref(), &options.clone().with_filters(Filters::Off), &[])?.1;
+    let segments = runs.iter().flat_map(|run| {
+        let roles = [
+            (SegmentRole::Removals, &run.removals),
+            (SegmentRole::Records, &run.records),
+            (SegmentRole::IdIndex, &run.id_index),
+        ];
+        roles.map(|(role, segment)| Some((role, SegmentView { segment: segment.clone()? })))
+    });
+    Ok(segments.flatten().collect())
 }
 
 /// One segment file.

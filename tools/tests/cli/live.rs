@@ -98,6 +98,17 @@ fn the_manifest_run_by_run() {
         let text = stdout(fpdump().arg("manifest").arg(path));
         assert!(text.contains("removals") && text.contains("writes up to number 5"), "{text}");
     }
+    // All segments, and all bytes of each.
+    let info = objects(&stdout(fpdump().args(["info", "--json"]).arg(&store))).remove(0);
+    let segments = info["segments"].as_array().unwrap();
+    let roles: Vec<_> = segments.iter().map(|segment| segment["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["records", "removals", "records"]);
+    let sections = objects(&stdout(fpdump().args(["layout", "--json"]).arg(&store)));
+    for segment in segments {
+        let own = sections.iter().filter(|section| section["file"] == segment["file"]);
+        assert_eq!(own.map(|section| section["bytes"].as_u64().unwrap()).sum::<u64>(), segment["bytes"]);
+    }
+    assert!(stdout(fpdump().arg("info").arg(&store)).contains("removals"));
     assert!(stdout(fpdump().arg("wal").arg(&store)).contains("no logs"));
     let stats = objects(&stdout(fpdump().args(["stats", "--json"]).arg(&store))).remove(0);
     assert!(stats["space_amplification"].as_f64().unwrap() >= 1.0, "{stats}");

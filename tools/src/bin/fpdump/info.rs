@@ -3,13 +3,14 @@
 use std::io::Write;
 use std::path::Path;
 
-use fpstore::{Fingerprint, IdKind, Numbering, Options, inspect};
+use fpstore::inspect::{self, SegmentRole};
+use fpstore::{Fingerprint, IdKind, Numbering, Options};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{bytes, count};
 use fpstore_tools::report;
 use serde::Serialize;
 
-use crate::opened::{Opened, Versioned, file_name, segments};
+use crate::opened::{Opened, Versioned, all_segments, file_name};
 
 #[derive(Serialize)]
 struct Info {
@@ -36,6 +37,8 @@ struct Info {
 
 #[derive(Serialize)]
 struct SegmentInfo {
+    /// What it is for, in a store: records, removals, id index.
+    role: Option<&'static str>,
     file: String,
     bytes: u64,
     records: u64,
@@ -73,9 +76,10 @@ fn describe<F: Fingerprint>(path: &Path) -> anyhow::Result<Info> {
         Opened::Store(_) => ("store", None),
         Opened::Segment(_) => ("segment", None),
     };
-    let segments = segments(path)?.into_iter().map(|view| {
+    let segments = all_segments(path)?.into_iter().map(|(role, view)| {
         let statistics = view.statistics();
         SegmentInfo {
+            role: role.map(SegmentRole::name),
             file: file_name(view.path()),
             bytes: view.file_length(),
             records: statistics.records,
@@ -132,7 +136,8 @@ fn people(info: &Info, out: &mut dyn Write) -> std::io::Result<()> {
     if info.kind == "store" {
         for segment in &info.segments {
             let what = format!("{}: {} records, {}", segment.file, count(segment.records), bytes(segment.bytes));
-            facts.push(("segment", what));
+            let role = segment.role.filter(|&role| role != SegmentRole::Records.name());
+            facts.push((role.unwrap_or("segment"), what));
         }
     }
     report::facts(out, &facts)

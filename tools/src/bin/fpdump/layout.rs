@@ -8,7 +8,7 @@ use fpstore_tools::number::count;
 use fpstore_tools::report::{self, Columns};
 use serde::Serialize;
 
-use crate::opened::{Versioned, file_name, segments};
+use crate::opened::{Versioned, all_segments, file_name};
 
 #[derive(Serialize)]
 struct SectionRow {
@@ -20,7 +20,7 @@ struct SectionRow {
 
 pub(crate) fn run(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
     let mut columns = Columns::new(&["file", "section", ">offset", ">bytes"]);
-    for segment in segments(path)? {
+    for (_, segment) in all_segments(path)? {
         let file = file_name(segment.path());
         for section in segment.sections() {
             let row =

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fpstore::inspect::{self, SegmentView};
+use fpstore::inspect::{self, SegmentRole, SegmentView};
 use fpstore::{Filters, Fingerprint, Options, Parameters, Statistics, Store};
 use fpstore_tools::common::SCHEMA_VERSION;
 use serde::Serialize;
@@ -51,6 +51,15 @@ pub(crate) fn width(path: &Path) -> fpstore::Result<u32> {
 /// The segments that a PATH names.
 pub(crate) fn segments(path: &Path) -> fpstore::Result<Vec<SegmentView>> {
     inspect::open(path, &Options::new())
+}
+
+/// All segments of what a PATH names, and what each is for, which a segment by itself does not know.
+pub(crate) fn all_segments(path: &Path) -> fpstore::Result<Vec<(Option<SegmentRole>, SegmentView)>> {
+    if path.is_dir() {
+        let all = inspect::open_all(path, &Options::new())?.into_iter();
+        return Ok(all.map(|(role, segment)| (Some(role), segment)).collect());
+    }
+    Ok(segments(path)?.into_iter().map(|segment| (None, segment)).collect())
 }
 
 /// Whether a path names a manifest, the file that makes a directory a store.
