@@ -155,8 +155,9 @@ fn whoever_flushes_merges_and_loads_at_the_same_time_gets_done() {
                 &|| _ = store.compact().unwrap(),
                 &load,
             ];
-            // All in one pool, and not in that of the other tests: who computes there may be handed any other of these works.
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+            // All in one pool, and not in that of the other tests: who computes there may be handed any other of these works, as
+            // long as there are others to wait for.
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
             std::thread::scope(|scope| {
                 let (again, pool) = (&again, &pool);
                 works.into_iter().for_each(|work| _ = scope.spawn(move || again(&|| pool.install(work))));
