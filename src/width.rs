@@ -31,3 +31,5 @@ macro_rules! with_width {
         }
     };
 }
+
+pub(crate) use with_width;

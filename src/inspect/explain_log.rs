@@ -8,7 +8,7 @@ use crate::format::fields::{Field, Fields};
 use crate::format::log::{FRAME_HEADER, FrameHeader, LogHeader, parse_operations};
 use crate::options::Options;
 use crate::wal::{LogReader, Tail};
-use crate::with_width;
+use crate::width::with_width;
 use std::path::Path;
 
 /// Bytes of a field of what is not looked into.

@@ -2,6 +2,7 @@
 
 use super::file::SegmentFile;
 use super::ids::Ids;
+use super::remover::Remover;
 use super::table::{Scratch, Table};
 use crate::env::{Env, ReadMode};
 use crate::error::{Error, Result};
@@ -20,15 +21,14 @@ pub(crate) struct Segment {
     footer_checksum: u32,
     tables: Vec<Table>,
     ids: Ids,
-    /// Where its file is to be removed from when nobody has it open any more.
-    retired: OnceLock<Arc<dyn Env>>,
+    /// Who removes its file when nobody has it open any more.
+    retired: OnceLock<Arc<Remover>>,
 }
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        if let Some(env) = self.retired.get() {
-            // What cannot be removed now, the next writer removes.
-            let _ = env.remove(self.file.path());
+        if let Some(remover) = self.retired.get() {
+            remover.remove(self.file.path());
         }
     }
 }
@@ -83,9 +83,9 @@ impl Segment {
         &self.footer
     }
 
-    /// Has its file removed as soon as the last reader lets go of it.
-    pub(crate) fn retire(&self, env: &Arc<dyn Env>) {
-        let _ = self.retired.set(Arc::clone(env));
+    /// Has its file removed as soon as the last reader lets go of it, if its store is still open then.
+    pub(crate) fn retire(&self, remover: &Arc<Remover>) {
+        let _ = self.retired.set(Arc::clone(remover));
     }
 
     /// The checksum that stands for the whole file.

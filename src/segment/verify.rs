@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::footer::{Footer, Span};
 use crate::plan::TableForm;
-use crate::with_width;
+use crate::width::with_width;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh64::Xxh64;

@@ -1,13 +1,13 @@
 //! The threads that move memtables to segments and merge segments while everybody else goes on.
 //!
 //! Each computes with one thread and rests in between, so that queries have the rest. They end when the store is closed, at
-//! once, and when it is poisoned; what they leave undone the next process does.
+//! once, and when they next have something to do after it was poisoned; what they leave undone the next process does.
 
 use super::apart::pool;
 use super::compact::due;
 use super::core::{Core, lock};
 use crate::compaction::FEWEST;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::options::Maintenance;
 use std::sync::{Arc, PoisonError};
@@ -42,6 +42,7 @@ impl<F: Fingerprint> Background<F> {
     fn start(&mut self, name: &str, work: fn(&Core<F>) -> Result<()>) {
         let core = Arc::clone(&self.core);
         let thread = Builder::new().name(name.to_owned()).spawn(move || {
+            let _guard = PoisonsInPanic(&core);
             // What is encoded in the background is encoded by this thread alone: the others are for queries.
             let worked = pool(1).and_then(|pool| pool.install(|| work(&core)));
             if let Err(error) = worked
@@ -52,7 +53,18 @@ impl<F: Fingerprint> Background<F> {
         });
         match thread {
             Ok(thread) => self.threads.push(thread),
-            Err(error) => self.core.poison(&crate::error::Error::no_thread(error)),
+            Err(error) => self.core.poison(&Error::no_thread(error)),
+        }
+    }
+}
+
+/// Whoever waits for a thread that has panicked would wait for ever; the poison tells them.
+struct PoisonsInPanic<'a, F: Fingerprint>(&'a Core<F>);
+
+impl<F: Fingerprint> Drop for PoisonsInPanic<'_, F> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.poison(&Error::new(ErrorKind::Poisoned, "a thread in the background has panicked"));
         }
     }
 }
@@ -99,12 +111,17 @@ fn merge_when_due<F: Fingerprint>(core: &Core<F>) -> Result<()> {
         match core.compact_due(Some(&core.pace)) {
             // Nothing that was acknowledged is concerned, and there may be room again later.
             Err(error) if error.is_out_of_room() => {
-                let open = core.changed.wait_timeout_while(core.tree(), RETRY, |tree| !tree.closing);
-                drop(open.unwrap_or_else(PoisonError::into_inner));
+                let mut tree = core.tree();
+                tree.waits_for_room = true;
+                core.changed.notify_all();
+                let waited = core.changed.wait_timeout_while(tree, RETRY, |tree| !tree.closing);
+                waited.unwrap_or_else(PoisonError::into_inner).0.waits_for_room = false;
             }
-            done => _ = done?,
+            done => {
+                done?;
+                unfinished = false;
+            }
         }
-        unfinished = false;
     }
 }
 
@@ -115,12 +132,15 @@ impl<F: Fingerprint> Core<F> {
             return self.check_poison();
         }
         let mut tree = self.tree();
-        while !(tree.closing || tree.sealed.is_empty() && due(&tree.runs).is_none()) {
+        while !(tree.closing || tree.sealed.is_empty() && (tree.waits_for_room || due(&tree.runs).is_none())) {
             self.check_poison()?;
             tree = self.changed.wait(tree).unwrap_or_else(PoisonError::into_inner);
         }
+        let works = !tree.waits_for_room;
         drop(tree);
-        drop(lock(&self.compacting));
+        if works {
+            drop(lock(&self.compacting));
+        }
         self.check_poison()
     }
 }

@@ -18,7 +18,8 @@ use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::manifest;
 use crate::options::Options;
-use crate::segment::Segment;
+use crate::segment::{Remover, Segment};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -67,7 +68,7 @@ impl<F: Fingerprint> Store<F> {
     ///
     /// # Errors
     /// `AlreadyExists` if there is something at the path; `Damaged` if the copy does not hold together, because the store does
-    /// not; `Io`. No store is left at the path then.
+    /// not; `Io`. No store is left at the path then, if it can be removed.
     pub fn backup(&self, path: impl AsRef<Path>, mode: BackupMode) -> Result<BackupReport> {
         let path = path.as_ref();
         let (state, manifest) = self.frozen();
@@ -80,10 +81,12 @@ impl<F: Fingerprint> Store<F> {
         room_for_store(env, path)?;
         let copied = Copying { path, options, mode, manifest, report: BackupReport::default() }.run(&state);
         let undone = copied.inspect_err(|_| {
-            // Without it there is no store, and the mark explains the rest.
-            let _ = env.remove(&path.join(manifest::NAME));
-            let _ = env.sync_dir(path);
-            undo_creation(env, path, &ManifestData::new(self.parameters().clone()), &room);
+            // Without it there is no store, and the mark explains the rest; with it, what it names has to stay.
+            let removed = env.remove(&path.join(manifest::NAME));
+            let is_gone = removed.is_ok() || removed.is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+            if is_gone && env.sync_dir(path).is_ok() {
+                undo_creation(env, path, &ManifestData::new(self.parameters().clone()), &room);
+            }
         });
         drop(held);
         undone
@@ -166,7 +169,8 @@ impl Copying<'_> {
         let mentions = last_words(state.memtables().rev())?;
         let Self { path, options, manifest, .. } = self;
         let (workspace, next) = (Workspace::new(path, options), AtomicU64::new(manifest.next_segment));
-        let maker = Maker { path, options, parameters: &manifest.parameters, next: &next };
+        let remover = Remover::new(&options.env);
+        let maker = Maker { path, options, parameters: &manifest.parameters, next: &next, remover: &remover };
         let parts = maker.run_of_mentions(&mentions, manifest.runs.is_empty(), &workspace)?;
         self.report.copied_bytes += parts.bytes();
         manifest.runs.extend(parts.into_run(last + 1, manifest.flushed).map(|run| run.entry));

@@ -6,6 +6,7 @@ use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
 use crate::memtable::MemtableShape;
 use crate::options::Options;
+use crate::segment::Remover;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,6 +21,7 @@ pub(super) struct Common {
     pub(super) options: Options,
     pub(super) parameters: Parameters,
     pub(super) shape: Arc<MemtableShape>,
+    pub(super) remover: Arc<Remover>,
 }
 
 impl Common {
@@ -27,7 +29,8 @@ impl Common {
         check_width::<F>(parameters, path)?;
         let shape = Arc::new(MemtableShape::new(parameters, options.memtable_memory)?);
         let (path, options, parameters) = (path.to_owned(), options.clone(), parameters.clone());
-        Ok(Arc::new(Self { path, options, parameters, shape }))
+        let remover = Remover::new(&options.env);
+        Ok(Arc::new(Self { path, options, parameters, shape, remover }))
     }
 
     /// Refuses to look for ids where there is no index of them.

@@ -18,7 +18,7 @@ use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::merge::{Dead, LastWord, Merge, MergedTables};
 use crate::segment::{Checkpoints, Segment, checkpoints};
 use std::ops::Range;
-use std::sync::{Arc, MutexGuard};
+use std::sync::{Arc, MutexGuard, TryLockError};
 
 /// Bytes of texts for each byte of theirs in a segment, about: only the size of a dictionary follows from it.
 pub(super) const TEXTS_OF_COMPRESSED: u64 = 3;
@@ -112,12 +112,16 @@ impl<F: Fingerprint> Core<F> {
 
     /// The lock of who merges. A merge that goes on in the background is hurried up.
     pub(super) fn lock_merging(&self) -> MutexGuard<'_, ()> {
-        self.compacting.try_lock().unwrap_or_else(|_| {
-            self.pace.hurry(true);
-            let guard = lock(&self.compacting);
-            self.pace.hurry(false);
-            guard
-        })
+        match self.compacting.try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(guard)) => guard.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                self.pace.hurry(true);
+                let guard = lock(&self.compacting);
+                self.pace.hurry(false);
+                guard
+            }
+        }
     }
 
     /// What merging may use while somebody waits for it.
@@ -194,7 +198,7 @@ impl<F: Fingerprint> Core<F> {
             if let (ErrorKind::Stopped, Some(checkpoints)) = (error.kind(), checkpoints) {
                 checkpoints.take_back(segment.path());
             }
-            segment.retire(self.common.env());
+            segment.retire(&self.common.remover);
         })
     }
 }

@@ -143,7 +143,13 @@ pub(super) fn remove_leftovers(env: &dyn Env, path: &Path, state: &ManifestData,
         let orphan = old_log || is_segment_name(&name) && !known.contains(&name);
         if (is_temporary(&name) || is_of_merge(&name) || orphan) && !stays(&name) {
             let file = path.join(&name);
-            env.remove(&file).map_err(|error| Error::io("cannot remove", &file, error))?;
+            match env.remove(&file) {
+                // Somebody else was faster: the last reader of a segment may be.
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(Error::io("cannot remove", &file, error));
+                }
+                _ => {}
+            }
         }
     }
     Ok(())

@@ -134,10 +134,11 @@ impl<F: Fingerprint> Core<F> {
         if parts.is_empty() {
             return if merging == Merging::All { self.compact_all() } else { Ok(false) };
         }
-        let mut writing = self.writer().inspect_err(|_| parts.retire(self.common.env()))?;
+        let mut writing = self.writer().inspect_err(|_| parts.retire(&self.common.remover))?;
         // Nothing older may come into segments after it.
         let sealed = self.seal(&mut writing).and_then(|()| self.flush_sealed()).inspect_err(|error| self.poison(error));
-        sealed.inspect_err(|_| parts.retire(self.common.env()))?;
+        sealed.inspect_err(|_| parts.retire(&self.common.remover))?;
+        self.check_numbers(writing.get()).inspect_err(|_| parts.retire(&self.common.remover))?;
         let bytes = parts.bytes();
         let sequence = writing.get().next_sequence;
         let new = parts.into_run(sequence, sequence);
@@ -149,7 +150,7 @@ impl<F: Fingerprint> Core<F> {
             let merged = self.check_room_to_merge(old, 0);
             let merged = merged.and_then(|()| self.merge_runs(old, range.start == 0, workspace, None, None));
             // The run of the load alone: no manifest names it.
-            new.iter().for_each(|new| new.retire(self.common.env()));
+            new.iter().for_each(|new| new.retire(&self.common.remover));
             let merged = merged?;
             let merged_bytes = merged.bytes();
             let first = old.first().map_or(sequence, |run| run.entry.first);

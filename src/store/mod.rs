@@ -40,6 +40,7 @@ mod records;
 mod recovery;
 mod remove;
 mod repair;
+mod resolved;
 mod run;
 mod segments;
 mod snapshot;
@@ -130,6 +131,7 @@ impl<F: Fingerprint> Drop for Store<F> {
         self.core.stop();
         drop(self.background.take());
         self.core.forget();
+        self.core.common.remover.close();
         drop(self.lock.take());
     }
 }

@@ -14,6 +14,9 @@ use crate::wal::{self, LogReader, Tail};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// What is wrong with a frame that holds, but whose number or counts would come to a run that cannot be.
+pub(super) const NEVER_REACHED: &str = "a sequence number, or counts of records, that no store reaches";
+
 /// What opening a store has found in its logs: writes that were in no segment yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -123,8 +126,8 @@ impl<F: Fingerprint> Recovered<F> {
             if sequence > manifest.flushed {
                 let counted = counted_after(self.counted, &operations).filter(|_| sequence <= MOST_NUMBER);
                 self.counted = counted.ok_or_else(|| {
-                    let message = "a sequence number, or counts of records, that no store reaches";
-                    damaged_log(message).at_path(reader.path()).at_offset(begin)
+                    let place = reader.path();
+                    damaged_log(NEVER_REACHED).at_path(place).at_offset(begin)
                 })?;
                 let bytes = reader.position() - begin;
                 self.take(common, manifest, (reader.header().number, sequence, bytes), &operations)?;
@@ -175,7 +178,7 @@ pub(super) fn next_id_after<F: Fingerprint>(next: u64, manifest: &ManifestData, 
 }
 
 /// What all counts add up to behind these operations, if it was `sum` before them; none if that is more than any store has.
-fn counted_after<F: Fingerprint>(sum: u64, operations: &[Mention<F>]) -> Option<u64> {
+pub(super) fn counted_after<F: Fingerprint>(sum: u64, operations: &[Mention<F>]) -> Option<u64> {
     let counts = operations.iter().filter_map(|operation| match operation.record.id {
         Id::Count(count) => Some(count),
         _ => None,

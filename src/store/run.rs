@@ -1,7 +1,6 @@
 //! A run: what came of the writes of some sequence numbers, open for reading.
 
 use crate::bulk::{Layer, segment_name};
-use crate::env::Env;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::IdKind;
 use crate::format::Parameters;
@@ -9,7 +8,7 @@ use crate::format::manifest::{ManifestData, RunEntry, SegmentEntry};
 use crate::manifest;
 use crate::options::Options;
 use crate::plan::Design;
-use crate::segment::Segment;
+use crate::segment::{Remover, Segment};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -64,8 +63,8 @@ impl Run {
     }
 
     /// Has its files removed as soon as the last reader lets go of them.
-    pub(crate) fn retire(&self, env: &Arc<dyn Env>) {
-        self.segments().for_each(|segment| segment.retire(env));
+    pub(crate) fn retire(&self, remover: &Arc<Remover>) {
+        self.segments().for_each(|segment| segment.retire(remover));
     }
 }
 

@@ -1,15 +1,15 @@
 //! Making the segments of a run.
 
+use super::common::Common;
 use super::core::Core;
 use super::run::{Run, of_id_index, of_removals};
 use crate::bulk::{self, Batch, Building, Expected, IdIndexEntries, OtherKeys, Pace, Workspace, batches};
-use crate::env::Env;
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Mention};
 use crate::format::Parameters;
 use crate::format::manifest::{RunEntry, SegmentEntry};
 use crate::options::Options;
-use crate::segment::{Checkpoints, Segment};
+use crate::segment::{Checkpoints, Remover, Segment};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -44,13 +44,14 @@ pub(super) struct Maker<'a> {
     pub(super) parameters: &'a Parameters,
     /// The number of the next segment.
     pub(super) next: &'a AtomicU64,
+    pub(super) remover: &'a Arc<Remover>,
 }
 
 impl<F: Fingerprint> Core<F> {
     /// Who makes segments for this store.
     pub(super) fn maker(&self) -> Maker<'_> {
-        let (common, next) = (&self.common, &self.next_segment);
-        Maker { path: &common.path, options: &common.options, parameters: &common.parameters, next }
+        let Common { path, options, parameters, remover, .. } = &*self.common;
+        Maker { path, options, parameters, next: &self.next_segment, remover }
     }
 }
 
@@ -114,7 +115,7 @@ impl Maker<'_> {
         let mut parts = RunParts { removals, records, id_index: None };
         if let Some(records) = &parts.records {
             let id_index = self.id_index::<F>(making, records);
-            parts.id_index = id_index.inspect_err(|_| parts.retire(&self.options.env))?;
+            parts.id_index = id_index.inspect_err(|_| parts.retire(self.remover))?;
         }
         Ok(parts)
     }
@@ -137,7 +138,7 @@ impl Maker<'_> {
         };
         let removals = if is_first { None } else { self.removals(making, those(true))? };
         let records = self.records(making, those(false)).inspect_err(|_| {
-            removals.iter().for_each(|(_, segment)| segment.retire(&self.options.env));
+            removals.iter().for_each(|(_, segment)| segment.retire(self.remover));
         })?;
         self.run::<F>(removals, records, making)
     }
@@ -164,9 +165,9 @@ impl RunParts {
     }
 
     /// Has the files removed.
-    pub(super) fn retire(&self, env: &Arc<dyn Env>) {
+    pub(super) fn retire(&self, remover: &Arc<Remover>) {
         let made = [&self.removals, &self.records, &self.id_index].into_iter().flatten();
-        made.for_each(|made| made.1.retire(env));
+        made.for_each(|made| made.1.retire(remover));
     }
 
     /// The run of these sequence numbers; none without segments.

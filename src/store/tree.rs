@@ -26,6 +26,8 @@ pub(super) struct Tree<F: Fingerprint> {
     pub(super) active: Option<Arc<Memtable<F>>>,
     /// Whether there is a manifest on disk: not before the store is created.
     pub(super) is_placed: bool,
+    /// Merging in the background has too little room, and is tried again later.
+    pub(super) waits_for_room: bool,
     /// The store is being closed.
     pub(super) closing: bool,
 }
@@ -47,7 +49,15 @@ pub(super) struct Sealed<F: Fingerprint> {
 
 impl<F: Fingerprint> Tree<F> {
     pub(super) fn new(manifest: ManifestData, runs: Vec<Arc<Run>>) -> Self {
-        Self { manifest, runs, sealed: VecDeque::new(), active: None, is_placed: true, closing: false }
+        Self {
+            manifest,
+            runs,
+            sealed: VecDeque::new(),
+            active: None,
+            is_placed: true,
+            waits_for_room: false,
+            closing: false,
+        }
     }
 
     /// What readers are to see.
@@ -73,7 +83,7 @@ impl<F: Fingerprint> Core<F> {
         let mut tree = self.tree();
         // Which manifest is there, and whether it lasts, nobody knows then: whatever follows might take away what it names.
         if let Err(error) = self.check_poison() {
-            new.iter().for_each(|run| run.retire(self.common.env()));
+            new.iter().for_each(|run| run.retire(&self.common.remover));
             return Err(error);
         }
         let (mut manifest, mut runs) = (tree.manifest.clone(), tree.runs.clone());
@@ -84,7 +94,7 @@ impl<F: Fingerprint> Core<F> {
         if let Err(error) = replace(&self.common, before, &manifest) {
             match error {
                 Failed::AsBefore(error) => {
-                    new.iter().for_each(|run| run.retire(self.common.env()));
+                    new.iter().for_each(|run| run.retire(&self.common.remover));
                     return Err(error);
                 }
                 Failed::Unknown(error) => {
@@ -94,7 +104,7 @@ impl<F: Fingerprint> Core<F> {
             }
         }
         let gone = tree.runs.iter().filter(|old| !runs.iter().any(|run| Arc::ptr_eq(run, old)));
-        gone.for_each(|run| run.retire(self.common.env()));
+        gone.for_each(|run| run.retire(&self.common.remover));
         let first_log = tree.manifest.first_log;
         (tree.manifest, tree.runs, tree.is_placed) = (manifest, runs, true);
         after(&mut tree);

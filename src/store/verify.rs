@@ -12,7 +12,7 @@ use crate::manifest;
 use crate::options::Options;
 use crate::segment::{Damage, Segment, SegmentRecords, verify_segment};
 use crate::wal::{self, LogReader, Tail};
-use crate::with_width;
+use crate::width::with_width;
 use std::path::Path;
 use std::sync::Arc;
 

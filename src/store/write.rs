@@ -2,15 +2,14 @@
 
 use super::core::{Core, Writing, lock};
 use super::load::check_numbering;
-use super::query::Asking;
+use super::resolved::Resolved;
 use super::write_batch::{Write, WriteBatch, Written};
 use super::writer::Promise;
 use crate::error::{Error, Result};
-use crate::fingerprint::{Fingerprint, Id, IdKind, Mention, Record, check_text};
+use crate::fingerprint::{Fingerprint, Id, IdKind, check_text};
 use crate::format::log::MOST_BYTES;
 use crate::format::manifest::Numbering;
 use crate::wal::Durability;
-use std::collections::BTreeMap;
 use std::sync::MutexGuard;
 
 /// Bytes that a record takes in a log beside its fingerprint and its text.
@@ -124,7 +123,7 @@ impl<F: Fingerprint> Core<F> {
     }
 
     /// Adds the operations that a write comes down to.
-    fn resolve(&self, writing: &mut Writing<'_>, write: &Write<F>, resolved: &mut Resolved<'_, F>) -> Result<()> {
+    fn resolve(&self, writing: &mut Writing<'_>, write: &Write<F>, resolved: &mut Resolved<F>) -> Result<()> {
         match write {
             Write::Insert(fingerprint, id) => {
                 let id = match (id, self.common.parameters.ids()) {
@@ -144,18 +143,14 @@ impl<F: Fingerprint> Core<F> {
                 Ok(())
             }
             Write::Remove(fingerprint, id) => {
-                let ids = resolved.ids_of(*fingerprint)?;
-                match id {
-                    Some(id) if ids.binary_search(id).is_ok() => resolved.remove(*fingerprint, id.clone()),
-                    None if !ids.is_empty() => resolved.remove(*fingerprint, Id::Count(1)),
-                    _ => {}
+                let id = id.clone().unwrap_or(Id::Count(1));
+                if resolved.has(*fingerprint, &id)? {
+                    resolved.remove(*fingerprint, id);
                 }
                 Ok(())
             }
             Write::RemoveFingerprint(fingerprint) => {
-                let ids = resolved.ids_of(*fingerprint)?;
-                ids.into_iter().for_each(|id| resolved.remove(*fingerprint, id));
-                Ok(())
+                resolved.remove_fingerprint(*fingerprint, self.common.parameters.ids())
             }
             Write::RemoveId(Some(id)) => resolved.remove_id(id, None),
             Write::Replace(fingerprint, Some(id)) => {
@@ -166,89 +161,5 @@ impl<F: Fingerprint> Core<F> {
             // Refused before: a store with an id index has ids.
             Write::RemoveId(None) | Write::Replace(_, None) => Ok(()),
         }
-    }
-}
-
-/// What the writes of a batch come down to: records that are there from now on, and records that were and are not.
-struct Resolved<'a, F: Fingerprint> {
-    /// Knows the store as it is before the batch.
-    asking: Option<Asking<F>>,
-    core: &'a Core<F>,
-    operations: Vec<Mention<F>>,
-    /// The last word of the batch so far on each record, where some later write has to know; of counts, how many more and
-    /// how many less.
-    said: Option<BTreeMap<F, BTreeMap<Id, bool>>>,
-    counted: BTreeMap<F, i128>,
-    written: Written,
-}
-
-impl<'a, F: Fingerprint> Resolved<'a, F> {
-    fn new(core: &'a Core<F>, batch: &WriteBatch<F>) -> Self {
-        let asks = batch.writes.iter().any(|write| !matches!(write, Write::Insert(..)));
-        Self {
-            asking: asks.then(|| Asking::new(&core.common, core.state())),
-            core,
-            operations: Vec::with_capacity(batch.len()),
-            said: asks.then(BTreeMap::new),
-            counted: BTreeMap::new(),
-            written: Written::default(),
-        }
-    }
-
-    fn say(&mut self, fingerprint: F, id: Id, removed: bool) {
-        if let Some(said) = &mut self.said {
-            if let Id::Count(count) = id {
-                let change = if removed { -i128::from(count) } else { i128::from(count) };
-                *self.counted.entry(fingerprint).or_default() += change;
-            } else {
-                said.entry(fingerprint).or_default().insert(id.clone(), removed);
-            }
-        }
-        self.operations.push(Mention { record: Record { fingerprint, id }, removed });
-    }
-
-    fn insert(&mut self, fingerprint: F, id: Id) {
-        self.say(fingerprint, id, false);
-    }
-
-    fn remove(&mut self, fingerprint: F, id: Id) {
-        self.written.removed += if let Id::Count(count) = id { count } else { 1 };
-        self.say(fingerprint, id, true);
-    }
-
-    /// The ids of a fingerprint after the writes so far, in order, or their count.
-    fn ids_of(&mut self, fingerprint: F) -> Result<Vec<Id>> {
-        let Some(asking) = &mut self.asking else { return Ok(Vec::new()) };
-        let mut ids = asking.ids_of(fingerprint)?;
-        if self.core.common.parameters.ids() == IdKind::None {
-            let stored = ids.first().and_then(Id::number).unwrap_or(0);
-            let now = i128::from(stored) + self.counted.get(&fingerprint).copied().unwrap_or(0);
-            return Ok(u64::try_from(now).ok().filter(|&now| now > 0).map(Id::Count).into_iter().collect());
-        }
-        let said = self.said.as_ref().and_then(|said| said.get(&fingerprint));
-        for (id, removed) in said.into_iter().flatten() {
-            match (ids.binary_search(id), removed) {
-                (Ok(at), true) => _ = ids.remove(at),
-                (Err(at), false) => ids.insert(at, id.clone()),
-                _ => {}
-            }
-        }
-        Ok(ids)
-    }
-
-    /// Removes the records of an id, but that with the fingerprint to keep.
-    fn remove_id(&mut self, id: &Id, keep: Option<F>) -> Result<()> {
-        let Some(asking) = &mut self.asking else { return Ok(()) };
-        let mut fingerprints = asking.fingerprints_of(id)?;
-        let said = self.said.iter().flatten().filter(|(_, ids)| ids.contains_key(id));
-        fingerprints.extend(said.map(|(fingerprint, _)| *fingerprint));
-        fingerprints.sort_unstable();
-        fingerprints.dedup();
-        for fingerprint in fingerprints.into_iter().filter(|&fingerprint| keep != Some(fingerprint)) {
-            if self.ids_of(fingerprint)?.binary_search(id).is_ok() {
-                self.remove(fingerprint, id.clone());
-            }
-        }
-        Ok(())
     }
 }

@@ -97,9 +97,7 @@ impl<F: Fingerprint> Core<F> {
                 .at_path(&self.common.path)
                 .with_remedy("write it in several batches, or load or remove in bulk"));
         }
-        if writing.get().next_sequence > MOST_NUMBER {
-            return Err(Error::invalid("the store has no sequence numbers left").at_path(&self.common.path));
-        }
+        self.check_numbers(writing.get())?;
         let active = self.tree().active.clone();
         let active = match active.filter(|memtable| memtable.has_room(operations)) {
             Some(active) => active,
@@ -114,6 +112,14 @@ impl<F: Fingerprint> Core<F> {
         // There is room; if there were not, what the log says would not be what readers see.
         active.write(operations).inspect_err(|error| self.poison(error))?;
         Ok(Some(Promise { log, end }))
+    }
+
+    /// Refuses a write that would have a number which no log and no manifest may have.
+    pub(super) fn check_numbers(&self, writer: &Writer) -> Result<()> {
+        if writer.next_sequence > MOST_NUMBER || writer.next_log >= MOST_NUMBER {
+            return Err(Error::invalid("the store has no sequence numbers left").at_path(&self.common.path));
+        }
+        Ok(())
     }
 
     /// The log to write to.

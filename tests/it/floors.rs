@@ -14,7 +14,7 @@ use source::{tokens, uses};
 
 /// The modules of each floor, from the ground. `lib` is `src/lib.rs`, the root.
 const FLOORS: &[&[&str]] = &[
-    &["error", "fingerprint"],
+    &["error", "fingerprint", "width"],
     &["bits", "codec", "plan"],
     &["format"],
     &["env"],

@@ -1,4 +1,5 @@
-//! How a program ends: 0 = done or found, 1 = nothing found or damage found, 2 = wrong use, bad input, I/O error.
+//! How a program ends: 0 = done or found, 1 = nothing found or damage found, 2 = wrong use, bad input, I/O error, 130 =
+//! stopped with Ctrl-C by who waits for it.
 //!
 //! A reader that has seen enough (`fpquery ... | head`) closes the pipe: that is success, and silent. Wrong use found
 //! by clap itself exits with 2 as well.

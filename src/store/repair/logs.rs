@@ -11,12 +11,12 @@
 //! frame in the same log says that the bytes of the broken one were durable. The rest is the torn end, and stays lost.
 
 use super::super::common::Common;
-use super::super::recovery::{TornLog, next_id_after};
+use super::super::recovery::{NEVER_REACHED, TornLog, counted_after, next_id_after};
 use super::report::{Loss, Lost};
 use crate::error::{ErrorKind, Result};
 use crate::fingerprint::{Fingerprint, IdKind, Mention};
 use crate::format::log::LogHeader;
-use crate::format::manifest::{ManifestData, Numbering};
+use crate::format::manifest::{MOST_NUMBER, ManifestData, Numbering};
 use crate::memtable::Memtable;
 use crate::segment::Damage;
 use crate::wal::{self, FramePlace, LogReader, Tail};
@@ -43,6 +43,8 @@ pub(super) struct SalvagedLogs<F: Fingerprint> {
     /// The sequence number that comes next.
     pub(super) expected: u64,
     pub(super) next_id: u64,
+    /// What all counts add up to, those of removals too.
+    counted: u64,
     /// The first of the last logs that are not the store's, and behind which there is none that is.
     absent: Option<PathBuf>,
     /// Where the log before ended.
@@ -88,6 +90,7 @@ pub(super) fn salvage<F: Fingerprint>(common: &Common, manifest: &ManifestData) 
         next_log: numbers.last().map_or(manifest.first_log, |last| last.saturating_add(1)),
         expected: manifest.flushed + 1,
         next_id: manifest.next_id,
+        counted: 0,
         absent: None,
         end: None,
     };
@@ -189,7 +192,10 @@ impl<F: Fingerprint> SalvagedLogs<F> {
         let path = log.reader.path().to_owned();
         let Bound { sequence, is_promised } = bound;
         let frames: Vec<FramePlace> =
-            log.frames.iter().copied().take_while(|frame| frame.sequence < sequence).collect();
+            log.frames.iter().copied().take_while(|frame| frame.sequence < sequence.min(MOST_NUMBER + 1)).collect();
+        if let Some(beyond) = log.frames.iter().find(|frame| frame.sequence > MOST_NUMBER) {
+            self.damage(path.clone(), "log frame", Some(beyond.offset), NEVER_REACHED.to_owned());
+        }
         if let Some(first) = log.first {
             let place = self.place_before(&log);
             self.lose(manifest, first, place);
@@ -212,7 +218,13 @@ impl<F: Fingerprint> SalvagedLogs<F> {
                 continue;
             }
             match log.reader.batch_at::<F>(frame) {
-                Ok(operations) => self.take(common, manifest, frame, &operations)?,
+                Ok(operations) => match counted_after(self.counted, &operations) {
+                    Some(counted) => {
+                        self.counted = counted;
+                        self.take(common, manifest, frame, &operations)?;
+                    }
+                    None => self.broken(manifest, &path, frame.offset, frame.end, frame.sequence + 1),
+                },
                 Err(error) if error.kind() == ErrorKind::Damaged => {
                     self.broken(manifest, &path, frame.offset, frame.end, frame.sequence + 1);
                 }

@@ -34,7 +34,8 @@ use crate::format::manifest::ManifestData;
 use crate::manifest as file;
 use crate::options::{Filters, Options};
 use crate::segment::Damage;
-use crate::{wal, with_width};
+use crate::wal;
+use crate::width::with_width;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

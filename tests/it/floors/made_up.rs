@@ -38,6 +38,7 @@ fn paths_are_followed_to_a_module() {
         named("pub(crate) mod x; pub(in crate::segment) fn f(&self) { self.x; macro!($crate::wal::Y) }"),
         ["segment", "wal"]
     );
+    assert!(named("macro_rules! m { () => { $crate::U256 } }").is_empty());
 }
 
 #[test]

@@ -83,6 +83,8 @@ pub(super) fn uses(source: &str, module: &[&str], is_module: &dyn Fn(&str) -> bo
                 here.push(text(i + 1).to_owned());
                 opened.push(depth);
             }
+            // A macro for everybody names what it needs through the root, which is no use of that by the module.
+            "crate" if i > 0 && text(i - 1) == "$" && !is_module(text(i + 2)) => {}
             "crate" | "self" | "super" if i == 0 || text(i - 1) != "::" => {
                 let base = if token.text == "crate" { &[] } else { here.as_slice() };
                 let mut tree = Tree { tokens: &tokens, is_module, line: token.line, found: &mut found };

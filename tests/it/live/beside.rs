@@ -119,6 +119,28 @@ fn readers_and_backups_see_moments_while_somebody_writes_and_merges() {
     assert!(verify(&path, &options()).unwrap().damages.is_empty());
 }
 
+#[test]
+fn a_snapshot_that_outlives_its_store_takes_nothing_from_the_next_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store");
+    let create = || {
+        let loaded = Records::WithIds(numbered(&(0..100).map(fingerprint).collect::<Vec<_>>()));
+        Store::<u64>::create_loaded(&path, &Parameters::new(3), &options(), loaded).unwrap().0
+    };
+    let store = create();
+    let snapshot = store.snapshot();
+    store.insert(fingerprint(200), 200, Durability::Buffered).unwrap();
+    store.compact().unwrap();
+    drop(store);
+    // The snapshot's segment has the name of the first one of any store.
+    std::fs::remove_dir_all(&path).unwrap();
+    drop(create());
+    assert_eq!(snapshot.records().count(), 100);
+    drop(snapshot);
+    assert!(verify(&path, &options()).unwrap().damages.is_empty());
+    assert_eq!(Store::<u64>::open(&path, &options()).unwrap().records().count(), 100);
+}
+
 /// Records that are there before: enough for merging them to take a while.
 const LOADED: u64 = 100_000;
 

@@ -197,6 +197,14 @@ fn headers() {
     }
 }
 
+/// What can be kept of the records is so many, and sound.
+fn repaired(fixture: &Fixture, records: usize) {
+    let report = fpstore::repair(&fixture.path, &fixture.options).unwrap();
+    assert!(!report.damages.is_empty());
+    assert!(verify(&fixture.path, &fixture.options).unwrap().damages.is_empty());
+    assert_eq!(<Store>::open(&fixture.path, &fixture.options).unwrap().records().count(), records);
+}
+
 /// Sequence numbers and counts that no store reaches would come to runs that cannot be.
 #[test]
 fn numbers_beyond_all_stores() {
@@ -216,6 +224,7 @@ fn numbers_beyond_all_stores() {
             assert_eq!(<Store>::open(&fixture.path, &fixture.options).unwrap().records().count(), 3);
         } else {
             refused("sequence number", &fixture, REACHED);
+            repaired(&fixture, 3);
         }
     }
     let counted = Parameters::new(3).with_ids(IdKind::None);
@@ -230,6 +239,8 @@ fn numbers_beyond_all_stores() {
             let fixture = fixture_of(&counted, record.clone(), |_| (), &written(&[log]));
             if refuses {
                 refused("counts", &fixture, REACHED);
+                let kept = 1 + usize::from(counts[0] <= MOST);
+                repaired(&fixture, kept);
                 continue;
             }
             let store = <Store>::open(&fixture.path, &fixture.options).unwrap();

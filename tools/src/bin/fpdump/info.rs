@@ -32,12 +32,16 @@ struct Info {
     records: u64,
     fingerprints: u64,
     file_bytes: u64,
+    /// Those with records.
     segments: Vec<SegmentInfo>,
+    /// All others.
+    other_segments: Vec<SegmentInfo>,
 }
 
 #[derive(Serialize)]
 struct SegmentInfo {
-    /// What it is for, in a store: records, removals, id index.
+    /// What it is for where that is not records: removals, id index.
+    #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<&'static str>,
     file: String,
     bytes: u64,
@@ -79,13 +83,14 @@ fn describe<F: Fingerprint>(path: &Path) -> anyhow::Result<Info> {
     let segments = all_segments(path)?.into_iter().map(|(role, view)| {
         let statistics = view.statistics();
         SegmentInfo {
-            role: role.map(SegmentRole::name),
+            role: role.filter(|&role| role != SegmentRole::Records).map(SegmentRole::name),
             file: file_name(view.path()),
             bytes: view.file_length(),
             records: statistics.records,
             fingerprints: statistics.fingerprints,
         }
     });
+    let (segments, other_segments) = segments.partition(|segment| segment.role.is_none());
     Ok(Info {
         kind,
         path: path.display().to_string(),
@@ -101,7 +106,8 @@ fn describe<F: Fingerprint>(path: &Path) -> anyhow::Result<Info> {
         records: statistics.records,
         fingerprints: statistics.fingerprints,
         file_bytes: statistics.file_bytes,
-        segments: segments.collect(),
+        segments,
+        other_segments,
     })
 }
 
@@ -134,10 +140,9 @@ fn people(info: &Info, out: &mut dyn Write) -> std::io::Result<()> {
         ("size", bytes(info.file_bytes)),
     ];
     if info.kind == "store" {
-        for segment in &info.segments {
+        for segment in info.segments.iter().chain(&info.other_segments) {
             let what = format!("{}: {} records, {}", segment.file, count(segment.records), bytes(segment.bytes));
-            let role = segment.role.filter(|&role| role != SegmentRole::Records.name());
-            facts.push((role.unwrap_or("segment"), what));
+            facts.push((segment.role.unwrap_or("segment"), what));
         }
     }
     report::facts(out, &facts)
