@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 const K: u32 = 3;
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let arguments = common::arguments();
     let number = |text: &str| text.parse().expect("a number");
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [store, queries] => measure(Path::new(store), number(queries), 5),

@@ -27,7 +27,7 @@ use std::time::Instant;
 const ROUNDS: usize = 7;
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let arguments = common::arguments();
     // `cargo test --benches` runs without arguments, and `cargo bench` with --bench: a small round keeps it honest.
     let count = match (arguments.first(), std::env::args().any(|argument| argument == "--bench")) {
         (Some(count), _) => count.parse().expect("a number of fingerprints"),

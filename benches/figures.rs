@@ -17,7 +17,7 @@ use fpstore::{Codec, Filters, Options, Parameters, ReadMode, Records, Store, ins
 use std::time::{Duration, Instant};
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let arguments = common::arguments();
     let values = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["uniform", count] => uniform(count.parse().expect("a number of fingerprints")),
         [file] => read(file),

@@ -24,7 +24,7 @@ const QUERIES: usize = 100_000;
 const BATCH: usize = 1000;
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let arguments = common::arguments();
     let number = |text: &str| text.parse().expect("a number");
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [records] => measure(number(records), QUERIES, 5),

@@ -3,6 +3,11 @@
 
 use std::path::Path;
 
+/// What stands behind `--` on the command line, without what cargo adds.
+pub(crate) fn arguments() -> Vec<String> {
+    std::env::args().skip(1).filter(|argument| argument != "--bench").collect()
+}
+
 /// Evenly spread numbers (splitmix64).
 pub(crate) fn even(number: u64) -> u64 {
     let z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -41,7 +41,7 @@ impl<F: Fingerprint> Core<F> {
 
     /// Removes what is left of a merge of runs that are not there any more. The caller holds the lock of who merges.
     pub(super) fn forget_merge_of_what_is_gone(&self) {
-        if self.unfinished(&self.tree().runs).is_none() {
+        if !self.has_unfinished_merge() {
             // What cannot be removed now is removed when the next merge begins, or the store is opened.
             let _ = checkpoints::forget(&**self.common.env(), &self.common.path);
         }
@@ -49,7 +49,9 @@ impl<F: Fingerprint> Core<F> {
 
     /// Whether an earlier process has begun to merge runs that are still there.
     pub(super) fn has_unfinished_merge(&self) -> bool {
-        self.unfinished(&self.tree().runs).is_some()
+        // Nobody waits for the tree while files are read.
+        let runs = self.tree().runs.clone();
+        self.unfinished(&runs).is_some()
     }
 
     /// Makes one run of all; whether there were several, or removals in the only one.
