@@ -18,6 +18,7 @@ use crate::format::{Parameters, codes, header, text_index};
 use crate::plan::TableForm;
 use crate::segment::{Scratch, SegmentFile, Table, TextIds, TextScratch, parse_id_index};
 use crate::wal::LogReader;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -262,7 +263,11 @@ pub fn single_text_ids(bytes: &[u8], lengths: [u64; 3], ranks: &[u64]) -> Result
     let mut scratch = TextScratch::default();
     let of = |&rank: &u64| {
         let mut ids = Vec::new();
-        reader.ids_of(rank, &mut scratch, &mut ids).map(|()| ids)
+        let visited = reader.visit_ids(rank, &mut scratch, |text| {
+            ids.push(text.into());
+            ControlFlow::Continue(())
+        });
+        visited.map(|()| ids)
     };
     ranks.iter().map(of).collect()
 }

@@ -9,7 +9,7 @@ use super::fields::Fields;
 use super::page;
 use crate::bits::{BitWriter, bit_length, load_bits};
 use crate::error::{Error, Result};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 /// Bytes of a whole page.
 pub(crate) const SIZE: usize = 4096;
@@ -255,6 +255,36 @@ impl<'a> IdPage<'a> {
     /// # Errors
     /// `Damaged` if one exceeds the page's range.
     pub(crate) fn append_ids(&self, records: Range<usize>, ids: &mut Vec<u64>) -> Result<()> {
+        let flow = self.visit_ids(records, |id| {
+            ids.push(id);
+            ControlFlow::Continue(())
+        });
+        flow.map(|_| ())
+    }
+
+    /// The id of one record.
+    ///
+    /// # Errors
+    /// `Damaged` if it exceeds the page's range.
+    pub(crate) fn id(&self, record: usize) -> Result<u64> {
+        let mut found = 0;
+        _ = self.visit_ids(record..record + 1, |id| {
+            found = id;
+            ControlFlow::Break(())
+        })?;
+        Ok(found)
+    }
+
+    /// Calls `visit` with the ids of some records that follow one another, until it breaks.
+    ///
+    /// # Errors
+    /// `Damaged` if one exceeds the page's range.
+    #[inline]
+    pub(crate) fn visit_ids(
+        &self,
+        records: Range<usize>,
+        mut visit: impl FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>> {
         let joined = self.packing.joined as usize;
         // A number of one id is taken as it stands, so that one beyond the span is noticed.
         let radix = if joined == 1 { 0 } else { self.span.wrapping_add(1) };
@@ -268,11 +298,13 @@ impl<'a> IdPage<'a> {
                 if excess > self.span {
                     return Err(Error::damaged("an id exceeds its page's range"));
                 }
-                ids.push(self.least.wrapping_add(excess));
+                if visit(self.least.wrapping_add(excess)).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
             }
             record = end;
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The ids of a segment, open for reading.
 
 use super::file::{PageSet, Pages, SegmentFile};
+use super::id_search;
 use super::id_writer::INDEX_CHUNK;
 use crate::error::{Error, Result};
 use crate::format::CHECKSUM;
@@ -8,6 +9,7 @@ use crate::format::fields::Fields;
 use crate::format::footer::Span;
 use crate::format::id_page::{self, IdPage};
 use crate::format::page;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 /// Finds the ids of a fingerprint by its rank in the first table.
@@ -109,29 +111,60 @@ impl IdReader {
         place.ok_or_else(|| Error::damaged("a fingerprint has no ids").at_path(self.file.path()))
     }
 
-    /// Appends the ids of the fingerprint with this rank in the first table, in ascending order.
+    /// Calls `visit` with the ids of the fingerprint with this rank in the first table, in ascending order, until it
+    /// breaks. Reads page by page.
     ///
     /// # Errors
     /// `Damaged` if the pages and their index contradict each other; `Io`.
-    pub(crate) fn ids_of(&self, rank: u64, buffer: &mut Vec<u8>, ids: &mut Vec<u64>) -> Result<()> {
-        let (mut number, nth) = self.place_of(rank)?;
-        let mut more = self.with_page(number, buffer, |page| {
-            let start = page.start_of(nth).ok_or_else(|| Error::damaged("a fingerprint has no ids"))?;
-            let end = page.end_of(start);
-            page.append_ids(start..end, ids)?;
-            Ok(end == page.records())
-        })?;
-        // A fingerprint with very many ids goes on in the next pages.
-        while more && number + 1 < self.pages.count() {
-            number += 1;
-            more = self.with_page(number, buffer, |page| {
-                let end = if page.begins(0) { 0 } else { page.end_of(0) };
-                page.append_ids(0..end, ids)?;
-                Ok(end == page.records())
+    pub(super) fn visit_ids(
+        &self,
+        rank: u64,
+        buffer: &mut Vec<u8>,
+        mut visit: impl FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let (first, nth) = self.place_of(rank)?;
+        for number in first..self.pages.count() {
+            let more = self.with_page(number, buffer, |page| {
+                let records = if number == first { range_of(page, nth)? } else { continued(page) };
+                let all = records.end == page.records();
+                Ok(page.visit_ids(records, &mut visit)?.is_continue() && all)
             })?;
+            // A fingerprint with very many ids goes on in the next pages.
+            if !more {
+                break;
+            }
         }
         Ok(())
     }
+
+    /// Whether a fingerprint has an id. Its ids begin in the first of `pages`, behind those of `nth` fingerprints that
+    /// begin there, and are in no other pages.
+    ///
+    /// # Errors
+    /// `Damaged` if the pages and their index contradict each other; `Io`.
+    pub(super) fn has(&self, pages: Range<u64>, nth: usize, id: u64, buffer: &mut Vec<u8>) -> Result<bool> {
+        let first = pages.start;
+        id_search::in_pages(pages, |number| {
+            self.with_whole_page(number, buffer, |page| {
+                let records = if number == first { range_of(page, nth)? } else { continued(page) };
+                id_search::in_page(records, |record| Ok(page.id(record)?.cmp(&id)))
+            })
+        })
+    }
+}
+
+/// The records of the fingerprint that is the `nth` (from 0) to begin in a page, as far as they are there.
+///
+/// # Errors
+/// `Damaged` if there is none.
+fn range_of(page: &IdPage<'_>, nth: usize) -> Result<Range<usize>> {
+    let start = page.start_of(nth).ok_or_else(|| Error::damaged("a fingerprint has no ids"))?;
+    Ok(start..page.end_of(start))
+}
+
+/// The records in front of the first one that begins a fingerprint.
+fn continued(page: &IdPage<'_>) -> Range<usize> {
+    0..if page.begins(0) { 0 } else { page.end_of(0) }
 }
 
 /// The rank of the first fingerprint that begins in each of `pages` pages, and at the end their number.

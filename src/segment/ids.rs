@@ -6,6 +6,7 @@ use super::text_ids::{TextIds, TextScratch};
 use crate::error::Result;
 use crate::fingerprint::{Id, IdKind};
 use crate::format::footer::Footer;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 /// Finds the ids of a fingerprint by its rank in the first table.
@@ -25,7 +26,6 @@ pub(crate) struct IdScratch {
     page: Vec<u8>,
     numbers: Vec<u64>,
     text: TextScratch,
-    texts: Vec<Box<str>>,
 }
 
 impl Ids {
@@ -99,35 +99,69 @@ impl Ids {
         })
     }
 
+    /// The pages or frames that the ids of the fingerprint with this rank may be in, and how many fingerprints begin
+    /// before it in the first of them.
+    fn pages_from(&self, rank: u64) -> Result<(Range<u64>, usize)> {
+        let (first, nth) = self.place_of(rank)?;
+        let end = if rank + 1 < self.fingerprints() { self.place_of(rank + 1)?.0 + 1 } else { self.page_count() };
+        Ok((first..end, nth))
+    }
+
     /// Number of pages or frames that the ids of the fingerprint with this rank are in, or one more.
     ///
     /// # Errors
     /// `Damaged` if there is no such fingerprint.
     pub(crate) fn pages_of(&self, rank: u64) -> Result<u64> {
-        let (first, _) = self.place_of(rank)?;
-        let next = if rank + 1 < self.fingerprints() { self.place_of(rank + 1)?.0 + 1 } else { self.page_count() };
-        Ok(next.saturating_sub(first))
+        let (pages, _) = self.pages_from(rank)?;
+        Ok(pages.end.saturating_sub(pages.start))
+    }
+
+    /// Whether the fingerprint with this rank in the first table has an id. Reads a number of pages or frames that grows
+    /// with the logarithm of those that its ids take. Without ids: true.
+    ///
+    /// # Errors
+    /// `Damaged` if there is no such fingerprint, or pages and index contradict each other; `Io`.
+    pub(crate) fn has(&self, rank: u64, id: &Id, scratch: &mut IdScratch) -> Result<bool> {
+        match (self, id) {
+            (Self::Numbers(reader), &Id::Number(id)) => {
+                let (pages, nth) = self.pages_from(rank)?;
+                reader.has(pages, nth, id, &mut scratch.page)
+            }
+            (Self::Texts(reader), Id::Text(id)) => {
+                let (frames, nth) = self.pages_from(rank)?;
+                reader.has(frames, nth, id, &mut scratch.text)
+            }
+            (Self::Counts(_), _) => Ok(true),
+            (Self::Numbers(_) | Self::Texts(_), _) => Ok(false),
+        }
     }
 
     /// Calls `visit` with the ids of the fingerprint with this rank in the first table, in ascending order, or with
-    /// their count.
+    /// their count, until it breaks. Reads page by page, so what lies behind the last visited id is not read.
     ///
     /// # Errors
-    /// `Damaged` if pages and index contradict each other; `Io`.
+    /// `Damaged` if pages and index contradict each other, after the ids in front of the damage were visited; `Io`.
+    pub(crate) fn visit_ids(
+        &self,
+        rank: u64,
+        scratch: &mut IdScratch,
+        mut visit: impl FnMut(Id) -> ControlFlow<()>,
+    ) -> Result<()> {
+        match self {
+            Self::Numbers(reader) => reader.visit_ids(rank, &mut scratch.page, |id| visit(Id::Number(id))),
+            Self::Counts(reader) => reader.visit_ids(rank, &mut scratch.page, |count| visit(Id::Count(count))),
+            Self::Texts(reader) => reader.visit_ids(rank, &mut scratch.text, |text| visit(text.into())),
+        }
+    }
+
+    /// As [`Ids::visit_ids`], for all of them.
+    ///
+    /// # Errors
+    /// As [`Ids::visit_ids`].
     pub(crate) fn ids_of(&self, rank: u64, scratch: &mut IdScratch, mut visit: impl FnMut(Id)) -> Result<()> {
-        let (reader, id): (_, fn(u64) -> Id) = match self {
-            Self::Numbers(reader) => (reader, Id::Number),
-            Self::Counts(reader) => (reader, Id::Count),
-            Self::Texts(reader) => {
-                scratch.texts.clear();
-                reader.ids_of(rank, &mut scratch.text, &mut scratch.texts)?;
-                scratch.texts.drain(..).for_each(|text| visit(Id::Text(text)));
-                return Ok(());
-            }
-        };
-        scratch.numbers.clear();
-        reader.ids_of(rank, &mut scratch.page, &mut scratch.numbers)?;
-        scratch.numbers.iter().for_each(|&number| visit(id(number)));
-        Ok(())
+        self.visit_ids(rank, scratch, |id| {
+            visit(id);
+            ControlFlow::Continue(())
+        })
     }
 }

@@ -11,6 +11,7 @@ mod file;
 mod filter;
 mod id_cursor;
 mod id_reader;
+mod id_search;
 mod id_writer;
 mod ids;
 mod ranks;

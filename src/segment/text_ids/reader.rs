@@ -1,6 +1,7 @@
 //! The text ids of a segment, open for reading.
 
 use super::super::file::SegmentFile;
+use super::super::id_search;
 use super::packing::{Unpacker, open_dictionary};
 use crate::error::{Error, Result};
 use crate::format::fields::Fields;
@@ -9,7 +10,7 @@ use crate::format::page::{self, Stream};
 use crate::format::text_frame::TextFrame;
 use crate::format::text_index::{self, FrameEntry};
 use std::fmt;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zstd::dict::DecoderDictionary;
@@ -163,10 +164,10 @@ impl TextIds {
     /// # Errors
     /// `Damaged` if there is no such fingerprint.
     pub(crate) fn place_of(&self, rank: u64) -> Result<(u64, usize)> {
-        self.find(rank).ok_or_else(|| self.nobody())
+        self.find(rank).ok_or_else(|| self.no_ids())
     }
 
-    fn nobody(&self) -> Error {
+    fn no_ids(&self) -> Error {
         Error::damaged("a fingerprint has no ids").at_path(self.file.path())
     }
 
@@ -242,26 +243,51 @@ impl TextIds {
         })
     }
 
-    /// Appends the ids of the fingerprint with this rank in the first table, in ascending order of their bytes.
+    /// Calls `visit` with the ids of the fingerprint with this rank in the first table, in ascending order of their
+    /// bytes, until it breaks. Reads frame by frame.
     ///
     /// # Errors
     /// `Damaged` if there is no such fingerprint, or frames and index contradict each other; `Io`.
-    pub(crate) fn ids_of(&self, rank: u64, scratch: &mut TextScratch, ids: &mut Vec<Box<str>>) -> Result<()> {
-        let (mut number, nth) = self.place_of(rank)?;
-        let mut take = |frame: &TextFrame, records: Range<usize>| {
-            let more = records.end == frame.records();
-            ids.extend(records.map(|record| Box::from(frame.text(record))));
-            more
-        };
-        let mut more = self.with_frame(number, scratch, |frame| {
-            let records = frame.range_of(nth).ok_or_else(|| self.nobody())?;
-            Ok(take(frame, records))
-        })?;
-        // A fingerprint with very many ids goes on in the next frames.
-        while more && number + 1 < self.frame_count() {
-            number += 1;
-            more = self.with_frame(number, scratch, |frame| Ok(take(frame, frame.continued())))?;
+    pub(crate) fn visit_ids(
+        &self,
+        rank: u64,
+        scratch: &mut TextScratch,
+        mut visit: impl FnMut(&str) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let (first, nth) = self.place_of(rank)?;
+        for number in first..self.frame_count() {
+            let more = self.with_frame(number, scratch, |frame| {
+                let mut records = self.records_of(frame, (number == first).then_some(nth))?;
+                let all = records.end == frame.records();
+                Ok(records.all(|record| visit(frame.text(record)).is_continue()) && all)
+            })?;
+            // A fingerprint with very many ids goes on in the next frames.
+            if !more {
+                break;
+            }
         }
         Ok(())
+    }
+
+    /// Whether a fingerprint has an id. Its ids begin in the first of `frames`, behind those of `nth` fingerprints that
+    /// begin there, and are in no other frames.
+    ///
+    /// # Errors
+    /// `Damaged` if frames and index contradict each other; `Io`.
+    pub(crate) fn has(&self, frames: Range<u64>, nth: usize, id: &str, scratch: &mut TextScratch) -> Result<bool> {
+        let first = frames.start;
+        id_search::in_pages(frames, |number| {
+            self.with_frame(number, scratch, |frame| {
+                let records = self.records_of(frame, (number == first).then_some(nth))?;
+                id_search::in_page(records, |record| Ok(frame.text(record).cmp(id)))
+            })
+        })
+    }
+
+    /// The records of the `nth` fingerprint that begins in a frame; without a number, those that the frames before it
+    /// left.
+    fn records_of(&self, frame: &TextFrame, nth: Option<usize>) -> Result<Range<usize>> {
+        let Some(nth) = nth else { return Ok(frame.continued()) };
+        frame.range_of(nth).ok_or_else(|| self.no_ids())
     }
 }

@@ -11,6 +11,7 @@ use crate::format::page::{self, Stream};
 use crate::format::text_frame::MAX_PAYLOAD;
 use crate::format::text_index::{self, FrameEntry};
 use proptest::prelude::*;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -69,7 +70,11 @@ fn read(texts: &TextIds, ranks: impl Iterator<Item = u64>, scratch: &mut TextScr
     ranks
         .map(|rank| {
             let mut ids = Vec::new();
-            texts.ids_of(rank, scratch, &mut ids).map(|()| ids.into_iter().map(String::from).collect())
+            let visited = texts.visit_ids(rank, scratch, |text| {
+                ids.push(text.to_owned());
+                ControlFlow::Continue(())
+            });
+            visited.map(|()| ids)
         })
         .collect()
 }
@@ -129,7 +134,10 @@ fn check(lists: &Lists) {
         assert!(backwards == *lists);
         assert!(read_frames(&texts).unwrap() == *lists);
         for rank in [count, count + 1, u64::MAX] {
-            assert_eq!(texts.ids_of(rank, &mut scratch, &mut Vec::new()).unwrap_err().kind(), ErrorKind::Damaged);
+            assert_eq!(
+                texts.visit_ids(rank, &mut scratch, |_| ControlFlow::Continue(())).unwrap_err().kind(),
+                ErrorKind::Damaged
+            );
         }
     }
 }
