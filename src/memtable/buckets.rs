@@ -3,6 +3,19 @@
 use super::atomics::{AtomicArray, AtomicU32, AtomicU64, Ordering};
 use crate::codec::prefetch;
 
+#[cfg(test)]
+thread_local! {
+    /// How many links this thread has followed, for tests of how that grows.
+    pub(super) static STEPS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// Counts a link that is followed, in tests.
+#[inline]
+pub(super) fn count_step() {
+    #[cfg(test)]
+    STEPS.set(STEPS.get() + 1);
+}
+
 /// Bits of [`Buckets::marks`] for each head.
 const MARKS: usize = 8;
 
@@ -75,6 +88,7 @@ impl Buckets {
     /// The number that was entered before this one in its chain.
     #[inline]
     pub(super) fn older(&self, number: u32) -> Option<u32> {
+        count_step();
         // Whoever has the number has acquired what was stored before it.
         self.older.as_slice().get(number as usize).and_then(|older| older.load(Ordering::Relaxed).checked_sub(1))
     }
@@ -96,7 +110,12 @@ impl Buckets {
     /// The numbers of a key's chain, newest first; those of other keys may be among them.
     pub(super) fn chain(&self, key: u64) -> impl Iterator<Item = u32> + '_ {
         let place = self.place(key);
-        let newest = if self.is_marked(place) { self.newest(place) } else { None };
-        std::iter::successors(newest, |&number| self.older(number))
+        let chain = if self.is_marked(place) { Some(self.chain_at(place)) } else { None };
+        chain.into_iter().flatten()
+    }
+
+    /// The numbers of the chain that a place shares with others, newest first.
+    pub(super) fn chain_at(&self, place: usize) -> impl Iterator<Item = u32> + '_ {
+        std::iter::successors(self.newest(place), |&number| self.older(number))
     }
 }

@@ -60,9 +60,16 @@ fn check(batches: &'static [&'static [(u64, u64, bool)]], scans: bool) {
             assert!(visible >= before);
             before = visible;
             assert_eq!(found(&memtable, visible, scans), expected(batches, visible));
-            let by_id: Vec<u32> = memtable.entries_of_id(&Id::Number(1), visible).collect();
-            let written = batches.concat().iter().take(visible as usize).filter(|write| write.1 == 1).count();
-            assert_eq!(by_id.len(), written);
+            let mut by_id: Vec<u64> =
+                memtable.entries_of_id(&Id::Number(1), visible).map(|entry| memtable.fingerprint(entry)).collect();
+            by_id.sort_unstable();
+            let mut written = std::collections::BTreeMap::new();
+            for &(fingerprint, id, removed) in batches.concat().iter().take(visible as usize).filter(|one| one.1 == 1) {
+                written.insert(fingerprint, removed);
+                assert!(memtable.is_removed(fingerprint, &Id::Number(id), visible).is_some());
+            }
+            let live: Vec<u64> = written.into_iter().filter(|one| !one.1).map(|one| one.0).collect();
+            assert_eq!(by_id, live);
         }
         writer.join().unwrap();
     });

@@ -44,19 +44,30 @@ impl IdColumn {
         }
     }
 
+    /// Whether a record has this id.
+    pub(super) fn is(&self, record: u32, id: &Id) -> bool {
+        let word = self.words.as_slice().get(record as usize).map_or(0, |slot| slot.load(Ordering::Relaxed));
+        match id {
+            Id::Number(number) | Id::Count(number) => word == *number,
+            Id::Text(text) => self.with_text(word, |found| found == &**text),
+        }
+    }
+
+    fn with_text<R>(&self, word: u64, visit: impl FnOnce(&str) -> R) -> R {
+        let texts = self.texts.read().unwrap_or_else(PoisonError::into_inner);
+        let start = usize::try_from(word >> LENGTH_BITS).unwrap_or(usize::MAX);
+        let length = usize::try_from(word & ((1 << LENGTH_BITS) - 1)).unwrap_or(0);
+        let text = start.checked_add(length).and_then(|end| texts.get(start..end));
+        visit(text.unwrap_or_default())
+    }
+
     /// The id of a record.
     pub(super) fn get(&self, record: u32) -> Id {
         let word = self.words.as_slice().get(record as usize).map_or(0, |slot| slot.load(Ordering::Relaxed));
         match self.kind {
             IdKind::Number => Id::Number(word),
             IdKind::None => Id::Count(word),
-            IdKind::Text => {
-                let texts = self.texts.read().unwrap_or_else(PoisonError::into_inner);
-                let start = usize::try_from(word >> LENGTH_BITS).unwrap_or(usize::MAX);
-                let length = usize::try_from(word & ((1 << LENGTH_BITS) - 1)).unwrap_or(0);
-                let text = start.checked_add(length).and_then(|end| texts.get(start..end));
-                Id::Text(text.unwrap_or_default().into())
-            }
+            IdKind::Text => self.with_text(word, |text| Id::Text(text.into())),
         }
     }
 }

@@ -6,9 +6,7 @@ use crate::fingerprint::{Fingerprint, Id, IdKind, Mention, Record};
 impl<F: Fingerprint> Memtable<F> {
     /// Appends the last word at a moment on every id of a fingerprint, in order of the ids.
     pub(crate) fn mentions_of(&self, entry: u32, visible: u32, out: &mut Vec<(Id, bool)>) {
-        let chain = std::iter::successors(self.newest(entry, visible).checked_sub(1), |&record| {
-            self.link(record).before.checked_sub(1)
-        });
+        let chain = self.records_of(entry).skip_while(|&record| record >= visible);
         if self.shape.ids == IdKind::None {
             let (mut more, mut less) = (0u64, 0u64);
             for record in chain {

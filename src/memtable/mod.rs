@@ -13,6 +13,7 @@
 
 mod atomics;
 mod buckets;
+mod find;
 mod ids;
 mod mentions;
 mod search;
@@ -22,9 +23,10 @@ pub(crate) use search::{MemtablePlan, MemtableScratch};
 pub(crate) use shape::MemtableShape;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::{Fingerprint, Id, Mention};
+use crate::fingerprint::{Fingerprint, Id, IdKind, Mention};
 use atomics::{AtomicArray, AtomicU32, AtomicU64, Ordering};
 use buckets::Buckets;
+use find::ByIds;
 use ids::IdColumn;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -43,8 +45,12 @@ pub(crate) struct Memtable<F> {
     ids: IdColumn,
     /// Of each record a [`Link`].
     links: AtomicArray<AtomicU64>,
+    /// Fingerprints of long chains by their whole value.
+    by_value: Buckets,
+    /// Records of fingerprints with many of them by fingerprint and id, where there are ids.
+    by_record: Option<Buckets>,
     /// Records by their ids, where the store has an id index.
-    by_id: Option<Buckets>,
+    by_id: Option<ByIds>,
     fingerprints: AtomicU32,
     /// Records that were pushed.
     pushed: AtomicU32,
@@ -95,7 +101,9 @@ impl<F: Fingerprint> Memtable<F> {
                 latest: AtomicArray::new(capacity)?,
                 ids: IdColumn::new(shape.ids, capacity)?,
                 links: AtomicArray::new(capacity)?,
-                by_id: if shape.id_index { Some(buckets()?) } else { None },
+                by_value: buckets()?,
+                by_record: if shape.ids == IdKind::None { None } else { Some(buckets()?) },
+                by_id: if shape.id_index { Some(ByIds::new(capacity)?) } else { None },
                 fingerprints: AtomicU32::new(0),
                 pushed: AtomicU32::new(0),
                 visible: AtomicU32::new(0),
@@ -163,9 +171,10 @@ impl<F: Fingerprint> Memtable<F> {
         if let Some(slot) = self.links.as_slice().get(record as usize) {
             slot.store(link.pack(), Ordering::Relaxed);
         }
-        if let (Some(by_id), Some(slot)) = (&self.by_id, ids::slot_key(id)) {
-            by_id.enter(slot, record);
+        if found.is_some() {
+            self.index_record(fingerprint, entry, record);
         }
+        self.index_id(id, record, link);
         self.removals.fetch_add(u32::from(removed), Ordering::Relaxed);
         // Whoever finds the record by its fingerprint finds everything that was stored above.
         if let Some(latest) = self.latest.as_slice().get(entry as usize) {
@@ -174,6 +183,7 @@ impl<F: Fingerprint> Memtable<F> {
         if found.is_none() {
             let words = self.words.as_slice().iter().skip(entry as usize * F::WORDS).take(F::WORDS);
             words.enumerate().for_each(|(number, word)| word.store(fingerprint.word(number), Ordering::Relaxed));
+            self.index_value(fingerprint, entry);
             for (buckets, table) in self.tables.iter().zip(&self.shape.tables) {
                 buckets.enter(table.bucket_key(table.permutation.head(fingerprint)), entry);
             }
@@ -206,22 +216,6 @@ impl<F: Fingerprint> Memtable<F> {
         let words = self.words.as_slice();
         let first = entry as usize * F::WORDS;
         F::from_words(|number| words.get(first + number).map_or(0, |word| word.load(Ordering::Relaxed)))
-    }
-
-    /// The number of a fingerprint, if it is there; some of its records may be.
-    pub(crate) fn find(&self, fingerprint: F) -> Option<u32> {
-        let (buckets, table) = self.tables.first().zip(self.shape.tables.first())?;
-        let key = table.bucket_key(table.permutation.head(fingerprint));
-        buckets.chain(key).find(|&entry| self.fingerprint(entry) == fingerprint)
-    }
-
-    /// The fingerprints that were written with an id within the first `visible` records, some of them perhaps several times
-    /// and some perhaps removed again. Only where the store has an id index.
-    pub(crate) fn entries_of_id<'a>(&'a self, id: &'a Id, visible: u32) -> impl Iterator<Item = u32> + 'a {
-        let chain = self.by_id.as_ref().zip(ids::slot_key(id)).map(|(by_id, key)| by_id.chain(key));
-        let records =
-            chain.into_iter().flatten().filter(move |&record| record < visible && self.ids.get(record) == *id);
-        records.map(|record| self.link(record).entry)
     }
 
     /// Whether any record between two moments has a fingerprint within distance `k`, and was not a removal.

@@ -113,12 +113,76 @@ fn the_last_word_counts_at_every_moment() {
             let expected: Vec<Mention> =
                 model.iter().map(|(record, &removed)| Mention { record: record.clone(), removed }).collect();
             assert_eq!(memtable.mentions(visible), expected);
-            for (record, _) in model {
-                let entries = memtable.entries_of_id(&record.id, visible);
-                assert!(entries.map(|entry| memtable.fingerprint(entry)).any(|found| found == record.fingerprint));
+            for (record, removed) in model {
+                assert_eq!(memtable.is_removed(record.fingerprint, &record.id, visible), Some(removed));
+                let mut entries = memtable.entries_of_id(&record.id, visible);
+                assert!(removed || entries.any(|entry| memtable.fingerprint(entry) == record.fingerprint));
+                let entry = memtable.find(record.fingerprint).unwrap();
+                assert_eq!(memtable.live_ids_of(entry, visible).any(|id| id == record.id), !removed);
             }
+            assert_eq!(memtable.is_removed(99, &Id::Number(1), visible), None);
         }
     }
+}
+
+/// The most links that one look-up of a fingerprint, a record or an id follows in a memtable of so many records, and that
+/// writing one does.
+fn most_steps(records: u64, write: impl Fn(u64) -> (u64, u64, bool)) -> u64 {
+    let memtable = memtable::<u64>(&Parameters::new(3).with_id_index(true), records as usize);
+    let mut most = 0;
+    let mut count = |work: &mut dyn FnMut()| {
+        let before = buckets::STEPS.get();
+        work();
+        most = most.max(buckets::STEPS.get() - before);
+    };
+    for number in 0..records {
+        let (fingerprint, id, removed) = write(number);
+        count(&mut || memtable.push(fingerprint, &Id::Number(id), removed).unwrap());
+    }
+    memtable.publish();
+    let visible = memtable.visible();
+    for number in (0..records).step_by(7) {
+        let (fingerprint, id, _) = write(number);
+        count(&mut || assert!(memtable.find(fingerprint).is_some()));
+        count(&mut || assert!(memtable.is_removed(fingerprint, &Id::Number(id), visible).is_some()));
+    }
+    most
+}
+
+#[test]
+fn nothing_known_takes_long_to_find_however_alike_the_records_are() {
+    // A hash has a few of a thousand keys in one chain at most.
+    const FEW: u64 = 150;
+    let spread = |number: u64| random(&mut number.clone());
+    for records in [1000, 8000] {
+        assert!(most_steps(records, |number| (number, number, false)) < FEW, "fingerprints of one prefix");
+        assert!(most_steps(records, |number| (number << 40, number, false)) < FEW, "fingerprints of another prefix");
+        assert!(most_steps(records, |number| (7, number, false)) < FEW, "records of one fingerprint");
+        assert!(most_steps(records, |number| (spread(number), number, number % 2 == 1)) < FEW, "any");
+    }
+}
+
+#[test]
+fn an_id_that_is_replaced_again_and_again_has_a_short_list() {
+    let memtable = memtable::<u64>(&Parameters::new(3).with_id_index(true), 30_000);
+    let id = Id::Number(7);
+    memtable.push(1, &id, false).unwrap();
+    for number in 0..5000 {
+        // Replaced, then a record that comes and goes, then one that is said once more.
+        memtable.push(number + 1, &id, true).unwrap();
+        memtable.push(number + 2, &id, false).unwrap();
+        memtable.push(1 << 40, &id, false).unwrap();
+        memtable.push(1 << 40, &id, true).unwrap();
+        memtable.push(number + 2, &id, false).unwrap();
+    }
+    let early = memtable.pushed.load(Ordering::Relaxed);
+    memtable.push(5001, &id, true).unwrap();
+    memtable.publish();
+    let found = |visible| memtable.entries_of_id(&id, visible).map(|entry| memtable.fingerprint(entry)).collect();
+    let before = buckets::STEPS.get();
+    let (early, now): (Vec<u64>, Vec<u64>) = (found(early), found(memtable.visible()));
+    assert_eq!((&early[..1], &now[..]), (&[5001][..], &[][..]));
+    assert!(early.len() < 4 && buckets::STEPS.get() - before < 20, "{early:?}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The crawler's operation: is there something near already? If not, this is it.
 
 use super::core::Core;
+use super::query::Near;
 use super::view::State;
 use super::write_batch::{Write, WriteBatch};
 use crate::error::Result;
@@ -17,15 +18,15 @@ pub struct Check<F: Fingerprint = u64> {
     pub inserted: bool,
     /// The number that the store has given to it, if it was inserted and the store numbers its records.
     pub number: Option<u64>,
-    /// The records within the distance that have other ids, in the order of [`crate::Store::query`]. Where there are no ids,
-    /// all.
+    /// Records within the distance that have other ids, as many as were asked for, those of the nearest fingerprints, in the
+    /// order of [`crate::Store::query`]. Where there are no ids, each fingerprint with its count is one.
     pub duplicates: Vec<Match<F>>,
     /// The records within the distance that have the same id: earlier states of the same document.
     pub own: Vec<Match<F>>,
 }
 
 impl<F: Fingerprint> Core<F> {
-    /// Inserts a record unless there is one near it.
+    /// Inserts a record unless there is one near it; names at most `most` of those.
     ///
     /// The search goes on without the lock of writers. What was written meanwhile is at the end of the memtables, and is
     /// compared one by one under the lock; so nothing can come in between, and writers wait for each other for a moment only.
@@ -33,19 +34,19 @@ impl<F: Fingerprint> Core<F> {
         &self,
         fingerprint: F,
         id: Option<Id>,
-        k: u32,
+        (k, most): (u32, usize),
         durability: Durability,
     ) -> Result<Check<F>> {
         self.check_id(id.as_ref(), false)?;
         loop {
             let (found, state) = self.ask(|searcher| {
                 let asking = searcher.now();
-                let found = asking.query(fingerprint, k);
+                let found = asking.duplicates(fingerprint, id.as_ref(), k, most.max(1));
                 found.map(|found| (found, asking.state.clone()))
             })?;
-            let (own, duplicates): (Vec<_>, Vec<_>) = found.into_iter().partition(|one| Some(&one.id) == id.as_ref());
+            let Near { own, duplicates } = found;
             // The very record may be there already.
-            let is_there = id.is_some() && own.first().is_some_and(|first| first.distance == 0);
+            let is_there = own.first().is_some_and(|first| first.distance == 0);
             if is_there || !duplicates.is_empty() {
                 // What was found may have been written a moment ago.
                 self.promise_all(durability)?;

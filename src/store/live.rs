@@ -95,8 +95,9 @@ impl<F: Fingerprint> Store<F> {
         self.core.write(batch, durability)
     }
 
-    /// Adds a record unless there is one within distance `k` that has another id: the crawler's operation. No write of anybody
-    /// comes between looking and adding. What it says is there is durable at the level asked for when it returns.
+    /// Adds a record unless there is one within distance `k` that has another id: the crawler's operation. No other write
+    /// comes between looking and adding. Names one of those that are there, of the nearest fingerprint; that is durable at the
+    /// level asked for when it returns.
     ///
     /// ```
     /// use fpstore::{Durability, Options, Parameters, Store};
@@ -121,7 +122,22 @@ impl<F: Fingerprint> Store<F> {
         k: u32,
         durability: Durability,
     ) -> Result<Check<F>> {
-        self.core.insert_if_new(fingerprint, owned(id.into()), k, durability)
+        self.insert_if_new_naming(fingerprint, id, k, 1, durability)
+    }
+
+    /// As [`Store::insert_if_new`], and names up to `most` of the records that are there, at least one.
+    ///
+    /// # Errors
+    /// Those of [`Store::insert_if_new`].
+    pub fn insert_if_new_naming<'a>(
+        &self,
+        fingerprint: F,
+        id: impl Into<IdRef<'a>>,
+        k: u32,
+        most: usize,
+        durability: Durability,
+    ) -> Result<Check<F>> {
+        self.core.insert_if_new(fingerprint, owned(id.into()), (k, most), durability)
     }
 
     /// The fingerprints of an id, in ascending order.

@@ -1,7 +1,7 @@
 //! What the writes of a batch come down to.
 //!
-//! A later write of a batch sees what an earlier one has done. So what the store says is asked for once for each fingerprint
-//! that some write has to know, and brought up to date with every write from then on.
+//! A later write of a batch sees what an earlier one has done. The store is asked for single records and for the fingerprints of
+//! single ids, as some write has to know them, and what it says is brought up to date with every write from then on.
 
 use super::core::Core;
 use super::query::Asking;
@@ -22,14 +22,26 @@ pub(super) struct Resolved<F: Fingerprint> {
 struct Known<F: Fingerprint> {
     /// Knows the store as it is before the batch.
     asking: Asking<F>,
-    /// The ids that fingerprints have after the writes so far, of those that were asked for.
-    ids: BTreeMap<F, BTreeSet<Id>>,
-    /// The last words on the records of all others.
+    /// The last words of the writes so far on records.
     said: BTreeMap<F, BTreeMap<Id, bool>>,
-    /// The fingerprints that ids were given, where the store has an index of them.
-    given: Option<BTreeMap<Id, BTreeSet<F>>>,
+    /// Fingerprints that have no records but those which `said` knows.
+    emptied: BTreeSet<F>,
+    /// The fingerprints of ids, where the store has an index of them.
+    given: Option<BTreeMap<Id, Given<F>>>,
     /// Where there are no ids, how many records more fingerprints have.
     counted: BTreeMap<F, i128>,
+}
+
+/// The fingerprints that an id has after the writes so far: all, once the store was asked for its own.
+struct Given<F> {
+    fingerprints: BTreeSet<F>,
+    is_complete: bool,
+}
+
+impl<F> Default for Given<F> {
+    fn default() -> Self {
+        Self { fingerprints: BTreeSet::new(), is_complete: false }
+    }
 }
 
 impl<F: Fingerprint> Resolved<F> {
@@ -37,8 +49,8 @@ impl<F: Fingerprint> Resolved<F> {
         let asks = batch.writes.iter().any(|write| !matches!(write, Write::Insert(..)));
         let known = || Known {
             asking: Asking::new(&core.common, core.state()),
-            ids: BTreeMap::new(),
             said: BTreeMap::new(),
+            emptied: BTreeSet::new(),
             given: core.common.parameters.id_index().then(BTreeMap::new),
             counted: BTreeMap::new(),
         };
@@ -69,7 +81,7 @@ impl<F: Fingerprint> Resolved<F> {
         let Some(known) = &mut self.known else { return Ok(false) };
         match id {
             Id::Count(_) => Ok(known.count_of(fingerprint)?.is_some()),
-            id => Ok(known.ids_of(fingerprint)?.contains(id)),
+            id => known.has(fingerprint, id),
         }
     }
 
@@ -78,23 +90,23 @@ impl<F: Fingerprint> Resolved<F> {
         let Some(known) = &mut self.known else { return Ok(()) };
         let ids: Vec<Id> = match kind {
             IdKind::None => known.count_of(fingerprint)?.map(Id::Count).into_iter().collect(),
-            IdKind::Number | IdKind::Text => known.ids_of(fingerprint)?.iter().cloned().collect(),
+            IdKind::Number | IdKind::Text => known.ids_of(fingerprint)?.into_iter().collect(),
         };
         ids.into_iter().for_each(|id| self.remove(fingerprint, id));
+        if let Some(known) = &mut self.known {
+            known.said.remove(&fingerprint);
+            known.emptied.insert(fingerprint);
+        }
         Ok(())
     }
 
-    /// Removes the records of an id, but that with the fingerprint to keep.
-    pub(super) fn remove_id(&mut self, id: &Id, keep: Option<F>) -> Result<()> {
-        let Some(known) = &mut self.known else { return Ok(()) };
-        let mut fingerprints: BTreeSet<F> = known.asking.fingerprints_of(id)?.into_iter().collect();
-        fingerprints.extend(known.given.as_ref().and_then(|given| given.get(id)).into_iter().flatten());
-        for fingerprint in fingerprints.into_iter().filter(|&fingerprint| keep != Some(fingerprint)) {
-            if self.has(fingerprint, id)? {
-                self.remove(fingerprint, id.clone());
-            }
-        }
-        Ok(())
+    /// Removes the records of an id, but that with the fingerprint to keep; whether that is there.
+    pub(super) fn remove_id(&mut self, id: &Id, keep: Option<F>) -> Result<bool> {
+        let Some(known) = &mut self.known else { return Ok(false) };
+        let mut fingerprints = known.fingerprints_of(id)?;
+        let kept = keep.is_some_and(|keep| fingerprints.remove(&keep));
+        fingerprints.into_iter().for_each(|fingerprint| self.remove(fingerprint, id.clone()));
+        Ok(kept)
     }
 }
 
@@ -105,26 +117,52 @@ impl<F: Fingerprint> Known<F> {
             *self.counted.entry(fingerprint).or_default() += change;
             return;
         }
-        match self.ids.get_mut(&fingerprint) {
-            Some(ids) if removed => _ = ids.remove(id),
-            Some(ids) => _ = ids.insert(id.clone()),
-            None => _ = self.said.entry(fingerprint).or_default().insert(id.clone(), removed),
+        self.said.entry(fingerprint).or_default().insert(id.clone(), removed);
+        if let Some(given) = &mut self.given {
+            let fingerprints = &mut given.entry(id.clone()).or_default().fingerprints;
+            _ = if removed { fingerprints.remove(&fingerprint) } else { fingerprints.insert(fingerprint) };
         }
-        if let Some(given) = self.given.as_mut().filter(|_| !removed) {
-            given.entry(id.clone()).or_default().insert(fingerprint);
+    }
+
+    /// Whether a record is there after the writes so far.
+    fn has(&mut self, fingerprint: F, id: &Id) -> Result<bool> {
+        match self.said.get(&fingerprint).and_then(|said| said.get(id)) {
+            Some(removed) => Ok(!removed),
+            None if self.emptied.contains(&fingerprint) => Ok(false),
+            None => self.asking.has(fingerprint, id),
         }
     }
 
     /// The ids of a fingerprint after the writes so far.
-    fn ids_of(&mut self, fingerprint: F) -> Result<&BTreeSet<Id>> {
-        if !self.ids.contains_key(&fingerprint) {
-            let mut ids: BTreeSet<Id> = self.asking.ids_of(fingerprint)?.into_iter().collect();
-            for (id, removed) in self.said.remove(&fingerprint).into_iter().flatten() {
-                _ = if removed { ids.remove(&id) } else { ids.insert(id) };
-            }
-            self.ids.insert(fingerprint, ids);
+    fn ids_of(&mut self, fingerprint: F) -> Result<BTreeSet<Id>> {
+        let stored = if self.emptied.contains(&fingerprint) { Vec::new() } else { self.asking.ids_of(fingerprint)? };
+        let mut ids: BTreeSet<Id> = stored.into_iter().collect();
+        for (id, removed) in self.said.get(&fingerprint).into_iter().flatten() {
+            _ = if *removed { ids.remove(id) } else { ids.insert(id.clone()) };
         }
-        Ok(self.ids.entry(fingerprint).or_default())
+        Ok(ids)
+    }
+
+    /// The fingerprints of an id after the writes so far.
+    fn fingerprints_of(&mut self, id: &Id) -> Result<BTreeSet<F>> {
+        let is_complete = |given: &BTreeMap<Id, Given<F>>| given.get(id).is_some_and(|given| given.is_complete);
+        if !self.given.as_ref().is_some_and(is_complete) {
+            let mut stored = self.asking.fingerprints_of(id)?;
+            // Some of them may have been removed by the batch.
+            let mut failed = Ok(());
+            stored.retain(|&fingerprint| match self.has(fingerprint, id) {
+                Ok(has) => has,
+                Err(error) => {
+                    failed = Err(error);
+                    false
+                }
+            });
+            failed?;
+            let given = self.given.get_or_insert_default().entry(id.clone()).or_default();
+            given.fingerprints.extend(stored);
+            given.is_complete = true;
+        }
+        Ok(self.given.as_ref().and_then(|given| given.get(id)).map_or_else(BTreeSet::new, |given| given.fingerprints.clone()))
     }
 
     /// How many records a fingerprint has after the writes so far, if any.

@@ -152,10 +152,11 @@ impl<F: Fingerprint> Core<F> {
             Write::RemoveFingerprint(fingerprint) => {
                 resolved.remove_fingerprint(*fingerprint, self.common.parameters.ids())
             }
-            Write::RemoveId(Some(id)) => resolved.remove_id(id, None),
+            Write::RemoveId(Some(id)) => resolved.remove_id(id, None).map(|_| ()),
             Write::Replace(fingerprint, Some(id)) => {
-                resolved.remove_id(id, Some(*fingerprint))?;
-                resolved.insert(*fingerprint, id.clone());
+                if !resolved.remove_id(id, Some(*fingerprint))? {
+                    resolved.insert(*fingerprint, id.clone());
+                }
                 Ok(())
             }
             // Refused before: a store with an id index has ids.

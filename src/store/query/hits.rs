@@ -43,7 +43,7 @@ impl<F: Fingerprint> Hits<F> {
     }
 
     /// In the order of fingerprints, newest places first, each once.
-    fn into_sorted(self) -> Vec<(F, Place)> {
+    pub(super) fn into_sorted(self) -> Vec<(F, Place)> {
         let mut hits = self.0;
         hits.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
         hits.dedup_by(|next, kept| next.0 == kept.0 && next.1.is_with(kept.1));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 impl<F: Fingerprint> Asking<F> {
     /// All places where a fingerprint is, newest first.
-    fn places_of(&mut self, fingerprint: F) -> Result<Vec<(F, Place)>> {
+    pub(super) fn places_of(&mut self, fingerprint: F) -> Result<Vec<(F, Place)>> {
         let mut places = Vec::new();
         for (number, (memtable, _)) in self.state.memtables().enumerate() {
             places.extend(memtable.find(fingerprint).map(|entry| (fingerprint, Place::Memtable(number, entry))));
@@ -67,7 +67,7 @@ impl<F: Fingerprint> Asking<F> {
         // Hashes meet, and records go.
         let mut found = Vec::new();
         for fingerprint in candidates {
-            if self.ids_of(fingerprint)?.binary_search(id).is_ok() {
+            if self.has(fingerprint, id)? {
                 found.push(fingerprint);
             }
         }

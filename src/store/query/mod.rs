@@ -3,15 +3,17 @@
 mod hits;
 mod lookup;
 mod nearest;
+mod records;
 
 use super::common::Common;
 use super::view::{Latest, State};
 use crate::error::{Error, Result};
-use crate::fingerprint::{Fingerprint, Id, Match, distance};
+use crate::fingerprint::{Fingerprint, Id, Match};
 use crate::memtable::{MemtablePlan, MemtableScratch};
 use crate::search::{Asked, Found, Part, Prober, SegmentPlan, Work, search_segment};
 use crate::segment::{IdScratch, Scratch, Segment, Table};
 use hits::{Hits, Place};
+pub(super) use records::Near;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -207,54 +209,70 @@ impl<F: Fingerprint> Asking<F> {
 
     fn contains_near(&mut self, fingerprint: F, k: u32) -> Result<Option<Match<F>>> {
         self.plan(k)?;
-        if self.state.has_removals() {
-            // What is found first may not be there any more.
-            return Ok(self.planned(&[fingerprint], k).map(only)?.into_iter().next());
+        let found = match self.any_in_memtables(fingerprint, k) {
+            Some(found) => Some(found),
+            None => self.any_in_segments(fingerprint, k)?,
+        };
+        let Some(place) = found else { return Ok(None) };
+        let removals = self.state.has_removals();
+        let layers = if removals { self.layers_of(place.0)? } else { self.layers_at(place.0, &[place])? };
+        let some = self.some_match(fingerprint, &layers)?;
+        if some.is_some() || !removals {
+            return Ok(some);
         }
-        if let Some(found) = self.any_in_memtables(fingerprint, k) {
-            return Ok(self.records_of(fingerprint, found)?.into_iter().min());
+        // All records of this one were removed. Are all those of others?
+        for near in self.near(fingerprint, k)?.chunk_by(|a, b| a.0 == b.0) {
+            let Some(&(found, _)) = near.first() else { continue };
+            let layers = self.layers_at(found, near)?;
+            if let Some(some) = self.some_match(fingerprint, &layers)? {
+                return Ok(Some(some));
+            }
         }
+        Ok(None)
+    }
+
+    /// A fingerprint within the distance in one of the segments.
+    fn any_in_segments(&mut self, query: F, k: u32) -> Result<Option<(F, Place)>> {
         // Where a near fingerprint most likely is comes first, in every segment.
         let view = Arc::clone(&self.state.view);
         for part in [Part::Home, Part::Others] {
-            for (segment, plan) in view.segments.iter().zip(&self.plans) {
-                let asked = Asked { segment, queries: &[fingerprint], k };
+            for (number, (segment, plan)) in view.segments.iter().zip(&self.plans).enumerate() {
+                let asked = Asked { segment, queries: &[query], k };
                 let first = search_segment(&mut self.prober, asked, plan, part, &mut self.work, |_, found| {
-                    ControlFlow::Break(found)
+                    ControlFlow::Break((found.fingerprint, Place::Segment(number, found.rank)))
                 })?;
                 if let ControlFlow::Break(found) = first {
-                    return self.record_of(segment, fingerprint, found);
+                    return Ok(Some(found));
                 }
             }
         }
         Ok(None)
     }
 
+    /// All places within the distance, fingerprint by fingerprint, of each the newest first.
+    fn near(&mut self, query: F, k: u32) -> Result<Vec<(F, Place)>> {
+        self.plan(k)?;
+        let (plans, memtable_plan) = (std::mem::take(&mut self.plans), self.memtable_plan.take());
+        let hits = match &memtable_plan {
+            Some(memtable_plan) => self.hits(&[query], k, plans.iter(), memtable_plan),
+            None => Ok(Vec::new()),
+        };
+        (self.plans, self.memtable_plan) = (plans, memtable_plan);
+        Ok(hits?.pop().map(Hits::into_sorted).unwrap_or_default())
+    }
+
     /// A fingerprint within the distance in one of the memtables.
-    fn any_in_memtables(&mut self, query: F, k: u32) -> Option<F> {
+    fn any_in_memtables(&mut self, query: F, k: u32) -> Option<(F, Place)> {
         let plan = self.memtable_plan.as_ref()?;
-        for (memtable, visible) in self.state.memtables() {
-            let found = memtable.search(visible, (query, k), plan, &mut self.memtable, &mut self.work, |_, found| {
-                ControlFlow::Break(found)
+        for (number, (memtable, visible)) in self.state.memtables().enumerate() {
+            let found = memtable.search(visible, (query, k), plan, &mut self.memtable, &mut self.work, |entry, found| {
+                ControlFlow::Break((found, Place::Memtable(number, entry)))
             });
             if let ControlFlow::Break(found) = found {
                 return Some(found);
             }
         }
         None
-    }
-
-    /// The record that is returned for a fingerprint which a segment has. Where there are no ids, others count too.
-    fn record_of(&mut self, segment: &Segment, query: F, found: Found<F>) -> Result<Option<Match<F>>> {
-        let mut matches = Vec::new();
-        let rank = rank_of(segment, found, &mut self.prober.scratch)?;
-        let distance = distance(found.fingerprint, query);
-        let make = |id| Match { distance, fingerprint: found.fingerprint, id };
-        segment.ids().ids_of(rank, &mut self.ids, |id| matches.push(make(id)))?;
-        if matches.iter().any(|one| matches!(one.id, Id::Count(_))) {
-            matches = self.records_of(query, found.fingerprint)?;
-        }
-        Ok(matches.into_iter().min())
     }
 
     /// All matches of each query, each segment searched by its plan.
@@ -276,6 +294,19 @@ impl<F: Fingerprint> Asking<F> {
         plans: impl Iterator<Item = &'p SegmentPlan>,
         memtable_plan: &MemtablePlan,
     ) -> Result<Vec<Vec<Match<F>>>> {
+        let hits = self.hits(queries, k, plans, memtable_plan)?;
+        let has_removals = !self.with_removed && self.state.has_removals();
+        queries.iter().zip(hits).map(|(&query, hits)| self.matches(query, hits, has_removals)).collect()
+    }
+
+    /// What is near each query, each segment searched by its plan.
+    fn hits<'p>(
+        &mut self,
+        queries: &[F],
+        k: u32,
+        plans: impl Iterator<Item = &'p SegmentPlan>,
+        memtable_plan: &MemtablePlan,
+    ) -> Result<Vec<Hits<F>>> {
         let view = Arc::clone(&self.state.view);
         let mut hits: Vec<Hits<F>> = queries.iter().map(|_| Hits::default()).collect();
         for (number, (segment, plan)) in view.segments.iter().zip(plans).enumerate() {
@@ -297,8 +328,7 @@ impl<F: Fingerprint> Asking<F> {
                 debug_assert!(all.is_continue());
             }
         }
-        let has_removals = !self.with_removed && self.state.has_removals();
-        queries.iter().zip(hits).map(|(&query, hits)| self.matches(query, hits, has_removals)).collect()
+        Ok(hits)
     }
 
     fn plan(&mut self, k: u32) -> Result<()> {

@@ -1,0 +1,166 @@
+//! Finding a fingerprint, a record or an id that is known, in a few steps whatever else the memtable holds.
+//!
+//! A fingerprint stands in a chain of the first table, a record in the chain of its fingerprint. Both are short as a rule.
+//! Those that are not (fingerprints with one prefix, records with one fingerprint) have a second index by a hash of
+//! the whole value: as soon as a chain has more than [`WALK`] members, all of them stand there. So it costs nothing where
+//! fingerprints are spread, and no look-up walks further than that.
+//!
+//! The records of one id form two lists: all of them, newest first, and a shorter one from which those are missing that a
+//! newer record of the same id had removed or repeated when it was written. A reader follows the first until it meets a record
+//! of its own moment, and the second from there.
+
+use super::atomics::{AtomicArray, AtomicU32, Ordering};
+use super::buckets::{Buckets, count_step};
+use super::{Link, Memtable, ids, load};
+use crate::fingerprint::{Fingerprint, Id};
+use crate::plan::filter_shape::hash;
+
+/// Longest chain that is followed.
+const WALK: usize = 16;
+
+/// What a fingerprint is found by in [`Memtable::by_value`].
+#[inline]
+fn value_key<F: Fingerprint>(fingerprint: F) -> u64 {
+    (0..F::WORDS).fold(0, |sum, number| hash(sum ^ fingerprint.word(number)))
+}
+
+/// What a record is found by in [`Memtable::by_record`].
+#[inline]
+fn record_key<F: Fingerprint>(fingerprint: F, id: &Id) -> u64 {
+    hash(value_key(fingerprint) ^ ids::slot_key(id).unwrap_or(0).rotate_left(32))
+}
+
+impl<F: Fingerprint> Memtable<F> {
+    /// The number of a fingerprint, if it is there; some of its records may be.
+    pub(crate) fn find(&self, fingerprint: F) -> Option<u32> {
+        let (buckets, table) = self.tables.first().zip(self.shape.tables.first())?;
+        let mut chain = buckets.chain(table.bucket_key(table.permutation.head(fingerprint)));
+        let is_it = |&entry: &u32| self.fingerprint(entry) == fingerprint;
+        match chain.by_ref().take(WALK).find(is_it) {
+            None if chain.next().is_some() => self.by_value.chain(value_key(fingerprint)).find(is_it),
+            found => found,
+        }
+    }
+
+    /// Whether the last word on a record within the first `visible` ones is that it was removed; `None` if nothing is said
+    /// of it. Not for counts.
+    pub(crate) fn is_removed(&self, fingerprint: F, id: &Id, visible: u32) -> Option<bool> {
+        let entry = self.find(fingerprint)?;
+        self.last_of(entry, id, visible).map(|record| self.link(record).removed)
+    }
+
+    /// The ids that a fingerprint has within the first `visible` records, in no order. Not for counts.
+    pub(crate) fn live_ids_of(&self, entry: u32, visible: u32) -> impl Iterator<Item = Id> + '_ {
+        let records = self.records_of(entry).filter(move |&record| record < visible && !self.link(record).removed);
+        records.filter_map(move |record| {
+            let id = self.ids.get(record);
+            (self.last_of(entry, &id, visible) == Some(record)).then_some(id)
+        })
+    }
+
+    /// The newest of the first `visible` records of a fingerprint that has this id.
+    fn last_of(&self, entry: u32, id: &Id, visible: u32) -> Option<u32> {
+        let is_it = |record: &u32| *record < visible && self.ids.is(*record, id);
+        let mut chain = self.records_of(entry);
+        match chain.by_ref().take(WALK).find(is_it) {
+            None if chain.next().is_some() => {
+                let is_it = |record: &u32| self.link(*record).entry == entry && is_it(record);
+                self.by_record.as_ref()?.chain(record_key(self.fingerprint(entry), id)).find(is_it)
+            }
+            found => found,
+        }
+    }
+
+    /// Fingerprints that were written with an id within the first `visible` records: all that have it at that moment, and
+    /// perhaps some that do not. Only where the store has an id index.
+    pub(crate) fn entries_of_id<'a>(&'a self, id: &'a Id, visible: u32) -> impl Iterator<Item = u32> + 'a {
+        let index = self.by_id.as_ref().zip(ids::slot_key(id));
+        let first = index.and_then(|(by_id, key)| by_id.all.chain(key).next());
+        let step = move |&record: &u32| {
+            let by_id = self.by_id.as_ref()?;
+            if record < visible { by_id.live(record) } else { by_id.all.older(record) }
+        };
+        let is_it = move |record: &u32| *record < visible && !self.link(*record).removed && self.ids.is(*record, id);
+        std::iter::successors(first, step).filter(is_it).map(|record| self.link(record).entry)
+    }
+
+    /// All records of a fingerprint, newest first.
+    pub(super) fn records_of(&self, entry: u32) -> impl Iterator<Item = u32> + '_ {
+        let newest = load(&self.latest, entry).checked_sub(1);
+        std::iter::successors(newest, |&record| {
+            count_step();
+            self.link(record).before.checked_sub(1)
+        })
+    }
+
+    /// Enters a fingerprint that is about to be entered in the tables.
+    pub(super) fn index_value(&self, fingerprint: F, entry: u32) {
+        let Some((buckets, table)) = self.tables.first().zip(self.shape.tables.first()) else { return };
+        let place = buckets.place(table.bucket_key(table.permutation.head(fingerprint)));
+        let enter = |entry: u32| self.by_value.enter(value_key(self.fingerprint(entry)), entry);
+        index_long(buckets.chain_at(place), entry, enter);
+    }
+
+    /// Enters a record that is about to be entered in the chain of its fingerprint.
+    pub(super) fn index_record(&self, fingerprint: F, entry: u32, record: u32) {
+        let Some(by_record) = &self.by_record else { return };
+        let enter = |record: u32| by_record.enter(record_key(fingerprint, &self.ids.get(record)), record);
+        index_long(self.records_of(entry), record, enter);
+    }
+
+    /// Enters a record in the lists of its id.
+    pub(super) fn index_id(&self, id: &Id, record: u32, link: Link) {
+        let Some((by_id, key)) = self.by_id.as_ref().zip(ids::slot_key(id)) else { return };
+        let newest = by_id.all.newest(by_id.all.place(key));
+        // A removal says nothing that the shorter list has to tell.
+        let live = newest.and_then(|newest| if self.link(newest).removed { by_id.live(newest) } else { Some(newest) });
+        let is_same = |other: &u32| self.link(*other).entry == link.entry && self.ids.is(*other, id);
+        let live = if live.as_ref().is_some_and(is_same) { live.and_then(|live| by_id.live(live)) } else { live };
+        if let Some(slot) = by_id.live.as_slice().get(record as usize) {
+            slot.store(live.map_or(0, |live| live + 1), Ordering::Relaxed);
+        }
+        by_id.all.enter(key, record);
+    }
+}
+
+/// Enters a new member of a chain in its second index, if the chain is long; with all others, when it becomes that.
+fn index_long(chain: impl Iterator<Item = u32>, new: u32, enter: impl Fn(u32)) {
+    let mut others = [0; WALK];
+    let mut count = 0;
+    for (other, slot) in chain.zip(others.iter_mut().map(Some).chain([None])) {
+        count += 1;
+        if let Some(slot) = slot {
+            *slot = other;
+        }
+    }
+    if count == WALK {
+        // Oldest first, so that newer ones stand in front here too.
+        others.into_iter().rev().for_each(&enter);
+    }
+    if count >= WALK {
+        enter(new);
+    }
+}
+
+/// The records of each id.
+#[derive(Debug)]
+pub(super) struct ByIds {
+    /// All of them.
+    pub(super) all: Buckets,
+    /// Of each record the next one of the shorter list, counted from 1.
+    pub(super) live: AtomicArray<AtomicU32>,
+}
+
+impl ByIds {
+    /// For so many records; `None` if there is not so much memory.
+    pub(super) fn new(records: usize) -> Option<Self> {
+        Some(Self { all: Buckets::new(records)?, live: AtomicArray::new(records)? })
+    }
+
+    /// The next record of the shorter list behind this one.
+    fn live(&self, record: u32) -> Option<u32> {
+        count_step();
+        // Whoever has the record has acquired what was stored before it.
+        self.live.as_slice().get(record as usize).and_then(|next| next.load(Ordering::Relaxed).checked_sub(1))
+    }
+}
