@@ -52,6 +52,18 @@ struct Inner {
     out_of_room: bool,
 }
 
+/// The source of the error of a change in a store's directory that is another one than the one that was opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Displaced;
+
+impl fmt::Display for Displaced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the directory at this path is not the one that was opened, which was moved or removed")
+    }
+}
+
+impl std::error::Error for Displaced {}
+
 /// What helps where temporary files do not fit.
 const LARGER_TMP_DIR: &str = "free some space there, or name a directory on a larger device with --tmp-dir";
 
@@ -93,8 +105,12 @@ impl Error {
             io::ErrorKind::UnexpectedEof => ErrorKind::Damaged,
             _ => ErrorKind::Io,
         };
+        let displaced = source.get_ref().is_some_and(|source| source.is::<Displaced>());
         let remedy = match source.kind() {
+            _ if displaced => Some("close the store, and open it where it is now; what was acknowledged is there"),
             io::ErrorKind::StorageFull => Some("free some space on the device and run it again"),
+            io::ErrorKind::QuotaExceeded => Some("free some space, or raise the quota, and run it again"),
+            io::ErrorKind::FileTooLarge => Some("raise the limit of file sizes (ulimit -f) and run it again"),
             io::ErrorKind::PermissionDenied => Some("check the permissions of the directory and its files"),
             _ => None,
         };
@@ -144,7 +160,15 @@ impl Error {
     /// Whether the device has, or is known to get, too little room.
     #[must_use]
     pub(crate) fn is_out_of_room(&self) -> bool {
-        self.0.out_of_room || self.0.source.as_ref().is_some_and(|source| source.kind() == io::ErrorKind::StorageFull)
+        let full = |kind| matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+        self.0.out_of_room || self.0.source.as_ref().is_some_and(|source| full(source.kind()))
+    }
+
+    /// Whether the directory of the store is another one than the one that was opened.
+    #[must_use]
+    pub(crate) fn is_displaced(&self) -> bool {
+        let source = self.0.source.as_ref().and_then(io::Error::get_ref);
+        source.is_some_and(|source| source.is::<Displaced>())
     }
 
     /// Names the file, unless a deeper layer has named one already.

@@ -72,9 +72,9 @@ pub use search::{QueryTables, Work};
 pub use segment::Damage;
 pub use store::{
     BackupMode, BackupReport, Batch, Check, ClusterReport, Clustered, ClusteredIter, Clustering, Clusters, Keeper,
-    Label, LargeCluster, LoadReport, Loss, Lost, LostFingerprints, Pair, PairIter, Pairs, PartlyKnown, Previous,
+    Health, Label, LargeCluster, LoadReport, Loss, Lost, LostFingerprints, Pair, PairIter, Pairs, PartlyKnown, Previous,
     Progress, Ranking, RecordIter, RecordPair, RecordPairIter, RecordPairs, Recovery, RemoveReport, RepairAction,
-    RepairReport, Searcher, SizeClass, Snapshot, Statistics, Store, TableStatistics, TornLog, VerifyReport, WriteBatch,
-    Written, WrittenBytes, check_hashers, parameters_of, plan_repair, repair, verify,
+    RepairReport, Searcher, SizeClass, Snapshot, Statistics, Store, TableStatistics, TornLog, Trouble, VerifyReport, WriteBatch,
+    WritePressure, Written, WrittenBytes, check_hashers, parameters_of, plan_repair, repair, verify,
 };
 pub use wal::Durability;

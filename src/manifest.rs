@@ -49,8 +49,14 @@ pub(crate) fn read(env: &dyn Env, store: &Path) -> Result<ManifestData> {
 
 /// Replaces the manifest, durably; never by one that would not be read.
 pub(crate) fn replace(env: &Arc<dyn Env>, store: &Path, state: &ManifestData) -> Result<()> {
+    prepare(env, store, state)?.place().map(|_| ())
+}
+
+/// Writes a manifest beside the one that is there. It is to be placed.
+pub(crate) fn prepare(env: &Arc<dyn Env>, store: &Path, state: &ManifestData) -> Result<TempFile> {
     state.check().map_err(|error| error.at_path(&store.join(NAME)))?;
     let mut file = TempFile::create(env, store, NAME)?;
     file.write(&state.write())?;
-    file.commit().map(|_| ())
+    file.finish()?;
+    Ok(file)
 }

@@ -4,7 +4,7 @@ use super::batch::Batch;
 use super::entry::Entry;
 use super::external::TextChunk;
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, Id};
+use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::segment::{IdCursor, Scratch, Segment};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -84,6 +84,14 @@ impl<F: Fingerprint> Present<F> {
     /// As [`Present::missing`].
     pub(crate) fn present<'b>(&mut self, batch: Batch<'b, F>) -> Result<Batch<'b, F>> {
         self.those(batch, true)
+    }
+
+    /// Whether a record is there. Records are asked for in order; not for counts.
+    ///
+    /// # Errors
+    /// As [`Present::missing`].
+    pub(crate) fn is_there(&mut self, record: &Record<F>) -> Result<bool> {
+        self.has(record.fingerprint, |id| id.cmp(&record.id))
     }
 
     /// Those records of a batch that are there, or those that are not.

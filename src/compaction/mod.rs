@@ -11,6 +11,9 @@
 //!   was removed takes no more than so much room for long.
 //!
 //! Of several ranges the one that begins with the oldest run is taken: what it leaves needs no merging at once.
+//!
+//! Under any load there are no more runs than that, and one: a flush that would make another waits until they are merged
+//! (`store::pressure`), unless merging fails.
 
 use std::ops::Range;
 
@@ -26,7 +29,7 @@ pub(crate) struct RunSize {
     pub(crate) bytes: u64,
     /// Its records.
     pub(crate) records: u64,
-    /// Records that it removes from older ones.
+    /// Records that it removes from older ones, or says again.
     pub(crate) removals: u64,
 }
 
@@ -47,6 +50,13 @@ pub(crate) fn due(runs: &[RunSize]) -> Option<Range<usize>> {
     from.map(|from| from..runs.len())
 }
 
+/// How many runs there may be: more are due to be merged, whatever their sizes.
+pub(crate) fn most(runs: &[RunSize]) -> usize {
+    let bytes = || runs.iter().map(|run| run.bytes.max(1));
+    let (all, least) = (bytes().fold(0, u64::saturating_add), bytes().min().unwrap_or(1));
+    FEWEST + (all / least).max(1).ilog2() as usize
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,6 +73,25 @@ mod tests {
         assert_eq!(due(&sized(&[100, 1, 1, 1])), None);
         assert_eq!(due(&sized(&[100, 1, 1, 1, 1])), Some(1..5));
         assert_eq!(due(&sized(&[7, 4, 1, 1, 1])), Some(0..5));
+    }
+
+    #[test]
+    fn more_runs_than_there_may_be_are_due() {
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            state >> 33
+        };
+        for _ in 0..20_000 {
+            let count = random() % 40;
+            let runs: Vec<u64> = (0..count).map(|_| 1 + (random() >> (random() % 31))).collect();
+            let runs = sized(&runs);
+            assert!(runs.len() <= most(&runs) || due(&runs).is_some(), "{runs:?}");
+        }
+        // As many as there may be, and none of them due.
+        let most_of_all: Vec<u64> = [1, 1, 1].into_iter().chain((2..20).map(|n| 1 << n)).rev().collect();
+        let runs = sized(&most_of_all);
+        assert!(due(&runs).is_none() && runs.len() + 2 >= most(&runs), "{} {}", runs.len(), most(&runs));
     }
 
     #[test]

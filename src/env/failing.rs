@@ -1,10 +1,9 @@
 //! An environment some of whose operations fail, for fault sweeps.
 
-use super::{Env, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
-use std::any::Any;
+use super::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
 use std::io::{self, Write};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -46,6 +45,10 @@ impl Failing {
 }
 
 impl Env for Failing {
+    fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
+        self.inner.absolute(path)
+    }
+
     fn create_dir(&self, path: &Path) -> io::Result<()> {
         self.step()?;
         self.inner.create_dir(path)
@@ -101,7 +104,7 @@ impl Env for Failing {
         self.inner.sync_dir(path)
     }
 
-    fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>> {
+    fn lock(&self, path: &Path) -> io::Result<Arc<dyn LockFile>> {
         self.step()?;
         self.inner.lock(path)
     }
@@ -165,6 +168,11 @@ impl LogFile for FailingLog {
     fn allocate(&self, length: u64) -> io::Result<()> {
         self.env.step()?;
         self.inner.allocate(length)
+    }
+
+    fn cut(&self, length: u64) -> io::Result<()> {
+        self.env.step()?;
+        self.inner.cut(length)
     }
 
     fn sync_data(&self) -> io::Result<()> {

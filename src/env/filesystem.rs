@@ -4,17 +4,21 @@ use super::log::Log;
 use super::mmap::Mapped;
 use super::positioned::Positioned;
 use super::scratch::Scratch;
-use super::{Env, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
-use std::any::Any;
+use super::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The operating system's files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FileSystem;
 
 impl Env for FileSystem {
+    fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
+        std::path::absolute(path)
+    }
+
     fn create_dir(&self, path: &Path) -> io::Result<()> {
         fs::create_dir_all(path)
     }
@@ -70,7 +74,7 @@ impl Env for FileSystem {
         if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
     }
 
-    fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>> {
+    fn lock(&self, path: &Path) -> io::Result<Arc<dyn LockFile>> {
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         match file.try_lock() {
             // A failed creation removes its lock file: then this is the lock on a file that nobody finds any more.
@@ -86,7 +90,7 @@ impl Env for FileSystem {
         }
         file.set_len(0)?;
         writeln!(file, "process {}", std::process::id())?;
-        Ok(Box::new(file))
+        Ok(Arc::new(file))
     }
 
     #[cfg(target_os = "linux")]
@@ -107,7 +111,7 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
     match fs::metadata(path) {
         Ok(found) => Ok(identity(found) == identity(file.metadata()?)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(false),
         Err(error) => Err(error),
     }
 }
@@ -116,6 +120,12 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
+}
+
+impl LockFile for File {
+    fn is_at(&self, path: &Path) -> io::Result<bool> {
+        is_at(self, path)
+    }
 }
 
 impl WriteFile for File {

@@ -49,6 +49,11 @@ impl LogFile for Log {
         self.lengthen(length)
     }
 
+    fn cut(&self, length: u64) -> io::Result<()> {
+        let _alone = self.length.write().unwrap_or_else(PoisonError::into_inner);
+        if self.file.metadata()?.len() > length { self.file.set_len(length) } else { Ok(()) }
+    }
+
     fn sync_data(&self) -> io::Result<()> {
         self.file.sync_data()
     }

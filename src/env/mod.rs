@@ -16,6 +16,7 @@
 
 mod failing;
 mod filesystem;
+mod held;
 mod log;
 mod memory;
 #[cfg_attr(fpstore_loom, allow(dead_code, reason = "loom has an array of its own"))]
@@ -29,16 +30,17 @@ mod tests;
 
 pub use failing::Failing;
 pub use filesystem::FileSystem;
+pub(crate) use held::Held;
 pub use memory::Memory;
 #[cfg_attr(fpstore_loom, allow(unused_imports, reason = "loom has an array of its own"))]
 pub(crate) use mmap::{Array, AtomicArray};
 pub(crate) use patient::{Patient, Unreadable};
 pub(crate) use temp::{TEMP_SUFFIX, TempFile};
 
-use std::any::Any;
 use std::fmt::Debug;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// How segment files are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +55,10 @@ pub enum ReadMode {
 
 /// The operations on files that a store needs. Paths are the store's own; errors are passed on unchanged.
 pub trait Env: Debug + Send + Sync {
+    /// The path that leads to the same place whatever the current directory of the process becomes.
+    fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
+        Ok(path.to_owned())
+    }
     /// Makes a directory and its missing parents; no error if it is there already.
     fn create_dir(&self, path: &Path) -> io::Result<()>;
     /// Removes an empty directory.
@@ -82,11 +88,11 @@ pub trait Env: Debug + Send + Sync {
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Makes the names in a directory durable.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
-    /// Takes the lock that the file at the path stands for, until the returned value is dropped.
+    /// Takes the lock that the file at the path stands for, until the last clone of the returned value is dropped.
     ///
     /// # Errors
-    /// `WouldBlock`, naming the holder where it is known, if somebody else has it.
-    fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>>;
+    /// `WouldBlock`, naming the holder where it is known, if another process or another handle has it.
+    fn lock(&self, path: &Path) -> io::Result<Arc<dyn LockFile>>;
     /// Makes a temporary file in a directory. It has no name and vanishes when it is dropped or the process ends,
     /// however that comes.
     fn scratch(&self, directory: &Path) -> io::Result<Box<dyn ScratchFile>>;
@@ -94,6 +100,12 @@ pub trait Env: Debug + Send + Sync {
     fn free_bytes(&self, _directory: &Path) -> Option<u64> {
         None
     }
+}
+
+/// A file whose lock is held.
+pub trait LockFile: Debug + Send + Sync {
+    /// Whether the path leads to this very file.
+    fn is_at(&self, path: &Path) -> io::Result<bool>;
 }
 
 /// A temporary file without a name: it grows at its end and may be read by any number of threads.
@@ -120,6 +132,8 @@ pub trait LogFile: Debug + Send + Sync {
     /// the system can: then writes within this length do not fail for want of room, and syncing them need not touch the
     /// length.
     fn allocate(&self, length: u64) -> io::Result<()>;
+    /// Makes the file so long at most: what is behind goes.
+    fn cut(&self, length: u64) -> io::Result<()>;
     /// Makes all bytes written so far durable, and the length as far as reading them needs it.
     fn sync_data(&self) -> io::Result<()>;
     /// Makes the file durable with everything that the system keeps about it.

@@ -1,7 +1,6 @@
 //! Reading from media that fail: again, and then around what cannot be read.
 
-use super::{Env, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
-use std::any::Any;
+use super::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -71,6 +70,10 @@ fn patiently<T>(mut action: impl FnMut() -> io::Result<T>) -> io::Result<T> {
 }
 
 impl Env for Patient {
+    fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
+        self.inner.absolute(path)
+    }
+
     fn create_dir(&self, path: &Path) -> io::Result<()> {
         self.inner.create_dir(path)
     }
@@ -117,7 +120,7 @@ impl Env for Patient {
         self.inner.sync_dir(path)
     }
 
-    fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>> {
+    fn lock(&self, path: &Path) -> io::Result<Arc<dyn LockFile>> {
         self.inner.lock(path)
     }
 

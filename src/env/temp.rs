@@ -95,8 +95,19 @@ impl TempFile {
 
     /// Makes the file durable under its final name and returns that.
     pub(crate) fn commit(mut self) -> Result<PathBuf> {
+        self.finish()?;
+        self.place()
+    }
+
+    /// Makes the file durable under its temporary name, and closes it.
+    pub(crate) fn finish(&mut self) -> Result<()> {
         self.sync()?;
         drop(self.file.take());
+        Ok(())
+    }
+
+    /// Gives the file, which is finished, its final name, durably, and returns that.
+    pub(crate) fn place(mut self) -> Result<PathBuf> {
         let renamed = self.env.rename(&self.temporary, &self.target);
         renamed.map_err(|error| Error::io("cannot rename", &self.temporary, error))?;
         // From here on there is no temporary file to remove.

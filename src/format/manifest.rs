@@ -18,6 +18,8 @@ const ENTRY: usize = 36;
 const REMOVALS: u8 = 1;
 const RECORDS: u8 = 2;
 const ID_INDEX: u8 = 4;
+/// Set in the same byte where the run's net number of records is known.
+const NET: u8 = 8;
 
 /// Who gives a store's records their ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,12 +61,21 @@ pub(crate) struct RunEntry {
     pub(crate) records: Option<SegmentEntry>,
     /// Where the ids of its records are, if the store has an id index and the run has records.
     pub(crate) id_index: Option<SegmentEntry>,
+    /// How many records more the store has by this run than by older runs alone, where that is known.
+    pub(crate) net: Option<i64>,
 }
 
 impl RunEntry {
     /// Its segments, in the order in which they stand in the manifest.
     pub(crate) fn segments(&self) -> impl Iterator<Item = &SegmentEntry> {
         [&self.removals, &self.records, &self.id_index].into_iter().flatten()
+    }
+
+    /// Whether so many records more, or less, can come of its segments.
+    fn may_add(&self, net: i64) -> bool {
+        let records = |segment: Option<SegmentEntry>| segment.map_or(0, |segment| segment.records);
+        let of = if net < 0 { self.removals } else { self.records };
+        net.unsigned_abs() <= records(of)
     }
 }
 
@@ -136,7 +147,9 @@ impl ManifestData {
             out.extend_from_slice(&run.first.to_le_bytes());
             out.extend_from_slice(&run.last.to_le_bytes());
             let has = |segment: Option<_>, bit| segment.map_or(0, |_| bit);
-            out.push(has(run.removals, REMOVALS) | has(run.records, RECORDS) | has(run.id_index, ID_INDEX));
+            let net = run.net.map_or(0, |_| NET);
+            out.push(has(run.removals, REMOVALS) | has(run.records, RECORDS) | has(run.id_index, ID_INDEX) | net);
+            run.net.iter().for_each(|net| out.extend_from_slice(&net.to_le_bytes()));
             for segment in run.segments() {
                 for value in [segment.number, segment.file_length, segment.records, segment.fingerprints] {
                     out.extend_from_slice(&value.to_le_bytes());
@@ -213,6 +226,9 @@ impl ManifestData {
             if !indexed {
                 return Err(Error::damaged("an id index is missing, or too many"));
             }
+            if run.net.is_some_and(|net| !run.may_add(net)) {
+                return Err(Error::damaged("a run that adds more records than it has, or removes more"));
+            }
         }
         Ok(())
     }
@@ -221,9 +237,10 @@ impl ManifestData {
 fn parse_run(fields: &mut Fields<'_>) -> Result<RunEntry> {
     let (first, last) = (fields.u64("first sequence number")?, fields.u64("last sequence number")?);
     let has = fields.u8("segments")?;
-    if has & (REMOVALS | RECORDS) == 0 || has > (REMOVALS | RECORDS | ID_INDEX) {
+    if has & (REMOVALS | RECORDS) == 0 || has > (REMOVALS | RECORDS | ID_INDEX | NET) {
         return Err(fields.damaged(format!("a run cannot have segments {has}")));
     }
+    let net = if has & NET == 0 { None } else { Some(fields.u64("net records")?.cast_signed()) };
     let mut segment = |bit, name: &str| -> Result<Option<SegmentEntry>> {
         if has & bit == 0 {
             return Ok(None);
@@ -238,7 +255,7 @@ fn parse_run(fields: &mut Fields<'_>) -> Result<RunEntry> {
     };
     let (removals, records) = (segment(REMOVALS, "removals")?, segment(RECORDS, "records")?);
     let id_index = segment(ID_INDEX, "id index")?;
-    Ok(RunEntry { first, last, removals, records, id_index })
+    Ok(RunEntry { first, last, removals, records, id_index, net })
 }
 
 #[cfg(test)]
@@ -248,7 +265,7 @@ mod tests {
     fn sample() -> ManifestData {
         let segment =
             |number| Some(SegmentEntry { number, file_length: 5, records: 3, fingerprints: 2, footer_checksum: 9 });
-        let run = |first, last| RunEntry { first, last, removals: None, records: None, id_index: None };
+        let run = |first, last| RunEntry { first, last, removals: None, records: None, id_index: None, net: None };
         ManifestData {
             numbering: Numbering::Own,
             next_id: 3,
@@ -257,8 +274,8 @@ mod tests {
             flushed: 9,
             written: Written { log: 1, new: 2, merged: 3 },
             runs: vec![
-                RunEntry { records: segment(7), ..run(1, 4) },
-                RunEntry { removals: segment(2), ..run(5, 5) },
+                RunEntry { records: segment(7), net: Some(3), ..run(1, 4) },
+                RunEntry { removals: segment(2), net: Some(-1), ..run(5, 5) },
                 RunEntry { removals: segment(10), records: segment(11), ..run(8, 9) },
             ],
             ..ManifestData::new(Parameters::new(3))
@@ -285,7 +302,7 @@ mod tests {
 
     #[test]
     fn what_no_writer_writes_is_refused() {
-        let changes: [fn(&mut ManifestData); 13] = [
+        let changes: [fn(&mut ManifestData); 15] = [
             |state| state.runs[1].first = 4,
             |state| state.runs[2].last = 7,
             |state| state.runs[0].first = 0,
@@ -295,6 +312,8 @@ mod tests {
             |state| state.next_segment = MOST_NUMBER + 1,
             |state| state.first_log = u64::MAX,
             |state| state.flushed = u64::MAX,
+            |state| state.runs[0].net = Some(4),
+            |state| state.runs[1].net = Some(1),
             |state| state.runs[1].removals = state.runs[2].records,
             |state| state.runs[1].removals = None,
             |state| state.runs[0].id_index = state.runs[1].removals,

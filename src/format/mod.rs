@@ -22,7 +22,7 @@ pub use fields::Field;
 pub use parameters::Parameters;
 
 /// Version of all files; raised by any change of a byte's meaning.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 
 /// Size of a checksum in bytes.
 pub(crate) const CHECKSUM: usize = 4;

@@ -28,19 +28,6 @@ impl<F: Fingerprint> Memtable<F> {
         out.append(&mut own);
     }
 
-    /// How many records were added within the first `visible` ones, and how many removed, each counted as often as it was.
-    pub(crate) fn counts(&self, visible: u32) -> (u64, u64) {
-        (0..visible).fold((0, 0), |(added, removed), record| {
-            let count =
-                if let (IdKind::None, Id::Count(count)) = (self.shape.ids, self.ids.get(record)) { count } else { 1 };
-            if self.link(record).removed {
-                (added, removed.saturating_add(count))
-            } else {
-                (added.saturating_add(count), removed)
-            }
-        })
-    }
-
     /// The last word at a moment on every record, by fingerprint, then id.
     pub(crate) fn mentions(&self, visible: u32) -> Vec<Mention<F>> {
         let mut entries: Vec<(F, u32)> =

@@ -198,7 +198,8 @@ fn counts_are_added_up() {
     // No store counts so far; nothing overflows all the same.
     (0..2).for_each(|_| memtable.push(10, &Id::Count(u64::MAX), false).unwrap());
     memtable.publish();
-    assert_eq!(memtable.counts(memtable.visible()), (u64::MAX, 7));
+    let expected = [mention(7, 3, false), mention(9, 4, true), mention(10, u64::MAX, false)];
+    assert_eq!(memtable.mentions(memtable.visible()), expected);
 }
 
 #[test]

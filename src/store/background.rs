@@ -4,21 +4,18 @@
 //! once, and when they next have something to do after it was poisoned; what they leave undone the next process does.
 
 use super::apart::pool;
-use super::compact::due;
 use super::core::{Core, lock};
-use crate::compaction::FEWEST;
+use super::health::Failing;
+use super::tree::Tree;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::options::Maintenance;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-/// When merging is so many runs behind it does not rest any more.
-const MOST_BEHIND: usize = 4 * FEWEST;
-
-/// After so long it is tried again whether there is room to merge.
-const RETRY: Duration = Duration::from_secs(10);
+/// How long a replaced run is kept at most after its last reader has let go of it.
+const REAPING: Duration = Duration::from_millis(100);
 
 /// The threads of a store that is open for writing. They end when it is dropped.
 #[derive(Debug)]
@@ -29,32 +26,30 @@ pub(super) struct Background<F: Fingerprint> {
 
 impl<F: Fingerprint> Background<F> {
     /// Begins, if the options want it.
-    pub(super) fn begin(core: &Arc<Core<F>>) -> Option<Self> {
+    ///
+    /// # Errors
+    /// `Io` if the system has no threads for it.
+    pub(super) fn begin(core: &Arc<Core<F>>) -> Result<Option<Self>> {
         if core.common.options.maintenance != Maintenance::Background {
-            return None;
+            return Ok(None);
         }
         let mut background = Self { core: Arc::clone(core), threads: Vec::new() };
-        background.start("fpstore flush", flush_when_due);
-        background.start("fpstore merge", merge_when_due);
-        Some(background)
+        background.start("fpstore flush", flush_when_due)?;
+        background.start("fpstore merge", merge_when_due)?;
+        Ok(Some(background))
     }
 
-    fn start(&mut self, name: &str, work: fn(&Core<F>) -> Result<()>) {
+    fn start(&mut self, name: &str, work: fn(&Core<F>) -> Result<()>) -> Result<()> {
         let core = Arc::clone(&self.core);
         let thread = Builder::new().name(name.to_owned()).spawn(move || {
             let _guard = PoisonsInPanic(&core);
             // What is encoded in the background is encoded by this thread alone: the others are for queries.
             let worked = pool(1).and_then(|pool| pool.install(|| work(&core)));
-            if let Err(error) = worked
-                && error.kind() != ErrorKind::Stopped
-            {
-                core.poison(&error);
-            }
+            // The work ends with an error only if the store is poisoned already, or if there is no thread for it.
+            worked.unwrap_or_else(|error| core.poison(&error));
         });
-        match thread {
-            Ok(thread) => self.threads.push(thread),
-            Err(error) => self.core.poison(&Error::no_thread(error)),
-        }
+        self.threads.push(thread.map_err(Error::no_thread)?);
+        Ok(())
     }
 }
 
@@ -79,68 +74,86 @@ impl<F: Fingerprint> Drop for Background<F> {
     }
 }
 
-/// Moves every memtable that is sealed to segments, until the store is closed.
+/// Moves every memtable that is sealed to segments, until the store is closed or poisoned.
 fn flush_when_due<F: Fingerprint>(core: &Core<F>) -> Result<()> {
     loop {
         let mut tree = core.tree();
-        while tree.sealed.is_empty() && !tree.closing {
-            tree = core.changed.wait(tree).unwrap_or_else(PoisonError::into_inner);
-        }
-        // What is not flushed is in the logs.
-        if tree.closing {
-            return Ok(());
+        loop {
+            // What is not flushed is in the logs.
+            if tree.closing {
+                return Ok(());
+            }
+            let pause = tree.flushing.as_ref().and_then(Failing::pause);
+            if pause.is_none() && !tree.sealed.is_empty() && !core.must_merge_first(&tree) {
+                break;
+            }
+            tree = core.wait(tree, pause);
         }
         drop(tree);
-        core.flush_sealed()?;
+        // What fails otherwise is noted, and tried again.
+        if core.flush_oldest().is_err() {
+            core.check_poison()?;
+        }
     }
 }
 
-/// Merges what is due, until the store is closed.
+/// Merges what is due, until the store is closed or poisoned.
 fn merge_when_due<F: Fingerprint>(core: &Core<F>) -> Result<()> {
     let mut unfinished = core.has_unfinished_merge();
     loop {
+        let is_left = core.reap();
         let mut tree = core.tree();
-        while due(&tree.runs).is_none() && !unfinished && !tree.closing {
-            tree = core.changed.wait(tree).unwrap_or_else(PoisonError::into_inner);
-        }
         if tree.closing {
             return Ok(());
         }
-        core.pace.hurry(tree.runs.len() > MOST_BEHIND);
+        let pause = tree.merging.as_ref().and_then(Failing::pause);
+        if core.due_now(&tree).is_none() && !(unfinished && pause.is_none()) {
+            // Other merging has done away with what failed.
+            tree.merging = tree.merging.take().filter(|_| pause.is_some());
+            // Nothing tells when the last reader of a run lets go of it.
+            let reaping = is_left.then_some(REAPING);
+            drop(core.wait(tree, pause.into_iter().chain(reaping).min()));
+            continue;
+        }
+        core.pace.hurry(core.must_merge_first(&tree));
         drop(tree);
+        // What fails otherwise is noted, and tried again.
         match core.compact_due(Some(&core.pace)) {
-            // Nothing that was acknowledged is concerned, and there may be room again later.
-            Err(error) if error.is_out_of_room() => {
-                let mut tree = core.tree();
-                tree.waits_for_room = true;
-                core.changed.notify_all();
-                let waited = core.changed.wait_timeout_while(tree, RETRY, |tree| !tree.closing);
-                waited.unwrap_or_else(PoisonError::into_inner).0.waits_for_room = false;
-            }
-            done => {
-                done?;
-                unfinished = false;
-            }
+            Ok(_) => unfinished = false,
+            Err(error) if error.kind() == ErrorKind::Stopped => return Ok(()),
+            Err(_) => core.check_poison()?,
         }
     }
 }
 
 impl<F: Fingerprint> Core<F> {
+    /// Waits until the tree changes, or for so long.
+    fn wait<'a>(&self, tree: MutexGuard<'a, Tree<F>>, most: Option<Duration>) -> MutexGuard<'a, Tree<F>> {
+        match most {
+            None => self.changed.wait(tree).unwrap_or_else(PoisonError::into_inner),
+            Some(most) => self.changed.wait_timeout(tree, most).unwrap_or_else(PoisonError::into_inner).0,
+        }
+    }
+
     /// Returns when nothing is left to be done in the background; at once where nothing is ever done there.
     pub(super) fn wait_until_idle(&self, background: Option<&Background<F>>) -> Result<()> {
         if background.is_none() {
             return self.check_poison();
         }
         let mut tree = self.tree();
-        while !(tree.closing || tree.sealed.is_empty() && (tree.waits_for_room || due(&tree.runs).is_none())) {
+        let is_done = |tree: &Tree<F>| {
+            tree.closing || (tree.sealed.is_empty() || tree.flushing.is_some()) && self.due_now(tree).is_none()
+        };
+        while !is_done(&tree) {
             self.check_poison()?;
             tree = self.changed.wait(tree).unwrap_or_else(PoisonError::into_inner);
         }
-        let works = !tree.waits_for_room;
+        let works = tree.merging.is_none();
         drop(tree);
         if works {
             drop(lock(&self.compacting));
         }
+        self.reap();
         self.check_poison()
     }
 }

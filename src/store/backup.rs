@@ -4,11 +4,11 @@
 //! before the call returns; if anything fails, there is none. Specified in format-spec/store.md, Backing up.
 
 use super::Store;
-use super::common::take_lock;
+use super::common::{absolute, hold};
 use super::core::lock;
+use super::count::{effective, records_of_state};
 use super::directory::{CREATING, begin_creation, create_durably, room_for_store, undo_creation};
 use super::segments::Maker;
-use super::statistics::records_of;
 use super::verify::{VerifyReport, verify};
 use super::view::{State, last_words};
 use crate::bulk::Workspace;
@@ -40,7 +40,7 @@ pub enum BackupMode {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackupReport {
-    /// Records in it, as [`crate::Statistics::records`] counts them.
+    /// Records in it.
     pub records: u64,
     /// Files that are further names of the store's.
     pub linked: u64,
@@ -70,14 +70,15 @@ impl<F: Fingerprint> Store<F> {
     /// `AlreadyExists` if there is something at the path; `Damaged` if the copy does not hold together, because the store does
     /// not; `Io`. No store is left at the path then, if it can be removed.
     pub fn backup(&self, path: impl AsRef<Path>, mode: BackupMode) -> Result<BackupReport> {
-        let path = path.as_ref();
         let (state, manifest) = self.frozen();
         let options = &self.core.common.options;
+        let path = &*absolute(path.as_ref(), options)?;
         let env = &*options.env;
         let room = room_for_store(env, path)?;
         create_durably(env, path)?;
-        let held = take_lock(env, path)?;
-        // Somebody may have been faster.
+        let (held, options) = &hold(path, options)?;
+        let env = &*options.env;
+        // Another process may have been faster.
         room_for_store(env, path)?;
         let copied = Copying { path, options, mode, manifest, report: BackupReport::default() }.run(&state);
         let undone = copied.inspect_err(|_| {
@@ -88,7 +89,7 @@ impl<F: Fingerprint> Store<F> {
                 undo_creation(env, path, &ManifestData::new(self.parameters().clone()), &room);
             }
         });
-        drop(held);
+        _ = held;
         undone
     }
 
@@ -142,7 +143,7 @@ impl Copying<'_> {
         }
         let _ = env.remove(&path.join(CREATING));
         let VerifyReport { files, .. } = checked;
-        let records = records_of(&self.manifest.runs);
+        let records = records_of_state(state)?;
         Ok(BackupReport { records, files, ..self.report })
     }
 
@@ -166,14 +167,14 @@ impl Copying<'_> {
             self.manifest.flushed = last;
             return Ok(());
         }
-        let mentions = last_words(state.memtables().rev())?;
+        let (mentions, net) = effective(last_words(state.memtables().rev())?, &state.view.runs);
         let Self { path, options, manifest, .. } = self;
         let (workspace, next) = (Workspace::new(path, options), AtomicU64::new(manifest.next_segment));
         let remover = Remover::new(&options.env);
         let maker = Maker { path, options, parameters: &manifest.parameters, next: &next, remover: &remover };
         let parts = maker.run_of_mentions(&mentions, manifest.runs.is_empty(), &workspace)?;
         self.report.copied_bytes += parts.bytes();
-        manifest.runs.extend(parts.into_run(last + 1, manifest.flushed).map(|run| run.entry));
+        manifest.runs.extend(parts.into_run(last + 1, manifest.flushed, net).map(|run| run.entry));
         manifest.next_segment = next.into_inner();
         Ok(())
     }

@@ -38,6 +38,7 @@ impl<F: Fingerprint> Core<F> {
         durability: Durability,
     ) -> Result<Check<F>> {
         self.check_id(id.as_ref(), false)?;
+        self.slow_down();
         loop {
             let (found, state) = self.ask(|searcher| {
                 let asking = searcher.now();

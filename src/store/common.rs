@@ -1,6 +1,6 @@
 //! What does not change while a store is open.
 
-use crate::env::Env;
+use crate::env::{Env, Held, LockFile};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
@@ -49,7 +49,20 @@ impl Common {
 }
 
 /// The lock of a store's directory, as long as it is kept.
-pub(super) type Lock = Box<dyn std::any::Any + Send + Sync>;
+pub(super) type Lock = Arc<dyn LockFile>;
+
+/// Takes the lock of a store's directory; the options with which nothing is changed in the directory unless it is still the
+/// one that was locked.
+pub(super) fn hold(store: &Path, options: &Options) -> Result<(Lock, Options)> {
+    let lock = take_lock(&*options.env, store)?;
+    let held = Held::new(&options.env, store, store.join(LOCK), &lock);
+    Ok((lock, options.clone().with_env(Arc::new(held))))
+}
+
+/// A path that leads to the same store whatever the current directory of the process becomes.
+pub(super) fn absolute(path: &Path, options: &Options) -> Result<PathBuf> {
+    options.env.absolute(path).map_err(|error| Error::io("cannot find", path, error))
+}
 
 /// Takes the lock of a store's directory.
 pub(super) fn take_lock(env: &dyn Env, store: &Path) -> Result<Lock> {

@@ -8,12 +8,14 @@ use super::apart;
 use super::core::{Core, lock};
 use super::directory::merge_range;
 use super::estimate::Estimate;
+use super::health::Failing;
 use super::run::Run;
 use super::segments::{Making, RunParts, bytes_of};
+use super::tree::Tree;
 use super::view::add_runs;
 use crate::bulk::{Expected, Pace, Workspace, batches};
 use crate::compaction::{self, RunSize};
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::merge::{Dead, LastWord, Merge, MergedTables};
 use crate::segment::{Checkpoints, Segment, checkpoints};
@@ -24,12 +26,49 @@ use std::sync::{Arc, MutexGuard, TryLockError};
 pub(super) const TEXTS_OF_COMPRESSED: u64 = 3;
 
 impl<F: Fingerprint> Core<F> {
-    /// Merges what is due; whether anything was. At the pace, if one is given.
+    /// Merges what is due; whether anything was. At the pace, if one is given, and then one range alone. What fails is noted.
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading; `Io` from writing: the store is as before. `Stopped`.
     pub(super) fn compact_due(&self, pace: Option<&Pace>) -> Result<bool> {
-        self.compact(pace, |runs| self.unfinished(runs).or_else(|| due(runs)))
+        apart::run(|| {
+            let _compacting = self.lock_merging();
+            let mut merged_any = false;
+            loop {
+                let tree = self.tree();
+                let may = tree.merging.as_ref().is_none_or(|failing| failing.pause().is_none());
+                let (runs, due) = (tree.runs.clone(), self.due_now(&tree));
+                drop(tree);
+                let Some(range) = self.unfinished(&runs).filter(|_| may).or(due) else { return Ok(merged_any) };
+                let up_to = runs.get(range.clone()).and_then(<[_]>::last).map_or(0, |run| run.entry.last);
+                let merged = self.merge_range(&runs, range, pace);
+                merged.inspect_err(|error| self.note_merging(error, up_to))?;
+                merged_any = true;
+                if pace.is_some() {
+                    return Ok(true);
+                }
+            }
+        })
+    }
+
+    /// The runs that are to be merged now: those newer than what cannot be merged at present, and all when another attempt
+    /// is due.
+    pub(super) fn due_now(&self, tree: &Tree<F>) -> Option<Range<usize>> {
+        let failing = tree.merging.as_ref().filter(|failing| failing.pause().is_some());
+        let from = failing.map_or(0, |failing| tree.runs.partition_point(|run| run.entry.first <= failing.up_to));
+        let due = compaction::due(sizes(&tree.runs).get(from..).unwrap_or_default())?;
+        Some(from + due.start..from + due.end)
+    }
+
+    /// Notes that merging runs up to a sequence number has failed.
+    fn note_merging(&self, error: &Error, up_to: u64) {
+        if error.kind() == ErrorKind::Stopped {
+            return;
+        }
+        let mut tree = self.tree();
+        tree.merging = Some(Failing::again(tree.merging.as_ref(), error, up_to));
+        self.set_pressure(&tree);
+        self.changed.notify_all();
     }
 
     /// The runs whose merging an earlier process has begun.
@@ -54,62 +93,60 @@ impl<F: Fingerprint> Core<F> {
         self.unfinished(&runs).is_some()
     }
 
-    /// Makes one run of all; whether there were several, or removals in the only one.
+    /// Makes one run of all that there are now; whether there were several, or removals in the only one. Runs that come
+    /// meanwhile are left for later.
     ///
     /// # Errors
     /// Those of [`Core::compact_due`].
     pub(super) fn compact_all(&self) -> Result<bool> {
-        self.compact(None, |runs| {
-            let removals = runs.iter().any(|run| run.removals.is_some());
-            (runs.len() > 1 || removals).then_some(0..runs.len())
+        let last = self.tree().runs.last().map_or(0, |run| run.entry.last);
+        apart::run(|| {
+            let _compacting = self.lock_merging();
+            let runs = self.tree().runs.clone();
+            // Of a run that was merged from some that were there and some that were not, all counts.
+            let there = runs.iter().take_while(|run| run.entry.first <= last).count();
+            let removals = runs.iter().take(there).any(|run| run.removals.is_some());
+            if there < 2 && !removals {
+                return Ok(false);
+            }
+            self.merge_range(&runs, 0..there, None).map(|()| true)
         })
     }
 
-    fn compact(&self, pace: Option<&Pace>, which: impl Fn(&[Arc<Run>]) -> Option<Range<usize>> + Send) -> Result<bool> {
-        apart::run(|| self.compact_those(pace, which))
-    }
-
-    fn compact_those(&self, pace: Option<&Pace>, which: impl Fn(&[Arc<Run>]) -> Option<Range<usize>>) -> Result<bool> {
-        let _compacting = self.lock_merging();
-        let mut merged_any = false;
-        loop {
-            self.check_poison()?;
-            let runs = self.tree().runs.clone();
-            let Some(range) = which(&runs) else { return Ok(merged_any) };
-            let runs = runs.get(range.clone()).unwrap_or_default();
-            let workspace = if pace.is_some() { self.workspace() } else { self.foreground_workspace() };
-            let step = || pace.map_or(Ok(()), Pace::step);
-            let checkpoints = Checkpoints::begin(self.common.env(), &self.common.path, inputs_of(runs), &step)?;
+    /// Makes one run of neighbours, and puts it in their place. The caller holds the lock of merging.
+    pub(super) fn merge_range(&self, all: &[Arc<Run>], range: Range<usize>, pace: Option<&Pace>) -> Result<()> {
+        self.check_poison()?;
+        let is_oldest = range.start == 0;
+        let runs = all.get(range).unwrap_or_default();
+        let workspace = if pace.is_some() { self.workspace() } else { self.foreground_workspace() };
+        let step = || pace.map_or(Ok(()), Pace::step);
+        let merged = Checkpoints::begin(self.common.env(), &self.common.path, inputs_of(runs), &step).and_then(|found| {
             // What is written stays for when there is room.
-            self.check_room_to_merge(runs, checkpoints.written())?;
-            let checkpoints = Arc::new(checkpoints);
-            let merged = self.merge_runs(runs, range.start == 0, &workspace, pace, Some(&checkpoints));
-            let merged = merged.inspect_err(|error| {
-                // Whoever fails begins anew, so that what fails is not kept.
-                if error.kind() != ErrorKind::Stopped {
-                    let _ = checkpoints.forget();
-                }
-            })?;
-            let bytes = merged.bytes();
-            let ends =
-                runs.first().zip(runs.last()).map_or((0, 0), |(first, last)| (first.entry.first, last.entry.last));
-            let new: Vec<_> = merged.into_run(ends.0, ends.1).into_iter().collect();
-            self.install(
-                &new,
-                |manifest, all| {
-                    manifest.written.merged = manifest.written.merged.saturating_add(bytes);
-                    splice(all, runs, &new);
-                },
-                |_| (),
-            )?;
-            // What is left is removed when the next merge begins, or the store is opened.
-            let _ = checkpoints.forget();
-            merged_any = true;
-            if pace.is_none() {
-                continue;
+            self.check_room_to_merge(runs, found.written())?;
+            let checkpoints = Arc::new(found);
+            let merged = self.merge_runs(runs, is_oldest, &workspace, pace, Some(&checkpoints));
+            // A failed merge begins anew, so that what fails is not kept.
+            if merged.as_ref().is_err_and(|error| error.kind() != ErrorKind::Stopped) {
+                let _ = checkpoints.forget();
             }
-            return Ok(true);
-        }
+            Ok((merged?, checkpoints))
+        });
+        let (merged, checkpoints) = merged.inspect_err(|error| self.check_place(error))?;
+        let bytes = merged.bytes();
+        let ends = runs.first().zip(runs.last()).map_or((0, 0), |(first, last)| (first.entry.first, last.entry.last));
+        let net = merged_net(runs, is_oldest, &merged);
+        let new: Vec<_> = merged.into_run(ends.0, ends.1, net).into_iter().collect();
+        self.install(
+            &new,
+            |manifest, all| {
+                manifest.written.merged = manifest.written.merged.saturating_add(bytes);
+                splice(all, runs, &new);
+            },
+            |tree| _ = tree.merging.take_if(|failing| (ends.0..=ends.1).contains(&failing.up_to)),
+        )?;
+        // What is left is removed when the next merge begins, or the store is opened.
+        let _ = checkpoints.forget();
+        Ok(())
     }
 
     /// The lock of who merges. A merge that goes on in the background is hurried up.
@@ -205,6 +242,15 @@ impl<F: Fingerprint> Core<F> {
     }
 }
 
+/// By how many records there are more by runs that become one, where that is known.
+pub(super) fn merged_net(runs: &[Arc<Run>], is_oldest: bool, merged: &RunParts) -> Option<i64> {
+    if is_oldest {
+        // Nothing is older: all its records are there.
+        return i64::try_from(merged.records.as_ref().map_or(0, |made| made.0.records)).ok();
+    }
+    runs.iter().try_fold(0i64, |sum, run| sum.checked_add(run.entry.net?))
+}
+
 /// Puts runs in the place of others, which stand next to each other.
 fn splice(all: &mut Vec<Arc<Run>>, old: &[Arc<Run>], new: &[Arc<Run>]) {
     let at = old.first().and_then(|first| all.iter().position(|run| Arc::ptr_eq(run, first)));
@@ -218,15 +264,16 @@ fn inputs_of(runs: &[Arc<Run>]) -> Vec<u64> {
     runs.iter().flat_map(|run| run.entry.segments()).map(|segment| segment.number).collect()
 }
 
-/// Which runs are to be merged now.
-pub(super) fn due(runs: &[Arc<Run>]) -> Option<Range<usize>> {
+/// What decides about merging runs.
+pub(super) fn sizes(runs: &[Arc<Run>]) -> Vec<RunSize> {
     let records = |segment: Option<&Arc<Segment>>| segment.map_or(0, |segment| segment.footer().records);
-    let size = |run: &Arc<Run>| RunSize {
-        bytes: bytes_of(&run.entry),
-        records: records(run.records.as_ref()),
-        removals: records(run.removals.as_ref()),
+    let size = |run: &Arc<Run>| {
+        let (bytes, own) = (bytes_of(&run.entry), records(run.records.as_ref()));
+        // What merging gets rid of in older runs: what is hidden there, and what stands there too.
+        let known = run.entry.net.and_then(|net| u64::try_from(i128::from(own) - i128::from(net)).ok());
+        RunSize { bytes, records: own, removals: known.unwrap_or_else(|| records(run.removals.as_ref())) }
     };
-    compaction::due(&runs.iter().map(size).collect::<Vec<_>>())
+    runs.iter().map(size).collect()
 }
 
 /// The records that are left, and on the way the fingerprints of which none is.

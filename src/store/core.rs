@@ -2,14 +2,16 @@
 
 use super::common::Common;
 use super::filters::FilterMaker;
+use super::pressure::Pressure;
 use super::query::{Asking, Searcher};
+use super::run::Run;
 use super::tree::Tree;
 use super::view::{Latest, State, View};
 use super::writer::Writer;
 use crate::bulk::Pace;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
-use crate::options::Filters;
+use crate::options::{Filters, Maintenance};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -42,7 +44,11 @@ pub(super) struct Core<F: Fingerprint> {
     filters: FilterMaker,
     /// That of merging in the background.
     pub(super) pace: Pace,
-    /// Buffers for those who have no searcher of their own.
+    pub(super) pressure: Pressure,
+    /// Runs that others have replaced, to be let go of by the thread that merges: unmapping and removing large files takes
+    /// time.
+    retired: Mutex<Vec<Arc<Run>>>,
+    /// Buffers for callers without a searcher of their own.
     idle: Mutex<Vec<Asking<F>>>,
 }
 
@@ -64,6 +70,8 @@ impl<F: Fingerprint> Core<F> {
             poison: OnceLock::new(),
             filters,
             pace: Pace::new(COMPACTION_RESTS),
+            pressure: Pressure::default(),
+            retired: Mutex::default(),
             idle: Mutex::default(),
         }
     }
@@ -73,14 +81,16 @@ impl<F: Fingerprint> Core<F> {
         lock(&self.tree)
     }
 
-    /// Lets readers see what the tree is now.
-    pub(super) fn publish(&self, tree: &Tree<F>) {
+    /// Lets readers see what the tree is now. Returns what they saw before, to be dropped when no lock is held.
+    pub(super) fn publish(&self, tree: &Tree<F>) -> Arc<View<F>> {
         let before = self.latest.view();
         let view = tree.view();
         let same = before.segments.len() == view.segments.len()
             && before.segments.iter().zip(&view.segments).all(|(a, b)| Arc::ptr_eq(a, b));
         let segments = view.segments.clone();
-        self.latest.publish(view);
+        drop(before);
+        let before = self.latest.publish(view);
+        self.set_pressure(tree);
         self.changed.notify_all();
         if !same {
             // Nobody waits for those of segments that come later.
@@ -90,6 +100,7 @@ impl<F: Fingerprint> Core<F> {
             };
             self.filters.want(&segments, &self.common.options, when);
         }
+        before
     }
 
     /// Begins with filters as these options want them.
@@ -131,7 +142,32 @@ impl<F: Fingerprint> Core<F> {
 
     /// Lets go of states that are not the latest, which buffers for later still have.
     pub(super) fn forget(&self) {
-        lock(&self.idle).clear();
+        let idle = std::mem::take(&mut *lock(&self.idle));
+        drop(idle);
+    }
+
+    /// Lets go of runs that others have replaced: here, or, where there is a thread that merges, there.
+    pub(super) fn retire(&self, runs: Vec<Arc<Run>>) {
+        if self.common.options.maintenance == Maintenance::Background {
+            lock(&self.retired).extend(runs);
+        }
+    }
+
+    /// Lets go of replaced runs that nothing else reads any more; whether some are left.
+    pub(super) fn reap(&self) -> bool {
+        let mut retired = lock(&self.retired);
+        let (free, held) = std::mem::take(&mut *retired).into_iter().partition(|run| Arc::strong_count(run) == 1);
+        *retired = held;
+        let is_left = !retired.is_empty();
+        drop(retired);
+        drop::<Vec<_>>(free);
+        is_left
+    }
+
+    /// Lets go of all replaced runs, whatever still reads them.
+    pub(super) fn let_go(&self) {
+        let retired = std::mem::take(&mut *lock(&self.retired));
+        drop(retired);
     }
 
     /// Has nothing be written any more, because of an error after which nobody knows what the files hold.
@@ -143,6 +179,18 @@ impl<F: Fingerprint> Core<F> {
     pub(super) fn poison_under(&self, _tree: &Tree<F>, error: &Error) {
         let _ = self.poison.set(error.to_string());
         self.changed.notify_all();
+    }
+
+    /// Poisons the store if an error says that its directory is another one now.
+    pub(super) fn check_place(&self, error: &Error) {
+        if error.is_displaced() {
+            self.poison(error);
+        }
+    }
+
+    /// Why nothing may be written any more, if that is so.
+    pub(super) fn poisoned(&self) -> Option<&str> {
+        self.poison.get().map(String::as_str)
     }
 
     /// As long as nothing has gone wrong.

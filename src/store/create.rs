@@ -4,7 +4,7 @@
 //! manifest, and the mark goes. Before the manifest is renamed into place there is no store; from then on there is one
 //! with everything in it.
 
-use super::common::{Common, take_lock};
+use super::common::{Common, absolute, hold};
 use super::core::Core;
 use super::directory::{CREATING, Room, begin_creation, create_durably, forget_lock, room_for_store, undo_creation};
 use super::load::{LoadReport, Merging};
@@ -30,16 +30,18 @@ pub(super) fn create<F: Fingerprint>(
 ) -> Result<(Store<F>, LoadReport)> {
     parameters.check()?;
     check_width::<F>(parameters, path)?;
+    let path = &*absolute(path, options)?;
     let env = &*options.env;
     let room = room_for_store(env, path)?;
     create_durably(env, path)?;
-    let lock = take_lock(env, path).inspect_err(|error| {
+    let (lock, options) = &hold(path, options).inspect_err(|error| {
         // Its file may be there all the same, where it could not be written.
         if error.kind() != ErrorKind::Locked && room == Room::Absent {
             forget_lock(env, path, &room);
         }
     })?;
-    // Somebody may have been faster.
+    let env = &*options.env;
+    // Another process may have been faster.
     if let Err(error) = room_for_store(env, path) {
         if error.kind() != ErrorKind::AlreadyExists {
             forget_lock(env, path, &room);
@@ -55,7 +57,7 @@ pub(super) fn create<F: Fingerprint>(
     match fill(&core, &manifest, records) {
         Ok(report) => {
             core.make_filters(options.filters);
-            Ok((Store::of(core, Recovery::default(), None, Some(lock)), report))
+            Ok((Store::of(core, Recovery::default(), None, Some(Arc::clone(lock)))?, report))
         }
         Err(error) => {
             // A manifest that could not be made durable may still be there: then what it names has to stay.

@@ -1,10 +1,14 @@
 //! Moving full memtables to segments.
 //!
-//! Oldest first, each as a run of its own; until the manifest names it, the logs have what is in it, and only then they go.
+//! Oldest first, each as a run of its own; until the manifest names it, the logs have what is in it, and only then they go. So a
+//! flush that fails is tried again later.
 //! Specified in format-spec/store.md, Flushing.
 
 use super::apart;
 use super::core::{Core, lock};
+use super::count::effective;
+use super::health::Failing;
+use super::run::Run;
 use super::tree::Sealed;
 use crate::bulk::Workspace;
 use crate::error::Result;
@@ -18,30 +22,48 @@ impl<F: Fingerprint> Core<F> {
     /// Makes a run of every memtable that waits for it, oldest first.
     ///
     /// # Errors
-    /// `Io`: what was written is still in the logs, and in memory.
+    /// `Io`: what was written is still in the logs, and in memory. `Poisoned`.
     pub(super) fn flush_sealed(&self) -> Result<()> {
-        apart::run(|| self.flush_all())
+        apart::run(|| {
+            let _flushing = lock(&self.flushing);
+            while self.flush_next()? {}
+            Ok(())
+        })
     }
 
-    fn flush_all(&self) -> Result<()> {
-        let _flushing = lock(&self.flushing);
-        loop {
-            self.check_poison()?;
-            let tree = self.tree();
-            let Some(sealed) = tree.sealed.front().cloned() else { return Ok(()) };
-            let is_first = tree.runs.is_empty();
-            drop(tree);
-            self.flush_one(&sealed, is_first)?;
-        }
+    /// Makes a run of the oldest memtable that waits for it; whether there was one.
+    ///
+    /// # Errors
+    /// Those of [`Core::flush_sealed`].
+    pub(super) fn flush_oldest(&self) -> Result<bool> {
+        apart::run(|| {
+            let _flushing = lock(&self.flushing);
+            self.flush_next()
+        })
     }
 
-    /// Makes a run of a memtable, the first of all or not.
-    fn flush_one(&self, sealed: &Sealed<F>, is_first: bool) -> Result<()> {
+    fn flush_next(&self) -> Result<bool> {
+        self.check_poison()?;
+        let tree = self.tree();
+        let Some(sealed) = tree.sealed.front().cloned() else { return Ok(false) };
+        let older = tree.runs.clone();
+        drop(tree);
+        let flushed = self.flush_one(&sealed, &older);
+        flushed.map(|()| true).inspect_err(|error| {
+            self.check_place(error);
+            let mut tree = self.tree();
+            tree.flushing = Some(Failing::again(tree.flushing.as_ref(), error, sealed.last));
+            self.changed.notify_all();
+        })
+    }
+
+    /// Makes a run of a memtable, behind older ones.
+    fn flush_one(&self, sealed: &Sealed<F>, older: &[Arc<Run>]) -> Result<()> {
         let workspace = self.workspace();
-        let mentions = sealed.memtable.mentions(sealed.memtable.visible());
-        let parts = self.maker().run_of_mentions(&mentions, is_first, &workspace)?;
+        let (mentions, net) = effective(sealed.memtable.mentions(sealed.memtable.visible()), older);
+        let parts = self.maker().run_of_mentions(&mentions, older.is_empty(), &workspace)?;
         let bytes = parts.bytes();
-        let new: Vec<_> = parts.into_run(sealed.first, sealed.last).into_iter().collect();
+        let new: Vec<_> = parts.into_run(sealed.first, sealed.last, net).into_iter().collect();
         self.install(
             &new,
             |manifest, runs| {
@@ -52,7 +74,10 @@ impl<F: Fingerprint> Core<F> {
                 manifest.written.new = manifest.written.new.saturating_add(bytes);
                 runs.extend(new.iter().map(Arc::clone));
             },
-            |tree| _ = tree.sealed.pop_front(),
+            |tree| {
+                tree.sealed.pop_front();
+                tree.flushing = None;
+            },
         )
     }
 

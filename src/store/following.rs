@@ -49,6 +49,7 @@ impl<F: Fingerprint> Following<F> {
         let mut tries = 0;
         loop {
             let (manifest, runs) = open_runs(&common.path, &common.options, known)?;
+            check_parameters(common, &manifest)?;
             let read = Recovered::read(common, &manifest);
             tries += 1;
             let current = is_current(common, &manifest)?;
@@ -138,6 +139,15 @@ impl<F: Fingerprint> Following<F> {
             Err(error) => Err(Error::io("cannot open", &path, error)),
         }
     }
+}
+
+/// Refuses a store that another one was put in the place of: what was read of the first would be taken for the second's.
+fn check_parameters(common: &Common, manifest: &ManifestData) -> Result<()> {
+    if manifest.parameters == common.parameters {
+        return Ok(());
+    }
+    let message = "the store at this path is another one now, with other parameters";
+    Err(Error::invalid(message).at_path(&common.path).with_remedy("open it anew"))
 }
 
 fn is_current(common: &Common, manifest: &ManifestData) -> Result<bool> {

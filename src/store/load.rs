@@ -1,8 +1,9 @@
 //! Bulk load: one new run, then one new manifest.
 
 use super::apart;
-use super::compact::due;
+use super::compact::merged_net;
 use super::core::{Core, Writing};
+use super::count::{layers, pointless};
 use super::estimate::Estimate;
 use super::run::Run;
 use super::segments::{Making, RunParts};
@@ -11,7 +12,6 @@ use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, IdKind};
 use crate::format::manifest::Numbering;
 use crate::options::{Filters, Maintenance};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// What a load has done.
@@ -69,7 +69,9 @@ impl<F: Fingerprint> Core<F> {
         let estimate = Estimate::of(&self.common);
         let index = estimate.index_bytes(records.fingerprints());
         let workspace = self.beside_indexes(records.workspace()).without(index);
-        let parts = self.make_missing(&records, &workspace, first_number, &estimate)?;
+        // Records that the store numbers, or counts, are others than those that are there.
+        let is_apart = records.ids() == RecordIds::Without;
+        let (parts, last) = self.make_missing(&records, &workspace, first_number, &estimate)?;
         drop(records);
         if let Some((entry, _)) = &parts.records {
             report.already_present = report.records - entry.records;
@@ -78,23 +80,23 @@ impl<F: Fingerprint> Core<F> {
         } else {
             report.already_present = report.records;
         }
-        let merged = self.add_run(parts, merging, &workspace)?;
+        let merged = self.add_run(MadeRun { parts, last, is_apart }, merging, &workspace)?;
         Ok((report, merged))
     }
 
-    /// The segments of those records that are not there yet.
+    /// The segments of those records that are not there yet, and the last sequence number of what is there.
     fn make_missing(
         &self,
         records: &SortedRecords<F>,
         workspace: &Workspace,
         first_number: u64,
         estimate: &Estimate,
-    ) -> Result<RunParts> {
+    ) -> Result<(RunParts, u64)> {
         let text_bytes = records.text_bytes();
         let expected = Expected { first_number, text_bytes, at_once: records.come_at_once() };
         let fingerprints = records.fingerprints();
         let runs = self.tree().runs.clone();
-        let mut present = Present::new(runs.iter().rev().flat_map(|run| run.layers()));
+        let mut present = Present::new(layers(&runs));
         let mut checked = false;
         let missing = records.batches().map(|batch| {
             let batch = batch?;
@@ -112,7 +114,7 @@ impl<F: Fingerprint> Core<F> {
         });
         let making = Making { expected, ..Making::new(workspace) };
         let records = self.maker().records(making, missing)?;
-        self.maker().run::<F>(None, records, making)
+        Ok((self.maker().run::<F>(None, records, making)?, last_of(&runs)))
     }
 
     /// What a load may use beside the indexes of what the store has.
@@ -122,65 +124,111 @@ impl<F: Fingerprint> Core<F> {
         workspace.without(indexes.map(|segment| segment.resident_bytes()).fold(0, u64::saturating_add))
     }
 
-    /// Enters a run as what was written last, perhaps merged with others; whether it was.
+    /// Enters a run that was made while writes went on as what was written last, and merges it with others where that is wanted;
+    /// whether it did.
     ///
     /// # Errors
     /// Those of merging and of writing the manifest; the store is as before then.
-    pub(super) fn add_run(&self, parts: RunParts, merging: Merging, workspace: &Workspace) -> Result<bool> {
-        apart::run(|| self.add_run_here(parts, merging, workspace))
+    pub(super) fn add_run(&self, made: MadeRun, merging: Merging, workspace: &Workspace) -> Result<bool> {
+        let added = apart::run(|| match merging {
+            _ if made.parts.is_empty() && merging == Merging::All => self.compact_all(),
+            _ if made.parts.is_empty() => Ok(false),
+            Merging::All => self.enter_merged(made, workspace),
+            Merging::AsDue => {
+                self.enter(made)?;
+                let foreground = self.common.options.maintenance == Maintenance::Foreground;
+                // The run is there. What merging fails of is noted, and tried again.
+                Ok(foreground && self.compact_due(None).unwrap_or(false))
+            }
+        });
+        added.inspect_err(|error| self.check_place(error))
     }
 
-    fn add_run_here(&self, parts: RunParts, merging: Merging, workspace: &Workspace) -> Result<bool> {
-        if parts.is_empty() {
-            return if merging == Merging::All { self.compact_all() } else { Ok(false) };
-        }
-        let mut writing = self.writer().inspect_err(|_| parts.retire(&self.common.remover))?;
-        // Nothing older may come into segments after it.
-        let sealed = self.seal(&mut writing).and_then(|()| self.flush_sealed()).inspect_err(|error| self.poison(error));
-        sealed.inspect_err(|_| parts.retire(&self.common.remover))?;
-        self.check_numbers(writing.get()).inspect_err(|_| parts.retire(&self.common.remover))?;
-        let bytes = parts.bytes();
-        let sequence = writing.get().next_sequence;
-        let new = parts.into_run(sequence, sequence);
+    /// Enters a run merged with all others, in one step; if something was written meanwhile, in two.
+    fn enter_merged(&self, made: MadeRun, workspace: &Workspace) -> Result<bool> {
         let _compacting = self.lock_merging();
-        let mut runs = self.tree().runs.clone();
-        runs.extend(new.clone());
-        if let Some(range) = self.merged_at_once(&runs, merging) {
-            let old = runs.get(range.clone()).unwrap_or_default();
-            let merged = self.check_room_to_merge(old, 0);
-            let merged = merged.and_then(|()| self.merge_runs(old, range.start == 0, workspace, None, None));
-            // The run of the load alone: no manifest names it.
-            new.iter().for_each(|new| new.retire(&self.common.remover));
-            let merged = merged?;
-            let merged_bytes = merged.bytes();
-            let first = old.first().map_or(sequence, |run| run.entry.first);
-            let merged: Vec<_> = merged.into_run(first, sequence).into_iter().collect();
-            runs.splice(range, merged.iter().cloned());
-            self.enter(&mut writing, &merged, &runs, (bytes, merged_bytes))?;
-            self.forget_merge_of_what_is_gone();
-            return Ok(true);
+        let older = self.tree().runs.clone();
+        let last = last_of(&older);
+        let alone = made.parts.clone().into_run(last + 1, last + 1, None);
+        let mut runs = older;
+        runs.extend(alone);
+        if runs.len() < 2 && runs.iter().all(|run| run.removals.is_none()) {
+            return self.enter(made).map(|()| false);
         }
-        let new: Vec<_> = new.into_iter().collect();
-        self.enter(&mut writing, &new, &runs, (bytes, 0)).map(|()| false)
+        let merged = self.check_room_to_merge(&runs, 0);
+        let merged = merged.and_then(|()| self.merge_runs(&runs, true, workspace, None, None));
+        let merged = merged.inspect_err(|_| made.parts.retire(&self.common.remover))?;
+        let mut writing = self.writer().inspect_err(|_| {
+            made.parts.retire(&self.common.remover);
+            merged.retire(&self.common.remover);
+        })?;
+        self.seal(&mut writing).inspect_err(|_| {
+            made.parts.retire(&self.common.remover);
+            merged.retire(&self.common.remover);
+        })?;
+        let is_quiet = {
+            let tree = self.tree();
+            tree.sealed.is_empty() && last_of(&tree.runs) == last
+        };
+        if !is_quiet {
+            drop(writing);
+            merged.retire(&self.common.remover);
+            self.enter(made)?;
+            let runs = self.tree().runs.clone();
+            return self.merge_range(&runs, 0..runs.len(), None).map(|()| true);
+        }
+        // No manifest names the segments of the load alone.
+        made.parts.retire(&self.common.remover);
+        let bytes = (made.parts.bytes(), merged.bytes());
+        let first = runs.first().map_or(1, |run| run.entry.first);
+        let sequence = writing.get().next_sequence;
+        let net = merged_net(&runs, true, &merged);
+        let new: Vec<_> = merged.into_run(first, sequence, net).into_iter().collect();
+        self.place(&mut writing, &new, bytes, |all| *all = new.clone())?;
+        self.forget_merge_of_what_is_gone();
+        Ok(true)
     }
 
-    /// Which runs become one in the step that adds the last of them.
-    fn merged_at_once(&self, runs: &[Arc<Run>], merging: Merging) -> Option<Range<usize>> {
-        let removals = runs.iter().any(|run| run.removals.is_some());
-        match (merging, self.common.options.maintenance) {
-            (Merging::All, _) => (runs.len() > 1 || removals).then_some(0..runs.len()),
-            (Merging::AsDue, Maintenance::Foreground) => due(runs),
-            (Merging::AsDue, _) => None,
+    /// Enters a run as what was written last. Writers wait for the flush of what came since the last one.
+    fn enter(&self, made: MadeRun) -> Result<()> {
+        let retire = |parts: &RunParts| parts.retire(&self.common.remover);
+        // Most of what came meanwhile is flushed while writes go on.
+        self.flush().inspect_err(|_| retire(&made.parts))?;
+        let mut writing = self.writer().inspect_err(|_| retire(&made.parts))?;
+        // Nothing older may come into segments after it.
+        let sealed = self.seal(&mut writing).and_then(|()| self.flush_sealed());
+        sealed.and_then(|()| self.check_numbers(writing.get())).inspect_err(|_| retire(&made.parts))?;
+        let older = self.tree().runs.clone();
+        let (bytes, count) = ((made.parts.bytes(), 0), made.parts.count());
+        let quiet = made.is_apart || last_of(&older) == made.last;
+        let sequence = writing.get().next_sequence;
+        let new: Vec<_> = made.parts.into_run(sequence, sequence, count.filter(|_| quiet)).into_iter().collect();
+        self.place(&mut writing, &new, bytes, |all| all.extend(new.iter().cloned()))?;
+        drop(writing);
+        if let (false, Some(run), Some(count)) = (quiet, new.first(), count) {
+            self.count_beside(run, count, &older, made.last);
         }
+        Ok(())
     }
 
-    /// Replaces the manifest by one with these runs, which have what was written up to now and one write more.
-    fn enter(
+    /// Finds out how many records more there are by a run that has so many, beside which others were written.
+    fn count_beside(&self, run: &Arc<Run>, count: i64, older: &[Arc<Run>], last: u64) {
+        let tail = older.iter().filter(|run| run.entry.last > last).cloned().collect::<Vec<_>>();
+        // What cannot be counted, or noted, is counted when it is asked for.
+        let Ok(pointless) = pointless::<F>(run, &tail) else { return };
+        let net = count - count.signum() * i64::try_from(pointless).unwrap_or(0);
+        let counted = Arc::new(run.with_net(net));
+        let same = |other: &&mut Arc<Run>| Arc::ptr_eq(other, run);
+        let _ = self.install(&[], |_, all| all.iter_mut().filter(same).for_each(|other| *other = Arc::clone(&counted)), |_| ());
+    }
+
+    /// Replaces the manifest by one with a new run, which has what was written up to now and one write more.
+    fn place(
         &self,
         writing: &mut Writing<'_>,
         new: &[Arc<Run>],
-        runs: &[Arc<Run>],
         (bytes, merged_bytes): (u64, u64),
+        change: impl FnOnce(&mut Vec<Arc<Run>>),
     ) -> Result<()> {
         let writer = writing.get();
         let sequence = writer.next_sequence;
@@ -192,7 +240,7 @@ impl<F: Fingerprint> Core<F> {
                 (manifest.numbering, manifest.next_id) = (writer.numbering, writer.next_id);
                 manifest.written.new = manifest.written.new.saturating_add(bytes);
                 manifest.written.merged = manifest.written.merged.saturating_add(merged_bytes);
-                *all = runs.to_vec();
+                change(all);
             },
             |_| (),
         )?;
@@ -201,6 +249,20 @@ impl<F: Fingerprint> Core<F> {
         writer.unsynced.clear();
         Ok(())
     }
+}
+
+/// The segments of a run that was made while writes went on, and what is known of it.
+pub(super) struct MadeRun {
+    pub(super) parts: RunParts,
+    /// The last sequence number of the runs beside which it was made.
+    pub(super) last: u64,
+    /// Whether no write beside it can have made any of it pointless.
+    pub(super) is_apart: bool,
+}
+
+/// The last sequence number that runs have.
+pub(super) fn last_of(runs: &[Arc<Run>]) -> u64 {
+    runs.last().map_or(0, |run| run.entry.last)
 }
 
 /// Numbers for records that come without ids.

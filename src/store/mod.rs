@@ -8,11 +8,11 @@
 //! (`compaction`), and the logs go. What a write or a load has returned from is there after any crash that its durability
 //! covers; a batch, and a load, is there whole or not at all.
 //!
-//! **What fails.** If anything that has to last cannot be written or made durable, nobody knows what the files hold, and
-//! asking the device again would not tell. The store then takes no further writes ([`ErrorKind::Poisoned`]) until it is
-//! opened again; it goes on answering. Loads in bulk, and merging that somebody has asked for, touch nothing that was
-//! acknowledged; they may fail and be tried again, unless it is the flush of what is in memory, with which they begin, that
-//! fails. What is merged in the background waits while there is too little room.
+//! **What fails.** If a sync fails, or a manifest cannot be made durable, it is in doubt what the files hold, and asking the
+//! device again would not tell. The store then takes no further writes ([`ErrorKind::Poisoned`]) until it is opened again; it
+//! goes on answering. So it does if its directory was moved away and another one is in its place. Everything else touches
+//! nothing that was acknowledged: a write or a load that fails may be tried again; flushing and merging in the background are
+//! tried again by themselves, and [`Store::health`] tells what they fail of.
 
 mod apart;
 mod background;
@@ -24,6 +24,7 @@ mod clusters;
 mod common;
 mod compact;
 mod core;
+mod count;
 mod create;
 mod directory;
 mod estimate;
@@ -31,10 +32,12 @@ mod filters;
 mod flush;
 mod following;
 mod hashers;
+mod health;
 mod live;
 mod load;
 mod means;
 mod pairs;
+mod pressure;
 mod query;
 mod records;
 mod recovery;
@@ -60,8 +63,10 @@ pub use clusters::{
     SizeClass,
 };
 pub use hashers::check_hashers;
+pub use health::{Health, Trouble};
 pub use load::LoadReport;
 pub use means::Progress;
+pub use pressure::WritePressure;
 pub use pairs::{Pair, PairIter, Pairs, RecordPair, RecordPairIter, RecordPairs};
 pub use query::Searcher;
 pub use records::RecordIter;
@@ -88,7 +93,7 @@ use crate::manifest;
 use crate::options::{Filters, Options};
 use crate::segment::{Filter, Segment};
 use background::Background;
-use common::{Common, Lock, take_lock};
+use common::{Common, Lock, absolute, hold};
 use following::Following;
 use load::Merging;
 use std::path::Path;
@@ -130,6 +135,7 @@ impl<F: Fingerprint> Drop for Store<F> {
     fn drop(&mut self) {
         self.core.stop();
         drop(self.background.take());
+        self.core.let_go();
         self.core.forget();
         self.core.common.remover.close();
         drop(self.lock.take());
@@ -176,10 +182,11 @@ impl<F: Fingerprint> Store<F> {
     /// `NotFound`, `Locked` if another process writes, `InvalidInput` if the store is of another width, `Damaged`,
     /// `Unsupported`, `Io`.
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        let (path, env) = (path.as_ref(), &*options.env);
+        let path = &*absolute(path.as_ref(), options)?;
         // Only a directory that is a store gets a lock file.
-        manifest::read_bytes(env, path)?;
-        let lock = take_lock(env, path)?;
+        manifest::read_bytes(&*options.env, path)?;
+        let (lock, options) = &hold(path, options)?;
+        let env = &*options.env;
         // The manifest may be one whose writer died before it could make the rename durable.
         env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
         let (manifest, runs) = open_runs(path, options, &[])?;
@@ -189,10 +196,11 @@ impl<F: Fingerprint> Store<F> {
         let (logs, recovery) = (recovered.logs.len(), recovered.found.clone());
         let (tree, writer) = Writer::after(Tree::new(manifest, runs), recovered);
         let core = Arc::new(Core::new(common, tree, Some(writer)));
-        if logs >= MOST_LOGS {
-            core.flush()?;
+        if logs >= MOST_LOGS && core.flush().is_err() {
+            // What fails otherwise is noted, and tried again.
+            core.check_poison()?;
         }
-        Ok(Self::of(core, recovery, None, Some(lock)))
+        Self::of(core, recovery, None, Some(Arc::clone(lock)))
     }
 
     /// Opens a store for reading. Nothing in the directory is changed. What a writer writes later is seen after
@@ -201,21 +209,28 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `NotFound`, `InvalidInput` if the store is of another width, `Damaged`, `Unsupported`, `Io`.
     pub fn open_read_only(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        let (core, following, recovery) = Following::open(path.as_ref(), options)?;
-        Ok(Self::of(core, recovery, Some(following), None))
+        let path = absolute(path.as_ref(), options)?;
+        let (core, following, recovery) = Following::open(&path, options)?;
+        Self::of(core, recovery, Some(following), None)
     }
 
-    fn of(core: Arc<Core<F>>, recovery: Recovery, following: Option<Following<F>>, lock: Option<Lock>) -> Self {
-        let background = lock.as_ref().and_then(|_| Background::begin(&core));
-        Self { background, core, recovery, following: Mutex::new(following), lock }
+    fn of(
+        core: Arc<Core<F>>,
+        recovery: Recovery,
+        following: Option<Following<F>>,
+        lock: Option<Lock>,
+    ) -> Result<Self> {
+        let background = if lock.is_some() { Background::begin(&core)? } else { None };
+        Ok(Self { background, core, recovery, following: Mutex::new(following), lock })
     }
 
     /// Sees what another process has written since a store was opened for reading, or refreshed; whether there was anything. A
     /// store that is open for writing sees everything anyway.
     ///
     /// # Errors
-    /// `Damaged`, `Unsupported`, `Io`: then the state is the one of before, or with as many of the later batches as could be
-    /// read; asking again reads on.
+    /// `InvalidInput` if the store at the path is another one now, with other parameters: it is to be opened anew. `Damaged`,
+    /// `Unsupported`, `Io`: then the state is the one of before, or with as many of the later batches as could be read; asking
+    /// again reads on.
     pub fn refresh(&self) -> Result<bool> {
         match &mut *self::core::lock(&self.following) {
             Some(following) => following.refresh(&self.core),
@@ -274,6 +289,9 @@ impl<F: Fingerprint> Store<F> {
     }
 
     /// Adds records, durably and all or nothing. Records that the store has already are counted and left out.
+    ///
+    /// Other threads may write meanwhile. All new records are there at one moment, shortly before the call returns. Which are new
+    /// is decided when it begins: one that is there then and that another thread removes meanwhile stays removed.
     ///
     /// ```
     /// # use fpstore::{Options, Parameters, Record, Records, Store};
@@ -382,6 +400,10 @@ impl<F: Fingerprint> Store<F> {
     /// Removes many records, durably and all or nothing; those that the store does not have are counted. Where there are no
     /// ids, each given record is one that its fingerprint counts less.
     ///
+    /// Other threads may write meanwhile. All records go at one moment, shortly before the call returns. Which go is decided when
+    /// it begins: one that is not there then and that another thread adds meanwhile stays, and one that is there goes although
+    /// another thread adds it again.
+    ///
     /// # Errors
     /// `ReadOnly`; `InvalidInput` if the records have no ids and the store's have; `Damaged` or `Io` from reading what is
     /// there; `Io` from writing, in which case the store is as before; `Poisoned`.
@@ -390,17 +412,18 @@ impl<F: Fingerprint> Store<F> {
         self.core.bulk_remove(&records)
     }
 
-    /// Makes one segment of all, without what was removed; whether there was anything to do.
+    /// Makes one segment of all that there is when it is called, without what was removed; whether there was anything to do. What
+    /// is written meanwhile stays in segments of its own.
     ///
     /// # Errors
-    /// `ReadOnly`, `Poisoned`; `Damaged` or `Io` from reading; `Io` from writing, in which case the store is as before, unless it is
-    /// the flush of what is in memory that fails: then nothing more may be written.
+    /// `ReadOnly`, `Poisoned`; `Damaged` or `Io` from reading; `Io` from writing, in which case the store is as before.
     pub fn compact(&self) -> Result<bool> {
         self.core.flush()?;
         self.core.compact_all()
     }
 
-    /// Adds records and makes one segment of all, in one step; whether there were several.
+    /// Adds records and makes one segment of all; whether there were several. In one step, unless other threads write meanwhile:
+    /// then the records are added first, and are there whatever becomes of the rest.
     ///
     /// # Errors
     /// As [`Store::bulk_load`]; the store is as before.
@@ -415,15 +438,18 @@ impl<F: Fingerprint> Store<F> {
         RecordIter::new(&self.core.state())
     }
 
-    /// Sizes and counts, from what is in memory, and lengths of logs.
-    #[must_use]
-    pub fn statistics(&self) -> Statistics {
-        let mut statistics = self.snapshot().statistics();
+    /// Sizes and counts. What is in memtables only is looked up in the segments, to tell what of it is new.
+    ///
+    /// # Errors
+    /// `Damaged` or `Io` from reading.
+    pub fn statistics(&self) -> Result<Statistics> {
+        let mut statistics = self.snapshot().statistics()?;
         let manifest = self.core.tree().manifest.clone();
         statistics.add_manifest(&manifest);
         statistics.log_bytes = directory::log_bytes(&**self.core.common.env(), self.path());
         statistics.file_bytes += statistics.log_bytes;
-        statistics
+        statistics.pressure = self.core.pressure();
+        Ok(statistics)
     }
 
     /// Checks every byte of the store's files. [`verify`] does the same for a store too damaged to open.

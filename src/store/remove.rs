@@ -1,7 +1,8 @@
 //! Removing many records at once.
 
 use super::core::{Core, lock};
-use super::load::Merging;
+use super::count::{layers, records_of_runs};
+use super::load::{MadeRun, Merging, last_of};
 use super::segments::Making;
 use crate::bulk::{Expected, Present, RecordIds, SortedRecords};
 use crate::error::{Error, Result};
@@ -28,7 +29,7 @@ impl<F: Fingerprint> Core<F> {
         self.check_ids(records)?;
         let workspace = self.beside_indexes(records.workspace());
         let runs = self.tree().runs.clone();
-        let mut present = Present::new(runs.iter().rev().flat_map(|run| run.layers()));
+        let mut present = Present::new(layers(&runs));
         let found = records.batches().map(|batch| present.present(batch?));
         let expected = Expected { text_bytes: records.text_bytes(), ..Expected::default() };
         let making = Making { expected, ..Making::new(&workspace) };
@@ -36,9 +37,11 @@ impl<F: Fingerprint> Core<F> {
         let removed = removals.as_ref().map_or(0, |(entry, _)| entry.records);
         if removals.is_some() {
             let parts = self.maker().run::<F>(removals, None, making)?;
-            self.add_run(parts, Merging::AsDue, &workspace)?;
+            // No record is removed one by one meanwhile where they are counted.
+            let made = MadeRun { parts, last: last_of(&runs), is_apart: counted };
+            self.add_run(made, Merging::AsDue, &workspace)?;
         }
-        let left = super::statistics::records_of(self.view().runs.iter().map(|run| &run.entry));
+        let left = records_of_runs::<F>(&self.view().runs)?;
         Ok(RemoveReport { records: records.given(), removed, left })
     }
 

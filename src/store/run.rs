@@ -10,7 +10,7 @@ use crate::options::Options;
 use crate::plan::Design;
 use crate::segment::{Remover, Segment};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The segments of a run.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub(crate) struct Run {
     pub(crate) removals: Option<Arc<Segment>>,
     pub(crate) records: Option<Arc<Segment>>,
     pub(crate) id_index: Option<Arc<Segment>>,
+    /// Its net number of records, once it was counted because the entry does not know it.
+    pub(crate) counted: OnceLock<i64>,
 }
 
 /// The parameters of a segment of removals: only its first table is ever asked, for records that are known.
@@ -46,7 +48,19 @@ impl Run {
             removals: open(&entry.removals, &of_removals(parameters))?,
             records: open(&entry.records, parameters)?,
             id_index: open(&entry.id_index, &of_id_index(parameters))?,
+            counted: OnceLock::new(),
         })
+    }
+
+    /// The same run, with its net number of records.
+    pub(crate) fn with_net(&self, net: i64) -> Self {
+        Self {
+            entry: RunEntry { net: Some(net), ..self.entry },
+            removals: self.removals.clone(),
+            records: self.records.clone(),
+            id_index: self.id_index.clone(),
+            counted: OnceLock::new(),
+        }
     }
 
     /// All its segments.

@@ -11,8 +11,8 @@ use crate::format::manifest::{RunEntry, SegmentEntry};
 use crate::options::Options;
 use crate::segment::{Checkpoints, Remover, Segment};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// How segments are made.
 #[derive(Clone, Copy)]
@@ -145,7 +145,7 @@ impl Maker<'_> {
 }
 
 /// The segments of a run whose sequence numbers are not known yet.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct RunParts {
     pub(super) removals: Option<Made>,
     pub(super) records: Option<Made>,
@@ -156,6 +156,16 @@ impl RunParts {
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.removals.is_none() && self.records.is_none()
+    }
+
+    /// How many records it adds, or removes if it has none; none if that is no number of a run.
+    pub(super) fn count(&self) -> Option<i64> {
+        let count = |made: &Made| i64::try_from(made.0.records).ok();
+        match (&self.records, &self.removals) {
+            (Some(records), _) => count(records),
+            (None, Some(removals)) => count(removals).map(|count| -count),
+            (None, None) => Some(0),
+        }
     }
 
     /// Bytes of the files.
@@ -170,8 +180,8 @@ impl RunParts {
         made.for_each(|made| made.1.retire(remover));
     }
 
-    /// The run of these sequence numbers; none without segments.
-    pub(super) fn into_run(self, first: u64, last: u64) -> Option<Arc<Run>> {
+    /// The run of these sequence numbers, by which there are so many records more; none without segments.
+    pub(super) fn into_run(self, first: u64, last: u64, net: Option<i64>) -> Option<Arc<Run>> {
         if self.is_empty() {
             return None;
         }
@@ -183,10 +193,11 @@ impl RunParts {
             removals: entry_of(&removals),
             records: entry_of(&records),
             id_index: entry_of(&id_index),
+            net,
         };
         let open = |made: Option<Made>| made.map(|made| made.1);
         let (removals, records, id_index) = (open(removals), open(records), open(id_index));
-        Some(Arc::new(Run { entry, removals, records, id_index }))
+        Some(Arc::new(Run { entry, removals, records, id_index, counted: OnceLock::new() }))
     }
 }
 

@@ -104,9 +104,11 @@ impl<F: Fingerprint> Snapshot<F> {
         RecordIter::new(&self.state)
     }
 
-    /// Sizes and counts, from what is in memory.
-    #[must_use]
-    pub fn statistics(&self) -> Statistics {
+    /// Sizes and counts. What is in memtables only is looked up in the segments, to tell what of it is new.
+    ///
+    /// # Errors
+    /// `Damaged` or `Io` from reading.
+    pub fn statistics(&self) -> Result<Statistics> {
         statistics::of_state(&self.common.parameters, &self.state)
     }
 }

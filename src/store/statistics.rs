@@ -1,10 +1,13 @@
 //! Sizes and counts.
 
+use super::count::records_of_state;
 use super::filters;
+use super::pressure::WritePressure;
 use super::view::State;
+use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
-use crate::format::manifest::{ManifestData, RunEntry, SegmentEntry, Written};
+use crate::format::manifest::{ManifestData, Written};
 use crate::plan::{Design, TableForm, TableLayout};
 use crate::segment::Segment;
 use std::sync::Arc;
@@ -13,17 +16,19 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// Records, as segments and memtables count them: one that was inserted again while it was there counts twice until the
-    /// two meet in a merge.
+    /// Records that are there, exactly.
     pub records: u64,
-    /// Distinct fingerprints of each segment, summed.
+    /// Distinct fingerprints of each segment, summed: at least as many as the segments have together, and just as many where there
+    /// is one.
     pub fingerprints: u64,
     /// Segments with records.
     pub segments: u64,
     /// Runs: what queries have to ask, one after the other, beside the memtables.
     pub runs: u64,
-    /// Records that later runs have removed and that are still there, hidden.
+    /// Records that later runs remove, as long as these are not merged with those that have them.
     pub removals: u64,
+    /// Records of all segments, those that later runs remove or say again included.
+    pub stored: u64,
     /// What the memtables say of records and no segment does yet.
     pub unflushed: u64,
     /// All files: segments, logs and manifest.
@@ -44,6 +49,8 @@ pub struct Statistics {
     pub memtable_bytes: u64,
     /// Bytes that were ever written to logs, to segments of new records, and to segments that were merged from others.
     pub written: WrittenBytes,
+    /// How far writers were held back, and how far merging is behind; of an open store, not of a snapshot.
+    pub pressure: WritePressure,
     /// One entry a table.
     pub tables: Vec<TableStatistics>,
 }
@@ -67,11 +74,11 @@ impl WrittenBytes {
 }
 
 impl Statistics {
-    /// How many times as many records are stored as there are: removed ones that are only hidden count, and what hides them.
+    /// How many times as many records are stored as there are: hidden and repeated ones count, and what hides them.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
     pub fn space_amplification(&self) -> f64 {
-        let stored = self.records.saturating_add(self.removals.saturating_mul(2));
+        let stored = self.stored.saturating_add(self.removals).saturating_add(self.unflushed);
         if self.records == 0 { 1.0 } else { stored as f64 / self.records as f64 }
     }
 
@@ -151,22 +158,17 @@ pub(crate) fn of_segment(segment: &Segment) -> Statistics {
     collect(&segment.footer().parameters, [segment])
 }
 
-/// Records of runs: those that are there less those that are hidden.
-pub(super) fn records_of<'a>(runs: impl IntoIterator<Item = &'a RunEntry>) -> u64 {
-    let count = |segment: Option<SegmentEntry>| segment.map_or(0, |segment| segment.records);
-    let (more, less) = runs.into_iter().fold((0u64, 0u64), |(more, less), run| {
-        (more.saturating_add(count(run.records)), less.saturating_add(count(run.removals)))
-    });
-    more.saturating_sub(less)
-}
-
 /// Sizes and counts of a state.
-pub(super) fn of_state<F: Fingerprint>(parameters: &Parameters, state: &State<F>) -> Statistics {
+///
+/// # Errors
+/// `Damaged` or `Io` from reading.
+pub(super) fn of_state<F: Fingerprint>(parameters: &Parameters, state: &State<F>) -> Result<Statistics> {
     let view = &state.view;
     let mut total = collect(parameters, view.segments.iter().map(|segment| &**segment));
     total.runs = view.runs.len() as u64;
     let hidden = view.runs.iter().filter_map(|run| run.removals.as_ref());
     total.removals = hidden.map(|segment| segment.footer().records).fold(0, u64::saturating_add);
+    total.stored = total.records;
     let bytes = |segment: Option<&Arc<Segment>>| segment.map_or(0, |segment| segment.file().length());
     for run in &view.runs {
         total.removal_bytes += bytes(run.removals.as_ref());
@@ -175,15 +177,12 @@ pub(super) fn of_state<F: Fingerprint>(parameters: &Parameters, state: &State<F>
         total.resident_bytes += others.map(|segment| segment.resident_bytes()).sum::<u64>();
     }
     total.file_bytes += total.removal_bytes + total.id_index_bytes;
-    let (mut more, mut less) = (total.records, total.removals);
     for (memtable, visible) in state.memtables() {
-        let (inserted, removed) = memtable.counts(visible);
-        (more, less) = (more.saturating_add(inserted), less.saturating_add(removed));
         total.unflushed += u64::from(visible);
         total.memtable_bytes += memtable.used_bytes();
     }
-    total.records = more.saturating_sub(less);
-    total
+    total.records = records_of_state(state)?;
+    Ok(total)
 }
 
 /// Adds up what the segments know of themselves.

@@ -2,6 +2,7 @@
 
 use super::common::Common;
 use super::core::Core;
+use super::health::Failing;
 use super::run::Run;
 use super::view::View;
 use crate::error::{Error, ErrorKind, Result};
@@ -9,6 +10,7 @@ use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::manifest;
 use crate::memtable::Memtable;
+use crate::segment::Segment;
 use crate::wal;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,8 +28,10 @@ pub(super) struct Tree<F: Fingerprint> {
     pub(super) active: Option<Arc<Memtable<F>>>,
     /// Whether there is a manifest on disk: not before the store is created.
     pub(super) is_placed: bool,
-    /// Merging in the background has too little room, and is tried again later.
-    pub(super) waits_for_room: bool,
+    /// What keeps memtables from being moved to segments.
+    pub(super) flushing: Option<Failing>,
+    /// What keeps runs from being merged.
+    pub(super) merging: Option<Failing>,
     /// The store is being closed.
     pub(super) closing: bool,
 }
@@ -55,7 +59,8 @@ impl<F: Fingerprint> Tree<F> {
             sealed: VecDeque::new(),
             active: None,
             is_placed: true,
-            waits_for_room: false,
+            flushing: None,
+            merging: None,
             closing: false,
         }
     }
@@ -91,29 +96,35 @@ impl<F: Fingerprint> Core<F> {
         manifest.runs = runs.iter().map(|run| run.entry).collect();
         manifest.next_segment = self.next_segment.load(Ordering::Relaxed);
         let before = Some(&tree.manifest).filter(|_| tree.is_placed);
-        if let Err(error) = replace(&self.common, before, &manifest) {
-            match error {
+        if let Err(failed) = replace(&self.common, before, &manifest) {
+            let error = match failed {
                 Failed::AsBefore(error) => {
                     new.iter().for_each(|run| run.retire(&self.common.remover));
-                    return Err(error);
+                    error
                 }
                 Failed::Unknown(error) => {
                     self.poison_under(&tree, &error);
-                    return Err(error);
+                    error
                 }
-            }
+            };
+            return Err(error);
         }
-        let gone = tree.runs.iter().filter(|old| !runs.iter().any(|run| Arc::ptr_eq(run, old)));
-        gone.for_each(|run| run.retire(&self.common.remover));
         let first_log = tree.manifest.first_log;
-        (tree.manifest, tree.runs, tree.is_placed) = (manifest, runs, true);
+        tree.manifest = manifest;
+        let gone = std::mem::replace(&mut tree.runs, runs);
+        tree.is_placed = true;
+        let stays = |segment: &Arc<Segment>| tree.runs.iter().flat_map(|run| run.segments()).any(|of| Arc::ptr_eq(of, segment));
+        let replaced = gone.iter().flat_map(|run| run.segments()).filter(|segment| !stays(segment));
+        replaced.for_each(|segment| segment.retire(&self.common.remover));
         after(&mut tree);
-        self.publish(&tree);
-        // Their writes are in segments now. What cannot be removed, the next writer removes.
+        let seen = self.publish(&tree);
         let logs = first_log..tree.manifest.first_log;
-        logs.for_each(|number| _ = self.common.env().remove(&self.common.path.join(wal::name(number))));
         drop(tree);
+        // Their writes are in segments now. What cannot be removed, the next writer removes.
+        logs.for_each(|number| _ = self.common.env().remove(&self.common.path.join(wal::name(number))));
+        drop(seen);
         self.forget();
+        self.retire(gone);
         Ok(())
     }
 }
@@ -129,9 +140,18 @@ enum Failed {
 /// Replaces the manifest, or places the first one.
 fn replace(common: &Common, before: Option<&ManifestData>, manifest: &ManifestData) -> std::result::Result<(), Failed> {
     let (env, path) = (common.env(), &common.path);
-    manifest::replace(env, path, manifest).map_err(|error| match (manifest::read(&**env, path), before) {
-        (Ok(found), Some(before)) if found == *before => Failed::AsBefore(error),
-        (Err(found), None) if found.kind() == ErrorKind::NotFound => Failed::AsBefore(error),
-        _ => Failed::Unknown(error),
-    })
+    let is_as_before = || match (manifest::read(&**env, path), before) {
+        (Ok(found), Some(before)) => found == *before,
+        (Err(found), None) => found.kind() == ErrorKind::NotFound,
+        _ => false,
+    };
+    let prepared = manifest::prepare(env, path, manifest).map_err(|error| match error.is_displaced() {
+        true => Failed::Unknown(error),
+        false => Failed::AsBefore(error),
+    })?;
+    let placed = prepared.place().map_err(|error| match !error.is_displaced() && is_as_before() {
+        true => Failed::AsBefore(error),
+        false => Failed::Unknown(error),
+    });
+    placed.map(|_| ())
 }

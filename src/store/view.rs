@@ -134,9 +134,12 @@ impl<F: Fingerprint> Latest<F> {
         State::of(self.view())
     }
 
-    /// Puts another view in the place of the one before.
-    pub(crate) fn publish(&self, view: View<F>) {
-        *self.view.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
+    /// Puts another view in the place of the one before, and returns that: dropping it may take long, which no reader is to
+    /// wait for.
+    pub(crate) fn publish(&self, view: View<F>) -> Arc<View<F>> {
+        let view = Arc::new(view);
+        let before = std::mem::replace(&mut *self.view.write().unwrap_or_else(PoisonError::into_inner), view);
         self.version.fetch_add(1, Ordering::Release);
+        before
     }
 }

@@ -19,10 +19,12 @@ impl<F: Fingerprint> Core<F> {
     /// Does what a batch says, and returns when that is as durable as it is to be.
     pub(super) fn write(&self, batch: &WriteBatch<F>, durability: Durability) -> Result<Written> {
         self.check_batch(batch)?;
-        let _counting = self.lock_counting(batch);
+        self.slow_down();
+        let counting = self.lock_counting(batch);
         let mut writing = self.writer()?;
         let (written, promise) = self.write_with(&mut writing, batch)?;
-        drop(writing);
+        // Threads that wait for the device share its syncs.
+        drop((writing, counting));
         match promise {
             Some(promise) => self.keep(&promise, durability)?,
             // There was nothing to do, as logs of earlier processes say: what they say has to last as well.

@@ -1,12 +1,13 @@
 //! Who writes: the log, and the numbers that writes are given.
 //!
 //! A batch is in the log before any reader sees it, and nothing newer is written anywhere before a log that has ended is
-//! durable. What an append or a sync leaves in doubt poisons the store. Specified in format-spec/store.md, A batch of writes.
+//! durable. What a sync leaves in doubt poisons the store; an append that fails is taken back, and the next write tries again.
+//! Specified in format-spec/store.md, A batch of writes.
 
 use super::core::{Core, Writing};
 use super::recovery::Recovered;
 use super::tree::{Sealed, Tree};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::{Fingerprint, Mention};
 use crate::format::log::{LogHeader, MOST_BYTES, write_operations};
 use crate::format::manifest::{MOST_NUMBER, Numbering};
@@ -14,6 +15,7 @@ use crate::memtable::Memtable;
 use crate::options::Maintenance;
 use crate::wal::{self, Durability, Log};
 use std::sync::{Arc, PoisonError};
+use std::time::Instant;
 
 /// Full memtables that may wait for their flush; then writers wait too.
 const MOST_SEALED: usize = 2;
@@ -83,7 +85,7 @@ impl<F: Fingerprint> Core<F> {
     /// Writes operations as one batch: to the log, then to the memtable, where readers see all of them at once.
     ///
     /// # Errors
-    /// `InvalidInput` if they are too many for a frame; `Io`, and then nothing more may be written.
+    /// `InvalidInput` if they are too many for a frame; `Io`: nothing was written.
     pub(super) fn commit(&self, writing: &mut Writing<'_>, operations: &[Mention<F>]) -> Result<Option<Promise>> {
         if operations.is_empty() {
             return Ok(writing.get().promise());
@@ -104,9 +106,13 @@ impl<F: Fingerprint> Core<F> {
             None => self.next_memtable(writing, operations.len())?,
         };
         let writer = writing.get();
-        let log = self.log(writer).inspect_err(|error| self.poison(error))?;
+        let log = self.log(writer).inspect_err(|error| self.check_place(error))?;
         let begin = log.end();
-        let end = log.append(writer.next_sequence, &bytes).inspect_err(|error| self.poison(error))?;
+        let end = log.append(writer.next_sequence, &bytes).inspect_err(|error| {
+            if log.is_broken() {
+                self.poison(error);
+            }
+        })?;
         writer.next_sequence += 1;
         writer.log_bytes += end - begin;
         // There is room; if there were not, what the log says would not be what readers see.
@@ -127,7 +133,7 @@ impl<F: Fingerprint> Core<F> {
         if let Some(log) = &writer.log {
             return Ok(Arc::clone(log));
         }
-        self.sync_earlier(std::mem::take(&mut writer.unsynced))?;
+        self.sync_earlier(writer)?;
         let common = &self.common;
         let (number, first) = (writer.next_log, writer.next_sequence);
         let header = LogHeader { parameters: common.parameters.clone(), number, first };
@@ -137,12 +143,20 @@ impl<F: Fingerprint> Core<F> {
     }
 
     /// Makes logs of earlier processes durable: what is written now must not survive without what is in them.
-    fn sync_earlier(&self, logs: Vec<(u64, u64)>) -> Result<()> {
-        // Nobody removes logs meanwhile. Those that were removed have their writes in segments.
+    fn sync_earlier(&self, writer: &mut Writer) -> Result<()> {
+        // No log is removed meanwhile. Those that were removed have their writes in segments.
         let tree = self.tree();
-        let logs = logs.into_iter().filter(|&(number, _)| number >= tree.manifest.first_log);
-        // They are written anew: after a sync that has failed, another one of the same file would not tell.
-        logs.into_iter().try_for_each(|(number, end)| wal::rewrite(self.common.env(), &self.common.path, number, end))
+        writer.unsynced.retain(|&(number, _)| number >= tree.manifest.first_log);
+        while let Some(&(number, end)) = writer.unsynced.first() {
+            // It is written anew: after a sync that has failed, another one of the same file would not tell.
+            wal::rewrite(self.common.env(), &self.common.path, number, end).inspect_err(|error| {
+                if error.kind() == ErrorKind::Damaged || error.is_displaced() {
+                    self.poison_under(&tree, error);
+                }
+            })?;
+            writer.unsynced.remove(0);
+        }
+        Ok(())
     }
 
     /// Another memtable, with room for so many records, in the place of the active one.
@@ -153,7 +167,8 @@ impl<F: Fingerprint> Core<F> {
         writing.get().active_first = writing.get().next_sequence;
         let mut tree = self.tree();
         tree.active = Some(Arc::clone(&memtable));
-        self.publish(&tree);
+        let before = self.publish(&tree);
+        drop((tree, before));
         Ok(memtable)
     }
 
@@ -177,7 +192,8 @@ impl<F: Fingerprint> Core<F> {
                 next_id: writer.next_id,
                 log_bytes: std::mem::take(&mut writer.log_bytes),
             });
-            self.publish(&tree);
+            let before = self.publish(&tree);
+            drop((tree, before));
         }
         Ok(())
     }
@@ -187,18 +203,36 @@ impl<F: Fingerprint> Core<F> {
         match self.common.options.maintenance {
             Maintenance::Manual => Ok(()),
             Maintenance::Foreground => {
-                self.flush_sealed().inspect_err(|error| self.poison(error))?;
-                self.compact_due(None).inspect_err(|error| self.poison(error)).map(|_| ())
+                let has_room = self.flush_sealed().is_ok() || self.tree().sealed.len() < MOST_SEALED;
+                // What fails is noted, and tried again.
+                let _ = self.compact_due(None);
+                self.check_poison()?;
+                if has_room { Ok(()) } else { self.refuse(&self.tree()) }
             }
-            Maintenance::Background => {
-                let mut tree = self.tree();
-                while tree.sealed.len() >= MOST_SEALED && !tree.closing {
-                    self.check_poison()?;
-                    tree = self.changed.wait(tree).unwrap_or_else(PoisonError::into_inner);
-                }
-                self.check_poison()
-            }
+            Maintenance::Background => self.wait_for_room(),
         }
+    }
+
+    /// Waits until one of the memtables that wait for their flush was flushed, if they are as many as may be.
+    fn wait_for_room(&self) -> Result<()> {
+        let (mut tree, started) = (self.tree(), Instant::now());
+        let mut waits = false;
+        while tree.sealed.len() >= MOST_SEALED && !tree.closing {
+            self.check_poison()?;
+            self.refuse(&tree)?;
+            waits = true;
+            tree = self.changed.wait(tree).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(tree);
+        if waits {
+            self.pressure.stopped_since(started);
+        }
+        self.check_poison()
+    }
+
+    /// Refuses a write while memtables cannot be moved to segments.
+    fn refuse(&self, tree: &Tree<F>) -> Result<()> {
+        tree.flushing.as_ref().map_or(Ok(()), |failing| Err(failing.refusal(&self.common.path)))
     }
 
     /// Returns when everything that is written now is durable.
@@ -210,8 +244,7 @@ impl<F: Fingerprint> Core<F> {
             return self.writer().map(|_| ());
         }
         let mut writing = self.writer()?;
-        let earlier = std::mem::take(&mut writing.get().unsynced);
-        self.sync_earlier(earlier).inspect_err(|error| self.poison(error))?;
+        self.sync_earlier(writing.get())?;
         let promise = writing.get().promise();
         drop(writing);
         promise.map_or(Ok(()), |promise| self.keep(&promise, durability))
@@ -220,12 +253,12 @@ impl<F: Fingerprint> Core<F> {
     /// Moves all that was written to segments.
     ///
     /// # Errors
-    /// `ReadOnly`, `Poisoned`; `Io`, and then nothing more may be written.
+    /// `ReadOnly`, `Poisoned`; `Io`: what is not in a segment is still in the logs.
     pub(super) fn flush(&self) -> Result<()> {
         let mut writing = self.writer()?;
         self.seal(&mut writing)?;
         drop(writing);
-        self.flush_sealed().inspect_err(|error| self.poison(error))
+        self.flush_sealed()
     }
 }
 

@@ -5,7 +5,7 @@ use crate::env::{Env, LogFile, TEMP_SUFFIX, TempFile};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::log::{LogHeader, write_frame};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// The first room that is taken on the device, and the most that is taken at once after it has doubled some times.
@@ -23,6 +23,8 @@ pub(crate) struct Log {
     end: AtomicU64,
     /// Bytes that the file has.
     room: AtomicU64,
+    /// Part of a frame could neither be written nor taken back.
+    broken: AtomicBool,
     state: Mutex<Syncing>,
     changed: Condvar,
 }
@@ -79,7 +81,8 @@ impl Log {
         };
         let bytes = header.write();
         let file = env.create_log(&temporary).map_err(fail("cannot create"))?;
-        file.allocate(FIRST_ROOM).map_err(fail("cannot write"))?;
+        // Room ahead only saves time.
+        let room = file.allocate(FIRST_ROOM).map_or(0, |()| FIRST_ROOM);
         file.write_at(0, &bytes).map_err(fail("cannot write"))?;
         file.sync_all().map_err(fail("cannot sync"))?;
         env.rename(&temporary, &path).map_err(fail("cannot rename"))?;
@@ -91,7 +94,8 @@ impl Log {
             file,
             number: header.number,
             end: AtomicU64::new(end),
-            room: AtomicU64::new(FIRST_ROOM),
+            room: AtomicU64::new(room),
+            broken: AtomicBool::new(false),
             state: Mutex::new(state),
             changed: Condvar::new(),
         })
@@ -105,7 +109,7 @@ impl Log {
     /// Appends a frame and returns where it ends. One thread at a time.
     ///
     /// # Errors
-    /// `Io`: part of the frame may be there then, and nothing may be appended any more.
+    /// `Io`: nothing of the frame is there then, unless the log [is broken](Log::is_broken).
     pub(crate) fn append(&self, sequence: u64, operations: &[u8]) -> Result<u64> {
         let fail = |error| Error::io("cannot write", &self.path, error);
         let offset = self.end();
@@ -114,12 +118,26 @@ impl Log {
         let room = self.room.load(Ordering::Relaxed);
         if end > room {
             let wanted = end + room.min(MOST_ROOM);
-            self.file.allocate(wanted).map_err(fail)?;
-            self.room.store(wanted, Ordering::Relaxed);
+            // Room ahead only saves time: where there is none, the frame itself may still fit.
+            if self.file.allocate(wanted).is_ok() {
+                self.room.store(wanted, Ordering::Relaxed);
+            }
         }
-        self.file.write_at(offset, &frame).map_err(fail)?;
+        if let Err(error) = self.file.write_at(offset, &frame) {
+            // A part of it may be there, or all: the next frame must not follow that.
+            match self.file.cut(offset) {
+                Ok(()) => self.room.store(offset, Ordering::Relaxed),
+                Err(_) => self.broken.store(true, Ordering::Relaxed),
+            }
+            return Err(fail(error));
+        }
         self.end.store(end, Ordering::Release);
         Ok(end)
+    }
+
+    /// Whether a frame that could not be appended may be there all the same, so that nothing may follow.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken.load(Ordering::Relaxed)
     }
 
     /// Returns when the first `end` bytes are durable: at once, where they are, or after one sync for all who wait.

@@ -68,7 +68,8 @@ impl File {
         Ok(())
     }
 
-    fn shorten(&mut self, length: usize) {
+    /// Takes away what follows so many bytes, if anything does.
+    pub(super) fn shorten(&mut self, length: usize) {
         if length < self.bytes.len() {
             self.bytes.truncate(length);
             self.unsynced.push(Change::Length(length));

@@ -5,7 +5,7 @@
 
 use super::Memory;
 use super::file::File;
-use crate::env::{LogFile, ReadFile, ScratchFile, WriteFile, slice};
+use crate::env::{LockFile, LogFile, ReadFile, ScratchFile, WriteFile, slice};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -58,6 +58,13 @@ impl LogFile for Handle {
         self.with(|file| file.lengthen(length))
     }
 
+    fn cut(&self, length: u64) -> io::Result<()> {
+        self.with(|file| {
+            file.shorten(usize::try_from(length).unwrap_or(usize::MAX));
+            Ok(())
+        })
+    }
+
     fn sync_data(&self) -> io::Result<()> {
         self.sync()
     }
@@ -98,10 +105,19 @@ impl WriteFile for Writer {
 }
 
 /// A lock, held until it is dropped.
+#[derive(Debug)]
 pub(super) struct Lock {
     pub(super) env: Memory,
     pub(super) path: PathBuf,
     pub(super) number: u64,
+    /// The number of its file.
+    pub(super) file: u64,
+}
+
+impl LockFile for Lock {
+    fn is_at(&self, path: &Path) -> io::Result<bool> {
+        Ok(self.env.state().names.file(path) == Some(self.file))
+    }
 }
 
 impl Drop for Lock {

@@ -10,11 +10,10 @@ mod names;
 #[cfg(test)]
 mod tests;
 
-use super::{Env, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
+use super::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
 use file::File;
 use handles::{Handle, Lock, Reader, Scratch, Writer};
 use names::{Change, Names};
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -236,15 +235,15 @@ impl Env for Memory {
         Ok(())
     }
 
-    fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>> {
+    fn lock(&self, path: &Path) -> io::Result<Arc<dyn LockFile>> {
         let mut state = self.state();
-        state.create_in_directory(path)?;
+        let file = state.create_in_directory(path)?;
         if state.locked.contains_key(path) {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         let number = state.new_number();
         state.locked.insert(path.to_owned(), number);
-        Ok(Box::new(Lock { env: self.clone(), path: path.to_owned(), number }))
+        Ok(Arc::new(Lock { env: self.clone(), path: path.to_owned(), number, file }))
     }
 
     fn scratch(&self, _: &Path) -> io::Result<Box<dyn ScratchFile>> {

@@ -110,7 +110,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
         let mentions = last_words(newest_first.map(|memtable| (memtable, memtable.visible())))?;
         let (Common { path, options, parameters, remover, .. }, next) = (&*self.common, AtomicU64::new(numbers[0]));
         let maker = Maker { path, options, parameters, next: &next, remover };
-        let run = maker.run_of_mentions(&mentions, manifest.runs.is_empty(), &self.workspace)?.into_run(first, last);
+        let run = maker.run_of_mentions(&mentions, manifest.runs.is_empty(), &self.workspace)?.into_run(first, last, None);
         for segment in run.iter().flat_map(|run| run.segments()) {
             self.check_made(segment.path())?;
         }

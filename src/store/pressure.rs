@@ -1,0 +1,90 @@
+//! Back-pressure: writers are slowed down, then stopped, when flushing and merging cannot keep up.
+//!
+//! A flush that would make more runs than there may be ([`compaction::most`]) waits until they are merged. Meanwhile full
+//! memtables wait for it: with the first of them each write takes a millisecond longer, and when there is room for no other,
+//! the write that needs one waits. So the number of runs, and memory, stay bounded under any load. While merging fails
+//! (`health`) flushes do not wait for it.
+
+use super::compact::sizes;
+use super::core::Core;
+use super::tree::Tree;
+use crate::compaction;
+use crate::fingerprint::Fingerprint;
+use crate::options::Maintenance;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// How much longer a write takes while writers are slowed down.
+const DELAY: Duration = Duration::from_millis(1);
+
+/// How far writers are held back.
+#[derive(Debug, Default)]
+pub(super) struct Pressure {
+    is_slow: AtomicBool,
+    slowed: AtomicU64,
+    stopped: AtomicU64,
+    /// Microseconds.
+    stopped_time: AtomicU64,
+}
+
+/// How far writers were held back since the store was opened, and how far merging is behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WritePressure {
+    /// Writes that were slowed down, by a millisecond each.
+    pub slowed: u64,
+    /// Writes that were stopped until a memtable was flushed.
+    pub stopped: u64,
+    /// How long they were, together.
+    pub stopped_time: Duration,
+    /// Runs beyond those that there may be.
+    pub runs_behind: u64,
+    /// Bytes of the runs that are due to be merged.
+    pub bytes_behind: u64,
+}
+
+impl<F: Fingerprint> Core<F> {
+    /// Whether a flush has to wait for runs to be merged.
+    pub(super) fn must_merge_first(&self, tree: &Tree<F>) -> bool {
+        let background = self.common.options.maintenance == Maintenance::Background;
+        background && tree.merging.is_none() && tree.runs.len() > compaction::most(&sizes(&tree.runs))
+    }
+
+    /// Decides anew whether writers are slowed down.
+    pub(super) fn set_pressure(&self, tree: &Tree<F>) {
+        let is_slow = !tree.sealed.is_empty() && self.must_merge_first(tree);
+        self.pressure.is_slow.store(is_slow, Ordering::Relaxed);
+    }
+
+    /// Has a write take longer while merging is behind. To be called without any lock.
+    pub(super) fn slow_down(&self) {
+        if self.pressure.is_slow.load(Ordering::Relaxed) {
+            self.pressure.slowed.fetch_add(1, Ordering::Relaxed);
+            std::thread::sleep(DELAY);
+        }
+    }
+
+    /// How far writers were held back, and how far merging is behind.
+    pub(super) fn pressure(&self) -> WritePressure {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let runs = self.tree().runs.clone();
+        let sizes = sizes(&runs);
+        let due = compaction::due(&sizes).and_then(|due| sizes.get(due)).unwrap_or_default();
+        WritePressure {
+            slowed: load(&self.pressure.slowed),
+            stopped: load(&self.pressure.stopped),
+            stopped_time: Duration::from_micros(load(&self.pressure.stopped_time)),
+            runs_behind: sizes.len().saturating_sub(compaction::most(&sizes)) as u64,
+            bytes_behind: due.iter().map(|run| run.bytes).fold(0, u64::saturating_add),
+        }
+    }
+}
+
+impl Pressure {
+    /// Notes that a write was stopped since then.
+    pub(super) fn stopped_since(&self, started: Instant) {
+        self.stopped.fetch_add(1, Ordering::Relaxed);
+        let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.stopped_time.fetch_add(micros, Ordering::Relaxed);
+    }
+}
