@@ -5,7 +5,7 @@ use super::entry::Entry;
 use super::external::TextChunk;
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, Record};
-use crate::segment::{IdCursor, Scratch, Segment};
+use crate::segment::{IdCursor, RankCursor, Scratch, Segment};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -33,9 +33,7 @@ pub(crate) struct Present<F> {
 struct Reading<F> {
     segment: Arc<Segment>,
     removed: bool,
-    /// The number of a block of the first table and its fingerprints.
-    block: usize,
-    fingerprints: Vec<F>,
+    ranks: RankCursor<F>,
     /// Stands within the ids of the fingerprint that was asked for last, if the segment has it.
     ids: IdCursor,
     ids_of: IdsOf,
@@ -59,8 +57,7 @@ impl<F: Fingerprint> Present<F> {
             ids: IdCursor::new(Arc::clone(&segment)),
             segment,
             removed,
-            block: usize::MAX,
-            fingerprints: Vec::new(),
+            ranks: RankCursor::default(),
             ids_of: IdsOf::Nothing,
         };
         Self { segments: layers.map(reading).collect(), scratch: Scratch::default(), last: None, left: 0 }
@@ -182,21 +179,9 @@ impl<F: Fingerprint> Reading<F> {
     fn find(&mut self, fingerprint: F, scratch: &mut Scratch) -> Result<()> {
         self.ids_of = IdsOf::Nothing;
         let table = self.segment.first_table()?;
-        let index = table.index();
-        // Several pages of rows may begin with the same 64 bits.
-        for number in index.find(fingerprint.word(0))..index.len() {
-            if self.block != number {
-                table.fingerprints(number, scratch, &mut self.fingerprints)?;
-                self.block = number;
-            }
-            if let Ok(position) = self.fingerprints.binary_search(&fingerprint) {
-                self.ids.seek(index.rank(number) + position as u64)?;
-                self.ids_of = IdsOf::Begin;
-                break;
-            }
-            if self.fingerprints.last().is_none_or(|&last| last >= fingerprint) {
-                break;
-            }
+        if let Some(rank) = self.ranks.rank_of(fingerprint, table, scratch)? {
+            self.ids.seek(rank)?;
+            self.ids_of = IdsOf::Begin;
         }
         Ok(())
     }

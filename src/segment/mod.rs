@@ -36,7 +36,7 @@ pub(crate) use id_cursor::IdCursor;
 pub(crate) use id_reader::parse_index as parse_id_index;
 pub(crate) use id_writer::IdEncoder;
 pub(crate) use ids::{IdScratch, Ids};
-pub(crate) use ranks::Ranks;
+pub(crate) use ranks::{RankCursor, Ranks};
 pub(crate) use reader::{Segment, fingerprints_of, read_footer};
 pub(crate) use records::SegmentRecords;
 pub(crate) use remover::Remover;

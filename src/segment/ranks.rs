@@ -11,13 +11,7 @@ use crate::fingerprint::Fingerprint;
 pub(crate) struct Ranks<'a, F> {
     table: &'a Table,
     scratch: Scratch,
-    /// The block that was decoded last, and its fingerprints.
-    block: usize,
-    keys: Vec<F>,
-    /// From this one to the last of them, none is in another block.
-    from: F,
-    /// Where the one that was found last is.
-    at: usize,
+    cursor: RankCursor<F>,
 }
 
 impl<'a, F: Fingerprint> Ranks<'a, F> {
@@ -27,7 +21,7 @@ impl<'a, F: Fingerprint> Ranks<'a, F> {
     /// `Damaged` if it has no table.
     pub(crate) fn new(segment: &'a Segment) -> Result<Self> {
         let table = segment.first_table()?;
-        Ok(Self { table, scratch: Scratch::default(), block: 0, keys: Vec::new(), from: F::default(), at: 0 })
+        Ok(Self { table, scratch: Scratch::default(), cursor: RankCursor::default() })
     }
 
     /// The rank of a fingerprint, if it is there.
@@ -35,17 +29,57 @@ impl<'a, F: Fingerprint> Ranks<'a, F> {
     /// # Errors
     /// As [`Table::block`].
     pub(crate) fn of(&mut self, fingerprint: F) -> Result<Option<u64>> {
-        if self.keys.get(self.at + 1) == Some(&fingerprint) {
+        self.cursor.rank_of(fingerprint, self.table, &mut self.scratch)
+    }
+}
+
+/// The block of a first table in which a fingerprint was looked for last.
+#[derive(Debug, Default)]
+pub(crate) struct RankCursor<F> {
+    block: usize,
+    /// Its fingerprints; none before the first search, and behind the last block.
+    fingerprints: Vec<F>,
+    /// From this one to the last of them, none is in another block, and none is in a block before.
+    from: F,
+    /// Position of the fingerprint that was found last.
+    at: usize,
+}
+
+impl<F: Fingerprint> RankCursor<F> {
+    /// The rank of a fingerprint in a table, the same at every call, if it is there. Searches neither index nor rows for
+    /// a fingerprint that belongs into the block of the one before.
+    ///
+    /// # Errors
+    /// As [`Table::block`].
+    pub(crate) fn rank_of(&mut self, fingerprint: F, table: &Table, scratch: &mut Scratch) -> Result<Option<u64>> {
+        if self.fingerprints.get(self.at + 1) == Some(&fingerprint) {
             self.at += 1;
         } else {
-            if fingerprint < self.from || self.keys.last().is_none_or(|&last| last < fingerprint) {
-                let least = if fingerprint < self.from { 0 } else { self.block };
-                (self.at, self.from) = (0, fingerprint);
-                self.block = self.table.block_of(fingerprint, least, &mut self.scratch, &mut self.keys)?;
+            if fingerprint < self.from || self.fingerprints.last().is_none_or(|&last| last < fingerprint) {
+                self.search(fingerprint, table, scratch)?;
             }
-            let Ok(at) = self.keys.binary_search(&fingerprint) else { return Ok(None) };
+            let Ok(at) = self.fingerprints.binary_search(&fingerprint) else { return Ok(None) };
             self.at = at;
         }
-        Ok(Some(self.table.index().rank(self.block) + self.at as u64))
+        Ok(Some(table.index().rank(self.block) + self.at as u64))
+    }
+
+    /// Goes to the block that a fingerprint belongs into.
+    fn search(&mut self, fingerprint: F, table: &Table, scratch: &mut Scratch) -> Result<()> {
+        let least = match self.fingerprints.last() {
+            _ if fingerprint < self.from => 0,
+            Some(&last) if last < fingerprint => self.block + 1,
+            _ => self.block,
+        };
+        let block = table.block_of(fingerprint, least, scratch)?;
+        if block != self.block || self.fingerprints.is_empty() {
+            self.fingerprints.clear();
+            if block < table.index().len() {
+                table.fingerprints(block, scratch, &mut self.fingerprints)?;
+            }
+            (self.block, self.at) = (block, 0);
+        }
+        self.from = fingerprint;
+        Ok(())
     }
 }

@@ -13,6 +13,7 @@ use crate::format::page::{PageLayout, Stream};
 use crate::format::{CHECKSUM, Parameters, codes};
 use crate::plan::filter_shape::FilterShape;
 use crate::plan::{TableForm, TableLayout};
+use std::cmp::Ordering;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
@@ -277,13 +278,23 @@ impl Table {
     /// # Errors
     /// As [`Table::block`].
     pub(crate) fn rank_of<F: Fingerprint>(&self, fingerprint: F, scratch: &mut Scratch) -> Result<Option<u64>> {
-        let mut keys = Vec::new();
-        let block = self.block_of(fingerprint, 0, scratch, &mut keys)?;
-        Ok(keys.binary_search(&fingerprint).ok().map(|position| self.index.rank(block) + position as u64))
+        let block = self.block_of(fingerprint, 0, scratch)?;
+        if block == self.index.len() {
+            return Ok(None);
+        }
+        let position = match self.form {
+            TableForm::Rows => position_of(self.rows(block, scratch)?, fingerprint),
+            _ => self.block(block, scratch)?.binary_search(&fingerprint.word(0)).ok(),
+        };
+        Ok(position.map(|position| self.index.rank(block) + position as u64))
     }
 
-    /// The number of the only block of the first table that a fingerprint can be in, and its fingerprints; it is known to be in
-    /// none before `least`. Behind all: the number of blocks, and no fingerprints.
+    /// The only block of the first table that can hold a fingerprint, which is known to be in none before `least`; the
+    /// number of blocks if there is none.
+    ///
+    /// Rows that begin with the same 64 bits may extend over many pages. Among those it searches by halves and reads one
+    /// row a step. Given a `least` of them, it searches from there on in growing steps: in order, the next fingerprint is
+    /// most often in one of the next pages.
     ///
     /// # Errors
     /// As [`Table::block`].
@@ -292,19 +303,32 @@ impl Table {
         fingerprint: F,
         least: usize,
         scratch: &mut Scratch,
-        out: &mut Vec<F>,
     ) -> Result<usize> {
-        let mut block = self.index.find(fingerprint.word(0)).max(least);
-        // Several pages of rows may begin with the same 64 bits.
-        while block < self.index.len() {
-            self.fingerprints(block, scratch, out)?;
-            if out.last().is_some_and(|&last| last >= fingerprint) {
-                return Ok(block);
-            }
-            block += 1;
+        let word = fingerprint.word(0);
+        let first = self.index.find(word);
+        let mut low = first.max(least);
+        if self.form != TableForm::Rows || self.index.key(low).is_none_or(|key| key > word) {
+            return Ok(low);
         }
-        out.clear();
-        Ok(block)
+        // The last row of that block is greater, whatever follows the 64 bits.
+        let mut high = word.checked_add(1).map_or(self.index.len(), |next| self.index.find(next));
+        let mut step = if least > first { 1 } else { usize::MAX };
+        while low < high {
+            let middle = low + ((high - low) / 2).min(step - 1);
+            if self.last_row::<F>(middle, scratch)? < fingerprint {
+                (low, step) = (middle + 1, step.saturating_mul(2));
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low)
+    }
+
+    /// The last row of a block.
+    fn last_row<F: Fingerprint>(&self, block: usize, scratch: &mut Scratch) -> Result<F> {
+        let rows = self.rows(block, scratch)?;
+        let row = rows.len().checked_sub(F::BYTES).and_then(|start| F::from_le_bytes(rows.get(start..)?));
+        Ok(row.unwrap_or_default())
     }
 
     /// How a block is written.
@@ -345,4 +369,19 @@ impl Table {
     pub(super) fn pages(&self) -> &Pages {
         &self.pages
     }
+}
+
+/// Position of a fingerprint in rows, if it is there.
+fn position_of<F: Fingerprint>(rows: &[u8], fingerprint: F) -> Option<usize> {
+    let row = |number: usize| rows.get(number * F::BYTES..)?.get(..F::BYTES).and_then(F::from_le_bytes);
+    let (mut low, mut high) = (0, rows.len() / F::BYTES);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match row(middle)?.cmp(&fingerprint) {
+            Ordering::Less => low = middle + 1,
+            Ordering::Equal => return Some(middle),
+            Ordering::Greater => high = middle,
+        }
+    }
+    None
 }
