@@ -7,6 +7,7 @@
 use super::batch::Batch;
 use super::entry::Entry;
 use super::external::Sorted;
+use super::pace::Pace;
 use super::workspace::Workspace;
 use crate::bits::bit_length;
 use crate::error::Result;
@@ -18,6 +19,9 @@ use xxhash_rust::xxh64::xxh64;
 
 /// Bits of a hash beyond those that number the records: of so many times as many hashes hardly two meet.
 const SPARE_BITS: u32 = 8;
+
+/// Records between two steps of the pace.
+const STEP: u64 = 256;
 
 /// The hash of an id in the index of a segment with so many records: a number of a few bits more than theirs.
 pub(crate) fn id_hash(id: &Id, records: u64) -> u64 {
@@ -36,16 +40,19 @@ pub(crate) struct IdIndexEntries<F> {
 }
 
 impl<F: Fingerprint> IdIndexEntries<F> {
-    /// That of a segment.
+    /// That of a segment; rests where `pace` says so.
     ///
     /// # Errors
-    /// `Damaged` or `Io` from reading it; `Io` from temporary files.
-    pub(crate) fn of(segment: &Arc<Segment>, workspace: &Workspace) -> Result<Self> {
+    /// `Damaged` or `Io` from reading it; `Io` from temporary files; `Stopped`.
+    pub(crate) fn of(segment: &Arc<Segment>, workspace: &Workspace, pace: Option<&Pace>) -> Result<Self> {
         let records = segment.footer().records;
         let mut sorter = workspace.sorter(workspace.memory_of_records());
         let (mut last, mut rank) = (None, 0u64);
-        for record in SegmentRecords::<F>::new(Arc::clone(segment)) {
+        for (number, record) in (0u64..).zip(SegmentRecords::<F>::new(Arc::clone(segment))) {
             let record = record?;
+            if number.is_multiple_of(STEP) {
+                pace.map_or(Ok(()), Pace::step)?;
+            }
             let before = last.replace(record.fingerprint);
             rank += u64::from(before.is_some() && before != last);
             sorter.push(Entry { fingerprint: id_hash(&record.id, records), id: rank })?;

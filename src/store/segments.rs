@@ -79,7 +79,7 @@ impl Maker<'_> {
         if !self.parameters.id_index() {
             return Ok(None);
         }
-        let entries = IdIndexEntries::<F>::of(&records.1, making.workspace)?;
+        let entries = IdIndexEntries::<F>::of(&records.1, making.workspace, making.pace)?;
         let making = Making { others: None, checkpoints: None, expected: Expected::default(), ..making };
         self.make(&of_id_index(self.parameters), making, entries.batches(making.workspace))
     }

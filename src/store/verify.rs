@@ -124,7 +124,7 @@ fn compare_id_index<F: Fingerprint>(
     records: &Arc<Segment>,
 ) -> Result<()> {
     let workspace = Workspace { memory: MEMORY, ..Workspace::new(path, options) };
-    let expected = IdIndexEntries::<F>::of(records, &workspace)?;
+    let expected = IdIndexEntries::<F>::of(records, &workspace, None)?;
     let mut found = SegmentRecords::<u64>::new(Arc::clone(index));
     let wrong = || Err(Error::damaged("the id index is not that of the run's records").at_path(index.path()));
     for batch in expected.pairs(&workspace) {

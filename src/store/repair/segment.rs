@@ -194,7 +194,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
             let options = &self.common.options;
             let records = self.path_of(records.number);
             let segment = Arc::new(Segment::open(&*options.env, &records, options.read_mode)?);
-            let entries = IdIndexEntries::<F>::of(&segment, &self.workspace)?;
+            let entries = IdIndexEntries::<F>::of(&segment, &self.workspace, None)?;
             let workspace = self.workspace.clone();
             let parameters = of_id_index(&self.manifest.parameters);
             made = self.make(number, &parameters, 0, entries.batches(&workspace))?;
