@@ -36,7 +36,7 @@ fn the_same_answers_with_and_without_for_every_design_and_mode() {
             let mut fixture = Fixture::new(mode);
             fixture.options = fixture.options.with_filters(Filters::AtOpen);
             let store = fixture.load(&Parameters::new(3).with_design(design), &records, 1);
-            assert!(store.filter_bytes() > 0 && store.filter_bytes() == store.statistics().filter_bytes);
+            assert!(store.filter_bytes() > 0 && store.filter_bytes() == store.statistics().unwrap().filter_bytes);
             compare(&store, &records, &queries, 0..=5, &format!("{design} {mode:?}"));
         }
     }
@@ -89,7 +89,7 @@ fn made_in_the_background_at_opening_or_never_and_within_their_memory() {
     for (limit, expected) in [(0, 0), (one - 1, 0), (one, one), (2 * one, 2 * one)] {
         let store = open(&options.clone().with_filters(Filters::AtOpen).with_filter_memory(limit));
         assert_eq!(store.filter_bytes(), expected, "within {limit} bytes");
-        assert_eq!(store.statistics().filter_bytes, 2 * one, "what all of them would take");
+        assert_eq!(store.statistics().unwrap().filter_bytes, 2 * one, "what all of them would take");
     }
     let store = open(&options.clone().with_filters(Filters::Off));
     store.wait_for_filters();
@@ -99,7 +99,7 @@ fn made_in_the_background_at_opening_or_never_and_within_their_memory() {
 #[test]
 fn small_stores_have_none() {
     let store = store_of(&Parameters::new(3), &numbered(&uniform(5000, 36)), 1, ReadMode::Mmap);
-    assert_eq!(store.statistics().filter_bytes, 0);
+    assert_eq!(store.statistics().unwrap().filter_bytes, 0);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_damaged_table_has_no_filter_and_says_so_when_asked() {
     fixture.env.set_bytes(&path, bytes);
     fixture.options = fixture.options.with_filters(Filters::AtOpen);
     let store = <Store>::open_read_only(&fixture.path, &fixture.options).unwrap();
-    assert_eq!(store.filter_bytes() * 2, store.statistics().filter_bytes);
+    assert_eq!(store.filter_bytes() * 2, store.statistics().unwrap().filter_bytes);
     let failed = records.iter().step_by(97).filter(|record| store.query(record.fingerprint, 3).is_err()).count();
     assert!(failed > 0);
     // One searcher for all: a query that fails leaves nothing to the next one.

@@ -2,12 +2,11 @@
 //! where only reading is possible.
 
 use crate::support::*;
-use fpstore::env::{Env, LogFile, Memory, ReadFile, ScratchFile, WriteFile};
+use fpstore::env::{Env, LockFile, LogFile, Memory, ReadFile, ScratchFile, WriteFile};
 use fpstore::{
     Durability, ErrorKind, IdRef, Lost, Maintenance, Options, Parameters, ReadMode, Record, Store, inspect,
     plan_repair, repair,
 };
-use std::any::Any;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -116,7 +115,7 @@ impl Env for Device {
         self.memory.sync_dir(path)
     }
 
-    fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>> {
+    fn lock(&self, path: &Path) -> io::Result<Arc<dyn LockFile>> {
         self.memory.lock(path)
     }
 
@@ -182,6 +181,10 @@ impl LogFile for SlowLog {
 
     fn allocate(&self, length: u64) -> io::Result<()> {
         self.device.write(|_| self.inner.allocate(length))
+    }
+
+    fn cut(&self, length: u64) -> io::Result<()> {
+        self.inner.cut(length)
     }
 
     fn sync_data(&self) -> io::Result<()> {

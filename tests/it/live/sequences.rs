@@ -173,10 +173,18 @@ impl<F: Fingerprint> World<F> {
         let counted = self.parameters.ids() == IdKind::None;
         let (own, duplicates): (Vec<_>, Vec<_>) =
             self.model.near(fingerprint, k).into_iter().partition(|one| one.id == *id && !counted);
-        let check = self.store.insert_if_new(fingerprint, id, k, durability).unwrap();
+        let most = [1, 2, usize::MAX][self.random.below(3) as usize];
+        let check = self.store.insert_if_new_naming(fingerprint, id, k, most, durability).unwrap();
         let is_there = own.iter().any(|one| one.distance == 0);
         assert_eq!(check.inserted, duplicates.is_empty() && !is_there, "{:#?}", self.log);
-        assert_eq!((check.duplicates, check.own), (duplicates, own), "{:#?}", self.log);
+        assert_eq!(check.own, own, "{:#?}", self.log);
+        // Of some of them, those of the nearest fingerprints; which of one fingerprint's is not said.
+        let places = |matches: &[fpstore::Match<F>], most| {
+            matches.iter().take(most).map(|one| (one.distance, one.fingerprint)).collect::<Vec<_>>()
+        };
+        assert_eq!(places(&check.duplicates, usize::MAX), places(&duplicates, most), "{:#?}", self.log);
+        assert!(check.duplicates.iter().all(|one| duplicates.contains(one)), "{:#?}", self.log);
+        assert!(check.duplicates.is_sorted_by(|a, b| a < b), "{:#?}", self.log);
         if check.inserted {
             self.model.insert(fingerprint, id);
         }
@@ -381,7 +389,7 @@ impl<F: Fingerprint> World<F> {
         self.check_all();
         self.store.compact().unwrap();
         self.check_all();
-        let statistics = self.store.statistics();
+        let statistics = self.store.statistics().unwrap();
         let records = self.model.records();
         let count = |id: &Id| if let Id::Count(count) = id { *count } else { 1 };
         assert_eq!(statistics.records, records.iter().map(|record| count(&record.id)).sum::<u64>());

@@ -30,7 +30,7 @@ pub(crate) fn run<F: Fingerprint>(
     common: Common,
     out: &mut dyn Write,
 ) -> anyhow::Result<Outcome> {
-    let statistics = StoreReport::new(&Opened::<F>::new(path)?.statistics());
+    let statistics = StoreReport::new(&Opened::<F>::new(path)?.statistics()?);
     let counted = || {
         let progress = if common.shows_progress() { Progress::spinner("counting") } else { Progress::hidden() };
         let distributions = inspect::distributions(&segments(path)?);
