@@ -93,12 +93,30 @@ impl FrameHeader {
 
     /// The checksum of a frame of log `log` at `offset`: it does not hold for the same bytes in another place.
     pub(crate) fn sum(&self, log: u64, offset: u64, operations: &[u8]) -> u32 {
+        let mut hasher = self.begun(log, offset);
+        hasher.update(operations);
+        hasher.finalize()
+    }
+
+    /// The CRC-32 of a stretch of the file that ends with the operations of this frame, if the frame holds; `before` is that
+    /// of the stretch up to the operations.
+    ///
+    /// The CRC-32 of two strings in a row is `shift(crc(first), bytes of the second) ^ crc(second)`, and `shift` is linear. The
+    /// second string is the operations in both cases, so their own checksum cancels out.
+    pub(crate) fn sum_behind(&self, log: u64, offset: u64, before: u32) -> u32 {
+        let begun = self.begun(log, offset).finalize() ^ before;
+        let mut hasher = crc32fast::Hasher::new_with_initial(begun);
+        hasher.combine(&crc32fast::Hasher::new_with_initial_len(self.checksum, self.length.into()));
+        hasher.finalize()
+    }
+
+    /// The part of the checksum that comes before the operations.
+    fn begun(&self, log: u64, offset: u64) -> crc32fast::Hasher {
         let mut hasher = crc32fast::Hasher::new();
         for value in [log, offset, u64::from(self.length), self.sequence, self.synced] {
             hasher.update(&value.to_le_bytes());
         }
-        hasher.update(operations);
-        hasher.finalize()
+        hasher
     }
 
     /// Where the next frame begins, behind one at `offset`.

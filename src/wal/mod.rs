@@ -9,9 +9,12 @@
 //! the log is written anew: nobody was promised more. **Damage** is anything else: every frame says how much of the log was durable when it was written, so
 //! bytes that do not hold although a later frame knows of them as durable were lost by the media, and that is an error.
 
+#[cfg(test)]
+mod hostile;
 mod log;
 mod reader;
 mod scan;
+mod search;
 
 use crate::env::Env;
 use crate::error::{Error, Result};

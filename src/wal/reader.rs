@@ -1,6 +1,7 @@
 //! Reading a log, and telling a torn tail from damage.
 
 use super::name;
+use super::search::LOT;
 use crate::env::{Env, ReadFile, ReadMode};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Mention};
@@ -25,6 +26,9 @@ pub(crate) struct LogReader {
     /// The sequence number that it has.
     next: u64,
     window: Window,
+    /// Bytes that were hashed in search of frames: what a test counts.
+    #[cfg(test)]
+    pub(super) hashed: u64,
 }
 
 /// What follows the last frame that holds.
@@ -89,13 +93,31 @@ impl LogReader {
         let mut fields = Fields::new(bytes, 0);
         let header = LogHeader::parse(&mut fields).map_err(|error| error.at_path(path))?;
         let (at, next) = (fields.offset(), header.first);
-        Ok(Self { path: path.to_owned(), file, header, at, next, window })
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            header,
+            at,
+            next,
+            window,
+            #[cfg(test)]
+            hashed: 0,
+        })
     }
 
     /// A log whose header is known from elsewhere.
     pub(super) fn of_file(path: PathBuf, file: Box<dyn ReadFile>, header: LogHeader) -> Self {
         let (at, next) = (header.write().len() as u64, header.first);
-        Self { path, file, header, at, next, window: Window::default() }
+        Self {
+            path,
+            file,
+            header,
+            at,
+            next,
+            window: Window::default(),
+            #[cfg(test)]
+            hashed: 0,
+        }
     }
 
     /// Goes to a frame with this sequence number.
@@ -159,20 +181,32 @@ impl LogReader {
         Ok(Some((header.sequence, operations.map_err(|error| error.at_path(&path))?)))
     }
 
+    /// The bytes of the file from `at` on, so many; none if it ends before.
+    pub(super) fn bytes(&mut self, at: u64, count: usize) -> Result<Option<&[u8]>> {
+        self.window.get(&*self.file, &self.path, at, count)
+    }
+
+    /// The header of a frame at an offset, of which all but the checksum and the padding has been checked.
+    pub(super) fn claim(&mut self, at: u64) -> Result<Option<FrameHeader>> {
+        let length = self.file.length();
+        let Some(bytes) = self.bytes(at, FRAME_HEADER)? else { return Ok(None) };
+        let header = FrameHeader::parse(&mut Fields::new(bytes, at))?;
+        let is_one = (1..=MOST_BYTES).contains(&(header.length as usize));
+        Ok(Some(header).filter(|_| is_one && header.synced <= at && header.end(at) <= length))
+    }
+
     /// The header of a frame at an offset, if one is there that holds and whose sequence number is one of these.
     pub(super) fn frame(&mut self, at: u64, sequences: std::ops::RangeInclusive<u64>) -> Result<Option<FrameHeader>> {
-        let Some(bytes) = self.window.get(&*self.file, &self.path, at, FRAME_HEADER)? else { return Ok(None) };
-        let header = FrameHeader::parse(&mut Fields::new(bytes, at))?;
-        let length = header.length as usize;
-        if !(1..=MOST_BYTES).contains(&length) || !sequences.contains(&header.sequence) || header.synced > at {
-            return Ok(None);
-        }
+        let header = self.claim(at)?.filter(|header| sequences.contains(&header.sequence));
+        let Some(header) = header else { return Ok(None) };
         // With the zeros behind it.
         let whole = usize::try_from(header.end(at) - at).unwrap_or(usize::MAX);
-        let Some(bytes) = self.window.get(&*self.file, &self.path, at, whole)? else { return Ok(None) };
+        let (log, length) = (self.header.number, header.length as usize);
+        self.count_hashed(length as u64);
+        let Some(bytes) = self.bytes(at, whole)? else { return Ok(None) };
         let (operations, padding) =
             bytes.get(FRAME_HEADER..).and_then(|b| b.split_at_checked(length)).unwrap_or_default();
-        let holds = header.sum(self.header.number, at, operations) == header.checksum;
+        let holds = header.sum(log, at, operations) == header.checksum;
         Ok(Some(header).filter(|_| holds && padding.iter().all(|&byte| byte == 0)))
     }
 
@@ -181,30 +215,53 @@ impl LogReader {
     /// # Errors
     /// `Damaged` if it was durable once; `Io`.
     pub(crate) fn tail(&mut self) -> Result<Tail> {
-        let (start, mut last) = (self.at, None);
+        let (start, next) = (self.at, self.next);
+        let Some(last) = self.last_used(start)? else { return Ok(Tail::Clean) };
+        let knows_better = |at: u64, header: &FrameHeader| {
+            let most = next.saturating_add((at - start) / LEAST_FRAME);
+            header.synced > start && (next..=most).contains(&header.sequence)
+        };
         let mut at = start;
-        while at < self.file.length() {
-            let count = usize::try_from((self.file.length() - at).min(ALIGNMENT)).unwrap_or(0);
-            let unit = self.window.get(&*self.file, &self.path, at, count)?.unwrap_or_default();
-            if unit.iter().any(|&byte| byte != 0) {
-                last = Some(at + count as u64);
-                let most = self.next.saturating_add((at - start) / LEAST_FRAME);
-                if let Some(later) = self.frame(at, self.next..=most)?
-                    && later.synced > start
-                {
-                    // It may have been written since it was looked at.
-                    self.window = Window::default();
-                    if self.frame(start, self.next..=self.next)?.is_some() {
-                        return Ok(Tail::Clean);
-                    }
-                    let message = format!("writes that were durable do not hold; those from byte {at} on do again");
+        while at < last {
+            let lot = self.search(at, last, LOT, knows_better)?;
+            for later in lot.offsets {
+                // Frames may have been written since they were looked at.
+                self.window = Window::default();
+                if self.frame(start, next..=next)?.is_some() {
+                    return Ok(Tail::Clean);
+                }
+                if self.frame(later, next..=u64::MAX)?.is_some() {
+                    let message = format!("writes that were durable do not hold; those from byte {later} on do again");
                     return Err(damaged_log(&message).at_path(&self.path).at_offset(start));
                 }
             }
-            at += ALIGNMENT;
+            at = lot.next;
         }
-        Ok(last.map_or(Tail::Clean, |last| Tail::Torn(last - start)))
+        Ok(Tail::Torn(last - start))
     }
+
+    /// Where the last 8 bytes end, counted from `start`, of which one is not zero; none if all are zero.
+    fn last_used(&mut self, start: u64) -> Result<Option<u64>> {
+        let (length, mut last, mut at) = (self.file.length(), None, start);
+        while at < length {
+            let count = (length - at).min(WINDOW);
+            let bytes = self.bytes(at, usize::try_from(count).unwrap_or(0))?.unwrap_or_default();
+            if let Some(used) = bytes.iter().rposition(|&byte| byte != 0) {
+                let end = (at - start + used as u64 + 1).next_multiple_of(ALIGNMENT);
+                last = Some((start + end).min(length));
+            }
+            at += count;
+        }
+        Ok(last)
+    }
+
+    #[cfg(test)]
+    pub(super) fn count_hashed(&mut self, bytes: u64) {
+        self.hashed += bytes;
+    }
+
+    #[cfg(not(test))]
+    pub(super) fn count_hashed(&mut self, _: u64) {}
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 
 use super::name;
 use super::reader::LogReader;
+use super::search::LOT;
 use crate::env::{Env, ReadMode};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Mention};
 use crate::format::Parameters;
-use crate::format::log::{ALIGNMENT, LEAST_FRAME, LogHeader};
+use crate::format::log::{FrameHeader, LEAST_FRAME, LogHeader};
 use std::path::Path;
 
 /// A frame that holds.
@@ -44,22 +45,26 @@ impl LogReader {
         let (start, first) = (self.position(), self.header().first);
         let mut at = start;
         while at < self.length() {
-            let sequences = match frames.last() {
-                // A header that does not hold does not tell.
-                None if first == 1 => 1..=u64::MAX,
-                None => first..=first.saturating_add((at - start) / LEAST_FRAME),
-                Some(last) => {
-                    let between = (at - last.end) / LEAST_FRAME;
-                    last.sequence.saturating_add(1)..=last.sequence.saturating_add(between + 1)
+            let lot = self.search(at, self.length(), LOT, |_, _| true)?;
+            for offset in lot.offsets {
+                let between = |end: u64| (offset - end) / LEAST_FRAME;
+                let sequences = match frames.last() {
+                    Some(last) if offset < last.end => continue,
+                    // A header that does not hold does not tell.
+                    None if first == 1 => 1..=u64::MAX,
+                    None => first..=first.saturating_add(between(start)),
+                    Some(last) => {
+                        let next = last.sequence.saturating_add(1);
+                        next..=next.saturating_add(between(last.end))
+                    }
+                };
+                let header = self.claim(offset)?.filter(|header| sequences.contains(&header.sequence));
+                if let Some(header) = header {
+                    let (end, FrameHeader { sequence, synced, .. }) = (header.end(offset), header);
+                    frames.push(FramePlace { offset, end, sequence, synced });
                 }
-            };
-            let Some(header) = self.frame(at, sequences)? else {
-                at += ALIGNMENT;
-                continue;
-            };
-            let end = header.end(at);
-            frames.push(FramePlace { offset: at, end, sequence: header.sequence, synced: header.synced });
-            at = end;
+            }
+            at = frames.last().map_or(lot.next, |last| last.end.max(lot.next));
         }
         Ok(frames)
     }
