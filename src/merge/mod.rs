@@ -4,8 +4,11 @@
 //! by table, without those of fingerprints that have no records left. Nothing but a block of each table and a page of ids
 //! of each segment is in memory at a time.
 
+mod losers;
 mod records;
 mod tables;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use records::{LastWord, Merge};
 pub(crate) use tables::{Dead, MergedTables};

@@ -1,5 +1,6 @@
 //! The keys of the tables behind the first, merged from those of several segments.
 
+use super::losers::Losers;
 use crate::bulk::{OtherKeys, Sorter, Workspace};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
@@ -108,17 +109,33 @@ struct Cursor<'a> {
     next_block: usize,
 }
 
-impl Cursor<'_> {
-    /// Goes on to the next block if this one is done; the next key, if there is one.
-    fn peek(&mut self) -> Result<Option<u64>> {
+impl<'a> Cursor<'a> {
+    fn new(table: &'a Table) -> Self {
+        Self { table, scratch: Scratch::default(), keys: Vec::new(), at: 0, next_block: 0 }
+    }
+
+    /// Goes on to the next block if this one is done.
+    fn load(&mut self) -> Result<()> {
         while self.at == self.keys.len() && self.next_block < self.table.index().len() {
             self.table.prefetch_ahead(self.next_block);
             self.keys.clear();
             self.keys.extend_from_slice(self.table.block(self.next_block, &mut self.scratch)?);
             (self.at, self.next_block) = (0, self.next_block + 1);
         }
-        Ok(self.keys.get(self.at).copied())
+        Ok(())
     }
+
+    /// The next key, if there is one.
+    fn key(&self) -> Option<u64> {
+        self.keys.get(self.at).copied()
+    }
+}
+
+/// The keys of several tables, block by block.
+struct Cursors<'a> {
+    cursors: Vec<Cursor<'a>>,
+    /// Their order by their next keys.
+    order: Losers,
 }
 
 /// Calls `visit` with the distinct keys of all tables but those of `dead`, which come in order too.
@@ -127,14 +144,13 @@ fn merge_keys(
     dead: &mut dyn Iterator<Item = Result<u64>>,
     visit: &mut dyn FnMut(&[u64]) -> Result<()>,
 ) -> Result<()> {
-    let cursor = |table| Cursor { table, scratch: Scratch::default(), keys: Vec::new(), at: 0, next_block: 0 };
-    let mut cursors: Vec<Cursor<'_>> = tables.into_iter().map(cursor).collect();
+    let mut cursors = Cursors::new(tables)?;
     let mut dead = dead.peekable();
     let (mut lot, mut alive) = (Vec::with_capacity(LOT), Vec::with_capacity(LOT));
     loop {
         let before = lot.last().copied();
         lot.clear();
-        next_lot(&mut cursors, before, &mut lot)?;
+        cursors.next_lot(before, &mut lot)?;
         if lot.is_empty() {
             return Ok(());
         }
@@ -163,30 +179,44 @@ fn is_dead(dead: &mut Peekable<&mut dyn Iterator<Item = Result<u64>>>, key: u64)
     }
 }
 
-/// Appends the next keys of all cursors, each once, `before` not again: none when they are done.
-fn next_lot(cursors: &mut [Cursor<'_>], mut before: Option<u64>, lot: &mut Vec<u64>) -> Result<()> {
-    while lot.len() < LOT {
-        // The least next key, and how far the cursor that has it may go alone: to the least one of all others.
-        let (mut least, mut second) = (None, u64::MAX);
-        for number in 0..cursors.len() {
-            let Some(key) = cursors.get_mut(number).map_or(Ok(None), Cursor::peek)? else { continue };
-            match least {
-                Some((_, so_far)) if key >= so_far => second = second.min(key),
-                _ => {
-                    second = least.map_or(second, |(_, so_far)| so_far);
-                    least = Some((number, key));
-                }
-            }
-        }
-        let Some(cursor) = least.and_then(|(number, _)| cursors.get_mut(number)) else { return Ok(()) };
-        let rest = cursor.keys.get(cursor.at..).unwrap_or_default();
-        let alone = rest.iter().take(LOT).take_while(|&&key| key <= second).count().max(1);
-        let taken = rest.get(..alone).unwrap_or_default();
-        // Others may have the same key as the last one that was taken.
-        let repeated = usize::from(before.is_some() && taken.first().copied() == before);
-        lot.extend_from_slice(taken.get(repeated..).unwrap_or_default());
-        before = taken.last().copied();
-        cursor.at += alone;
+/// Whether a cursor comes in front of another; those at their end come last.
+fn is_before(cursors: &[Cursor<'_>], a: usize, b: usize) -> bool {
+    let key = |number: usize| cursors.get(number).and_then(Cursor::key);
+    match (key(a), key(b)) {
+        (Some(left), Some(right)) => (left, a) < (right, b),
+        (left, right) => left.is_some() || (right.is_none() && a < b),
     }
-    Ok(())
+}
+
+impl<'a> Cursors<'a> {
+    fn new(tables: Vec<&'a Table>) -> Result<Self> {
+        let mut cursors: Vec<Cursor<'_>> = tables.into_iter().map(Cursor::new).collect();
+        cursors.iter_mut().try_for_each(Cursor::load)?;
+        let order = Losers::new(cursors.len(), |a, b| is_before(&cursors, a, b));
+        Ok(Self { cursors, order })
+    }
+
+    /// Appends the next keys of all cursors, each once, `before` not again: none when they are done.
+    fn next_lot(&mut self, mut before: Option<u64>, lot: &mut Vec<u64>) -> Result<()> {
+        while lot.len() < LOT {
+            // The cursor with the least key may go on alone up to the least one of all others.
+            let others = self.order.rivals().filter_map(|number| self.cursors.get(number)?.key());
+            let second = others.min().unwrap_or(u64::MAX);
+            let Some(cursor) = self.cursors.get_mut(self.order.winner()) else { return Ok(()) };
+            let rest = cursor.keys.get(cursor.at..).unwrap_or_default();
+            if rest.is_empty() {
+                return Ok(());
+            }
+            let alone = rest.iter().take(LOT).take_while(|&&key| key <= second).count().max(1);
+            let taken = rest.get(..alone).unwrap_or_default();
+            // Others may have the same key as the last one that was taken.
+            let repeated = usize::from(before.is_some() && taken.first().copied() == before);
+            lot.extend_from_slice(taken.get(repeated..).unwrap_or_default());
+            before = taken.last().copied();
+            cursor.at += alone;
+            cursor.load()?;
+            self.order.replay(|a, b| is_before(&self.cursors, a, b));
+        }
+        Ok(())
+    }
 }
