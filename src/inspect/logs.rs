@@ -1,6 +1,6 @@
 //! What a write-ahead log holds.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::{Fingerprint, Mention, Record};
 use crate::format::Parameters;
 use crate::manifest;
@@ -50,6 +50,23 @@ impl LogView {
     /// `NotFound`; `Damaged` or `Unsupported` if its header is not one; `Io`.
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         Ok(Self { reader: LogReader::open_file(&*options.env, path.as_ref())? })
+    }
+
+    /// Opens a log that [`logs`] listed for a store. Returns none if a writer has removed it since: its writes are in segments
+    /// now, as the manifest says.
+    ///
+    /// # Errors
+    /// Those of [`LogView::open`]; `NotFound` if the manifest still counts on the log.
+    pub fn open_listed(path: impl AsRef<Path>, options: &Options) -> Result<Option<Self>> {
+        let path = path.as_ref();
+        let error = match Self::open(path, options) {
+            Err(error) if error.kind() == ErrorKind::NotFound => error,
+            opened => return opened.map(Some),
+        };
+        let number = path.file_name().and_then(|name| wal::number_of(name.to_str()?));
+        let (Some(number), Some(store)) = (number, path.parent()) else { return Err(error) };
+        // A writer replaces the manifest before it removes logs.
+        if number < manifest::read(&*options.env, store)?.first_log { Ok(None) } else { Err(error) }
     }
 
     /// Those of its store.
@@ -110,4 +127,33 @@ pub fn is_log(path: &Path) -> bool {
 /// The error of a log that `explain` cannot go on in.
 pub(super) fn no_frame(path: &Path, offset: u64) -> Error {
     Error::damaged("there is no frame that holds").at_path(path).at_offset(offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::env::{Env, Memory};
+    use crate::store::Store;
+    use crate::wal::Durability;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_log_that_went_after_it_was_listed_is_no_error() {
+        let (memory, store) = (Memory::default(), Path::new("s"));
+        let options = Options::new().with_env(Arc::new(memory.clone()));
+        let open = Store::<u64>::create(store, &Parameters::new(3), &options).unwrap();
+        open.insert(1, 1, Durability::SyncData).unwrap();
+        let listed = logs(store, &options).unwrap();
+        let [log] = listed.as_slice() else { panic!("{listed:?}") };
+        assert!(LogView::open_listed(log, &options).unwrap().is_some());
+        // The manifest still counts on it.
+        let bytes = memory.bytes(log).unwrap();
+        memory.remove(log).unwrap();
+        assert_eq!(LogView::open_listed(log, &options).unwrap_err().kind(), ErrorKind::NotFound);
+        memory.set_bytes(log, bytes);
+        open.flush().unwrap();
+        assert!(memory.bytes(log).is_none(), "the writer has removed it");
+        assert!(LogView::open_listed(log, &options).unwrap().is_none());
+        assert_eq!(LogView::open(log, &options).unwrap_err().kind(), ErrorKind::NotFound);
+    }
 }

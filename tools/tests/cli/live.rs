@@ -71,6 +71,26 @@ fn a_torn_log_is_shown_up_to_where_it_holds_and_a_damaged_one_is_an_error() {
     assert!(error.contains("00000001.wal") && error.contains("fprepair"), "{error}");
 }
 
+/// A link that leads nowhere is listed, and gone when it is opened: as a log that a writer removes in between.
+#[cfg(unix)]
+#[test]
+fn a_log_that_goes_between_listing_and_opening_is_no_error() {
+    let place = Place::new();
+    let store = store(&place);
+    let ghost = |number: u64| std::os::unix::fs::symlink("nowhere", store.join(format!("{number:08}.wal"))).unwrap();
+    Store::<u64>::open(&store, &Options::new()).unwrap().flush().unwrap();
+    ghost(1);
+    let assert = fpdump().arg("wal").arg(&store).assert().success();
+    let output = assert.get_output();
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("no logs"), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("00000001.wal was removed meanwhile"), "{output:?}");
+    assert_eq!(stdout(fpdump().args(["wal", "--json"]).arg(&store)), "");
+    // A log that the user names, and one that the manifest counts on, have to be there.
+    fpdump().arg("wal").arg(store.join("00000001.wal")).assert().code(2);
+    ghost(77);
+    fpdump().arg("wal").arg(&store).assert().code(2);
+}
+
 #[test]
 fn the_manifest_run_by_run() {
     let place = Place::new();

@@ -59,7 +59,7 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
         What::Hex { path } => hex::run(path, json, &mut out),
         What::Manifest { path } => manifest::run(path, json, &mut out),
         What::Wal { path, operations } => {
-            with_width!(wal::width(path)?, F => wal::run::<F>(path, *operations, json, &mut out))
+            with_width!(wal::width(path)?, F => wal::run::<F>(path, *operations, args.common, &mut out))
         }
     }?;
     out.flush()?;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use fpstore::inspect::{self, FrameView, LogView};
 use fpstore::{Fingerprint, Id, Options};
+use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{count_of, hex};
 use fpstore_tools::report::{self, Columns};
@@ -60,21 +61,39 @@ pub(crate) fn width(path: &Path) -> fpstore::Result<u32> {
 pub(crate) fn run<F: Fingerprint>(
     path: &Path,
     operations: bool,
-    json: bool,
+    common: Common,
     out: &mut dyn Write,
 ) -> anyhow::Result<Outcome> {
-    let logs = inspect::logs(path, &Options::new())?;
-    if logs.is_empty() && !json {
-        writeln!(out, "no logs: everything that was written is in segments")?;
+    let json = common.json;
+    let (logs, options) = (inspect::logs(path, &Options::new())?, Options::new());
+    let listed = path.is_dir();
+    let mut shown = 0;
+    for path in logs {
+        let log = if listed { LogView::open_listed(&path, &options)? } else { Some(LogView::open(&path, &options)?) };
+        match log {
+            Some(log) => {
+                shown += 1;
+                show::<F>(log, &path, operations, json, out)?;
+            }
+            None => {
+                let file = file_name(&path);
+                common.warn("fpdump", format_args!("{file} was removed meanwhile; its writes are in segments now"));
+            }
+        }
     }
-    for log in logs {
-        show::<F>(&log, operations, json, out)?;
+    if shown == 0 && !json {
+        writeln!(out, "no logs: everything that was written is in segments")?;
     }
     Ok(Outcome::Done)
 }
 
-fn show<F: Fingerprint>(path: &Path, operations: bool, json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
-    let mut log = LogView::open(path, &Options::new())?;
+fn show<F: Fingerprint>(
+    mut log: LogView,
+    path: &Path,
+    operations: bool,
+    json: bool,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
     let file = file_name(path);
     if !json {
         writeln!(out, "{file}: log {}, batches from number {} on", log.number(), log.first())?;
