@@ -108,6 +108,14 @@ impl Filter {
         })
     }
 
+    /// Whether some key may have the prefix of this one.
+    #[inline]
+    pub(super) fn passes(&self, key: u64) -> bool {
+        let prefix = FilterPrefix::new(key & leading_ones(self.shape.prefix), self.shape);
+        let mask = self.mask(prefix);
+        self.words.as_slice().get(prefix.word as usize).is_none_or(|word| word & mask == mask)
+    }
+
     /// Bytes of memory.
     pub(crate) fn bytes(&self) -> u64 {
         self.words.as_slice().len() as u64 * 8

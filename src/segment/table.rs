@@ -278,6 +278,10 @@ impl Table {
     /// # Errors
     /// As [`Table::block`].
     pub(crate) fn rank_of<F: Fingerprint>(&self, fingerprint: F, scratch: &mut Scratch) -> Result<Option<u64>> {
+        // Most fingerprints that are not there cost a word of memory then, and no block.
+        if self.filter().is_some_and(|filter| !filter.passes(fingerprint.word(0))) {
+            return Ok(None);
+        }
         let block = self.block_of(fingerprint, 0, scratch)?;
         if block == self.index.len() {
             return Ok(None);
