@@ -12,6 +12,8 @@ mod external;
 mod first_table;
 mod id_index;
 mod id_section;
+#[cfg(test)]
+mod lookup_tests;
 mod other_tables;
 mod pace;
 mod present;
