@@ -1,8 +1,13 @@
 //! The live store: writes at any time, exact answers that include them at once, and nothing acknowledged ever lost.
 
 mod beside;
+mod bulk;
+mod counts;
 mod device;
+mod displaced;
 mod faults;
+mod health;
+mod hooked;
 mod killed;
 mod merging;
 mod model;

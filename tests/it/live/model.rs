@@ -59,6 +59,11 @@ impl<F: Fingerprint> Model<F> {
         self.records.iter().map(|(key, &count)| Record { fingerprint: key.0, id: id(&key.1, count) }).collect()
     }
 
+    /// How many there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.records.values().sum()
+    }
+
     /// What a query has to answer.
     pub(crate) fn near(&self, query: F, k: u32) -> Vec<Match<F>> {
         let mut near: Vec<Match<F>> = self

@@ -300,7 +300,8 @@ impl<F: Fingerprint> World<F> {
     fn bulk_remove(&mut self) {
         let (records, load) = self.records();
         let removed = records.iter().filter(|record| self.model.remove(record.fingerprint, &record.id)).count();
-        assert_eq!(self.store.bulk_remove(load).unwrap().removed, removed as u64, "{:#?}", self.log);
+        let report = self.store.bulk_remove(load).unwrap();
+        assert_eq!((report.removed, report.left), (removed as u64, self.model.count()), "{:#?}", self.log);
     }
 
     /// Another process that reads sees the same after it has looked again.
@@ -322,7 +323,7 @@ impl<F: Fingerprint> World<F> {
         self.backups += 1;
         let path = PathBuf::from(format!("backup {}", self.backups));
         let mode = [fpstore::BackupMode::Link, fpstore::BackupMode::Copy][self.random.below(2) as usize];
-        self.store.backup(&path, mode).unwrap();
+        assert_eq!(self.store.backup(&path, mode).unwrap().records, self.model.count(), "{:#?}", self.log);
         let copy = Store::<F>::open(&path, &self.fixture.options).unwrap();
         let found: Vec<Record<F>> = copy.records().map(Result::unwrap).collect();
         assert_eq!(found, self.model.records(), "{:#?}", self.log);
@@ -353,6 +354,7 @@ impl<F: Fingerprint> World<F> {
         }
         let expected = self.model.near(query, k);
         assert_eq!(self.store.query(query, k).unwrap(), expected, "{:#?}", self.log);
+        assert_eq!(self.store.statistics().unwrap().records, self.model.count(), "{:#?}", self.log);
         let any = self.store.contains_near(query, k).unwrap();
         assert!(any.is_some() != expected.is_empty() && any.is_none_or(|any| expected.contains(&any)));
         let nearest = self.store.nearest(query, 3).unwrap();

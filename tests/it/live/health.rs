@@ -1,0 +1,257 @@
+//! What fails beside writes without touching what was acknowledged is no reason to refuse them.
+
+use super::hooked::{Hooked, Op};
+use crate::support::*;
+use fpstore::env::{Env, Failing, Memory};
+use fpstore::{Durability, ErrorKind, Maintenance, Options, Parameters, ReadMode, Store, verify};
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+const ENOSPC: i32 = 28;
+const EDQUOT: i32 = 122;
+const EFBIG: i32 = 27;
+const EMFILE: i32 = 24;
+const EIO: i32 = 5;
+
+/// Says which operations fail at present, and with which error.
+#[derive(Clone, Default)]
+struct Faults {
+    errno: Arc<AtomicI32>,
+    which: Arc<Mutex<Option<fn(Op, &Path) -> bool>>>,
+    met: Arc<AtomicU64>,
+}
+
+impl Faults {
+    fn begin(&self, errno: i32, which: fn(Op, &Path) -> bool) {
+        self.errno.store(errno, Ordering::SeqCst);
+        *self.which.lock().unwrap() = Some(which);
+    }
+
+    fn end(&self) {
+        *self.which.lock().unwrap() = None;
+    }
+
+    fn options(&self, memory: &Memory, maintenance: Maintenance) -> Options {
+        let faults = self.clone();
+        let env = Hooked::new(Arc::new(memory.clone()), move |op, path| {
+            let which = *faults.which.lock().unwrap();
+            if which.is_some_and(|which| which(op, path)) {
+                faults.met.fetch_add(1, Ordering::SeqCst);
+                return Err(io::Error::from_raw_os_error(faults.errno.load(Ordering::SeqCst)));
+            }
+            Ok(())
+        });
+        let options = Options::new().with_env(env).with_read_mode(ReadMode::Pread).with_memtable_memory(0);
+        options.with_maintenance(maintenance)
+    }
+}
+
+fn is_segment(path: &Path) -> bool {
+    path.to_string_lossy().contains(".segment")
+}
+
+fn until(what: &str, done: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !done() {
+        assert!(started.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Inserts records of these numbers.
+fn insert(store: &Store, numbers: std::ops::Range<u64>) {
+    numbers.for_each(|n| store.insert(Random(n).next(), n, Durability::Buffered).unwrap());
+}
+
+#[test]
+fn a_bad_page_in_a_segment_that_is_due_stops_merging_alone() {
+    for maintenance in [Maintenance::Background, Maintenance::Foreground] {
+        let memory = Memory::default();
+        let plain = Faults::default().options(&memory, Maintenance::Manual);
+        let store = Store::<u64>::create("store", &Parameters::new(3), &plain).unwrap();
+        for round in 0..4 {
+            insert(&store, round * 100..(round + 1) * 100);
+            store.flush().unwrap();
+        }
+        drop(store);
+        // A page of the second segment has changed.
+        let path = Path::new("store/00000002.segment");
+        let mut bytes = memory.bytes(path).unwrap();
+        bytes[100] ^= 1;
+        memory.set_bytes(path, bytes);
+        memory.sync_file(path).unwrap();
+        let options = Faults::default().options(&memory, maintenance);
+        let store = Store::<u64>::open("store", &options).unwrap();
+        insert(&store, 1000..1200);
+        until("merging is not tried", || store.health().merging.is_some());
+        let health = store.health();
+        let trouble = health.merging.unwrap();
+        assert!(health.poisoned.is_none() && trouble.error.contains("00000002.segment"), "{trouble:?}");
+        // It is writable, and runs behind the damage are merged.
+        insert(&store, 2000..12_000);
+        store.flush().unwrap();
+        store.wait_for_maintenance().unwrap();
+        let runs = store.statistics().map_or(0, |statistics| statistics.runs);
+        assert!(runs < 40, "{runs} runs, {maintenance:?}");
+        assert!(store.compact().is_err() && store.insert(1, 1, Durability::SyncData).is_ok());
+        drop(store);
+        assert_eq!(verify("store", &plain).unwrap().damages.len(), 1);
+    }
+}
+
+#[test]
+fn no_error_of_merging_or_flushing_poisons_and_both_go_on_when_it_ends() {
+    let which: [(&str, fn(Op, &Path) -> bool); 3] = [
+        ("create", |op, path| op == Op::Create && is_segment(path)),
+        ("write", |op, path| op == Op::Write && (is_segment(path) || path.ends_with("merging.tmp"))),
+        ("read", |op, path| matches!(op, Op::Open | Op::Read) && is_segment(path)),
+    ];
+    for errno in [ENOSPC, EDQUOT, EFBIG, EMFILE, EIO] {
+        for (name, which) in which {
+            for maintenance in [Maintenance::Background, Maintenance::Foreground] {
+                let (memory, faults) = (Memory::default(), Faults::default());
+                let options = faults.options(&memory, maintenance);
+                let store = Store::<u64>::create("store", &Parameters::new(3), &options).unwrap();
+                insert(&store, 0..300);
+                store.flush().unwrap();
+                store.wait_for_maintenance().unwrap();
+                faults.begin(errno, which);
+                // As much as fits in memory is taken, more is refused; nothing is poisoned.
+                let refused = (1000..3000).find_map(|n| {
+                    let error = store.insert(Random(n).next(), n, Durability::SyncData).err()?;
+                    Some((n, error))
+                });
+                let label = format!("{errno} {name} {maintenance:?}");
+                assert!(store.health().poisoned.is_none(), "{label}: {:?}", store.health());
+                if let Some((_, error)) = &refused {
+                    assert!(error.kind() == ErrorKind::Io && error.path().is_some(), "{label}: {error}");
+                    assert!(error.to_string().contains("nothing that was acknowledged is lost"), "{label}: {error}");
+                    assert!(store.health().flushing.is_some(), "{label}");
+                }
+                assert!(faults.met.load(Ordering::SeqCst) > 0, "{label}");
+                faults.end();
+                let end = refused.map_or(3000, |refused| refused.0);
+                until(&label, || store.insert(Random(1 << 40).next(), 1 << 40, Durability::SyncData).is_ok());
+                until(&label, || store.flush().is_ok() && store.compact().is_ok() && store.health().is_good());
+                assert_eq!(store.records().count() as u64, 300 + (end - 1000) + 1, "{label}");
+                assert_eq!(store.statistics().unwrap().records, 300 + (end - 1000) + 1, "{label}");
+                drop(store);
+                assert!(verify("store", &options).unwrap().damages.is_empty(), "{label}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_log_that_cannot_grow_ahead_takes_what_fits() {
+    let (memory, faults) = (Memory::default(), Faults::default());
+    let options = faults.options(&memory, Maintenance::Manual).with_memtable_memory(1 << 20);
+    let store = Store::<u64>::create("store", &Parameters::new(3), &options).unwrap();
+    faults.begin(ENOSPC, |op, _| op == Op::Allocate);
+    for n in 0..3000 {
+        store.insert(Random(n).next(), n, Durability::SyncData).unwrap();
+    }
+    assert!(faults.met.load(Ordering::SeqCst) > 0);
+    drop(store);
+    memory.crash();
+    assert_eq!(Store::<u64>::open("store", &options).unwrap().records().count(), 3000);
+}
+
+#[test]
+fn an_append_that_fails_is_taken_back_and_the_next_one_goes_on() {
+    for errno in [ENOSPC, EDQUOT, EFBIG, EIO] {
+        let (memory, faults) = (Memory::default(), Faults::default());
+        let options = faults.options(&memory, Maintenance::Manual).with_memtable_memory(1 << 20);
+        let store = Store::<u64>::create("store", &Parameters::new(3), &options).unwrap();
+        for n in 0..300u64 {
+            if n % 3 == 1 {
+                faults.begin(errno, |op, _| op == Op::Append);
+                let error = store.insert(Random(n).next(), n, Durability::SyncData).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Io);
+                faults.end();
+            } else {
+                store.insert(Random(n).next(), n, Durability::SyncData).unwrap();
+            }
+            assert!(store.health().is_good());
+        }
+        drop(store);
+        memory.crash();
+        let store = Store::<u64>::open("store", &options).unwrap();
+        assert!(store.recovery().torn.is_empty(), "{:?}", store.recovery());
+        assert_eq!(store.records().count(), 200);
+        // What can neither be written nor taken back is in doubt.
+        faults.begin(errno, |op, _| matches!(op, Op::Append | Op::Cut));
+        store.insert(1, 1, Durability::Buffered).unwrap_err();
+        faults.end();
+        assert_eq!(store.insert(1, 1, Durability::Buffered).unwrap_err().kind(), ErrorKind::Poisoned);
+    }
+}
+
+#[test]
+fn a_log_that_cannot_be_made_is_tried_again() {
+    let (memory, faults) = (Memory::default(), Faults::default());
+    let options = faults.options(&memory, Maintenance::Manual);
+    let store = Store::<u64>::create("store", &Parameters::new(3), &options).unwrap();
+    insert(&store, 0..10);
+    drop(store);
+    for errno in [ENOSPC, EDQUOT, EMFILE, EIO] {
+        let store = Store::<u64>::open("store", &options).unwrap();
+        let before = store.records().count() as u64;
+        // The logs of the process before are written anew, then there is one of its own.
+        let which: [fn(Op, &Path) -> bool; 3] = [
+            |op, _| op == Op::Create,
+            |op, _| op == Op::CreateLog,
+            |op, path| op == Op::Rename && path.extension().is_some_and(|end| end == "wal"),
+        ];
+        for which in which {
+            faults.begin(errno, which);
+            let error = store.insert(before, before, Durability::SyncData).unwrap_err();
+            assert!(error.kind() == ErrorKind::Io && store.health().is_good(), "{errno}: {error}");
+            faults.end();
+        }
+        store.insert(before, before, Durability::SyncData).unwrap();
+        drop(store);
+        memory.crash();
+        let store = Store::<u64>::open("store", &options).unwrap();
+        assert_eq!(store.records().count() as u64, before + 1, "{errno}");
+    }
+}
+
+#[test]
+fn a_manifest_that_cannot_be_written_leaves_the_old_one_and_no_doubt() {
+    for errno in [ENOSPC, EDQUOT, EFBIG, EMFILE] {
+        let (memory, faults) = (Memory::default(), Faults::default());
+        let options = faults.options(&memory, Maintenance::Manual);
+        let store = Store::<u64>::create("store", &Parameters::new(3), &options).unwrap();
+        insert(&store, 0..50);
+        // No descriptor is left, so the manifest that is there cannot be read either.
+        faults.begin(errno, |op, path| {
+            matches!(op, Op::Create | Op::Open) && path.to_string_lossy().contains("MANIFEST")
+        });
+        assert_eq!(store.flush().unwrap_err().kind(), ErrorKind::Io);
+        faults.end();
+        assert!(store.health().poisoned.is_none());
+        insert(&store, 50..60);
+        store.flush().unwrap();
+        assert!(store.health().is_good());
+        drop(store);
+        memory.crash();
+        assert_eq!(Store::<u64>::open("store", &options).unwrap().records().count(), 60);
+    }
+}
+
+#[test]
+fn an_estimate_of_room_poisons_nothing_in_the_foreground() {
+    let failing = Failing::new(Arc::new(Memory::default()), 0..0).with_free_bytes(1);
+    let env: Arc<dyn Env> = Arc::new(failing);
+    let options = Options::new().with_env(env).with_maintenance(Maintenance::Foreground).with_memtable_memory(0);
+    let store = Store::<u64>::create("store", &Parameters::new(3), &options).unwrap();
+    insert(&store, 0..3000);
+    store.flush().unwrap();
+    let health = store.health();
+    assert!(health.poisoned.is_none() && health.merging.is_some_and(|trouble| trouble.error.contains("are free")));
+    assert_eq!(store.records().count(), 3000);
+}
