@@ -71,10 +71,11 @@ pub use plan::Design;
 pub use search::{QueryTables, Work};
 pub use segment::Damage;
 pub use store::{
-    BackupMode, BackupReport, Batch, Check, ClusterReport, Clustered, ClusteredIter, Clustering, Clusters, Keeper,
-    Health, Label, LargeCluster, LoadReport, Loss, Lost, LostFingerprints, Pair, PairIter, Pairs, PartlyKnown, Previous,
-    Progress, Ranking, RecordIter, RecordPair, RecordPairIter, RecordPairs, Recovery, RemoveReport, RepairAction,
-    RepairReport, Searcher, SizeClass, Snapshot, Statistics, Store, TableStatistics, TornLog, Trouble, VerifyReport, WriteBatch,
-    WritePressure, Written, WrittenBytes, check_hashers, parameters_of, plan_repair, repair, verify,
+    BackupMode, BackupReport, Batch, Check, ClusterReport, Clustered, ClusteredIter, Clustering, Clusters,
+    FilterStatistics, Health, Keeper, Label, LargeCluster, LoadReport, Loss, Lost, LostFingerprints, Pair, PairIter,
+    Pairs, PartlyKnown, Previous, Progress, Ranking, RecordIter, RecordPair, RecordPairIter, RecordPairs, Recovery,
+    RemoveReport, RepairAction, RepairReport, Searcher, SizeClass, Snapshot, Statistics, Store, TableStatistics,
+    TornLog, Trouble, VerifyReport, WriteBatch, WritePressure, Written, WrittenBytes, check_hashers, parameters_of,
+    plan_repair, repair, verify,
 };
 pub use wal::Durability;

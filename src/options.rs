@@ -7,13 +7,16 @@ use std::sync::Arc;
 /// Loads never get less: runs of a few records each would take forever to merge. Fuzzers have few records.
 pub(crate) const LEAST_LOAD_MEMORY: u64 = if cfg!(fuzzing) { 1 << 16 } else { 1 << 18 };
 
+/// Memory that filters may take where the system does not tell how much is available.
+const FALLBACK_FILTER_MEMORY: u64 = 1 << 30;
+
 /// Options of an open store.
 #[derive(Clone, Debug)]
 pub struct Options {
     pub(crate) read_mode: ReadMode,
     pub(crate) env: Arc<dyn Env>,
     pub(crate) filters: Filters,
-    pub(crate) filter_memory: u64,
+    pub(crate) filter_memory: Option<u64>,
     pub(crate) load_memory: u64,
     pub(crate) temp_dir: Option<PathBuf>,
     pub(crate) memtable_memory: u64,
@@ -48,14 +51,14 @@ pub enum Filters {
 }
 
 impl Default for Options {
-    /// The real file system, read by memory map; filters made in the background, in at most 1 GiB; loads in as much
-    /// memory as they take; memtables of 64 MiB, and maintenance in the background.
+    /// The real file system, read by memory map; filters made in the background, in at most half of the memory that
+    /// is available ([`Options::with_filter_memory`]); loads in as much memory as they take; memtables of 64 MiB, and maintenance in the background.
     fn default() -> Self {
         Self {
             read_mode: ReadMode::default(),
             env: Arc::new(FileSystem),
             filters: Filters::default(),
-            filter_memory: 1 << 30,
+            filter_memory: None,
             load_memory: u64::MAX,
             temp_dir: None,
             memtable_memory: 64 << 20,
@@ -123,10 +126,21 @@ impl Options {
         self
     }
 
-    /// Makes filters only as far as they take at most so many bytes of memory in all, oldest segments first.
+    /// Makes filters only as far as they take at most so many bytes of memory in all, table by table, oldest segments
+    /// first. [`crate::FilterStatistics`] tells what this leaves out.
+    ///
+    /// Without this option it is half of the memory that the process may still take when the store first has a table to
+    /// make a filter for. On Linux that memory is the least of `MemAvailable` in `/proc/meminfo` and of what the limits of
+    /// the process's control groups leave; elsewhere filters take at most 1 GiB.
     #[must_use]
     pub fn with_filter_memory(mut self, bytes: u64) -> Self {
-        self.filter_memory = bytes;
+        self.filter_memory = Some(bytes);
         self
+    }
+
+    /// Memory that filters may take in all, as of now.
+    pub(crate) fn filter_budget(&self) -> u64 {
+        let half_of_available = || self.env.available_memory().map_or(FALLBACK_FILTER_MEMORY, |bytes| bytes / 2);
+        self.filter_memory.unwrap_or_else(half_of_available)
     }
 }

@@ -14,6 +14,7 @@ pub struct Failing {
     operations: Arc<AtomicU64>,
     fails: Range<u64>,
     free: Option<u64>,
+    available: Option<u64>,
 }
 
 impl Failing {
@@ -21,13 +22,19 @@ impl Failing {
     /// is full or gone.
     #[must_use]
     pub fn new(inner: Arc<dyn Env>, fails: Range<u64>) -> Self {
-        Self { inner, operations: Arc::default(), fails, free: None }
+        Self { inner, operations: Arc::default(), fails, free: None, available: None }
     }
 
     /// Tells everybody who asks that so many bytes are free.
     #[must_use]
     pub fn with_free_bytes(self, bytes: u64) -> Self {
         Self { free: Some(bytes), ..self }
+    }
+
+    /// Reports that the process may take so many bytes of memory.
+    #[must_use]
+    pub fn with_available_memory(self, bytes: u64) -> Self {
+        Self { available: Some(bytes), ..self }
     }
 
     /// Number of operations so far.
@@ -111,6 +118,10 @@ impl Env for Failing {
 
     fn free_bytes(&self, directory: &Path) -> Option<u64> {
         self.free.or_else(|| self.inner.free_bytes(directory))
+    }
+
+    fn available_memory(&self) -> Option<u64> {
+        self.available.or_else(|| self.inner.available_memory())
     }
 
     fn scratch(&self, directory: &Path) -> io::Result<Box<dyn ScratchFile>> {

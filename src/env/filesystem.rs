@@ -99,6 +99,11 @@ impl Env for FileSystem {
         status.f_bavail.checked_mul(status.f_frsize)
     }
 
+    #[cfg(target_os = "linux")]
+    fn available_memory(&self) -> Option<u64> {
+        super::available::available()
+    }
+
     fn scratch(&self, directory: &Path) -> io::Result<Box<dyn ScratchFile>> {
         Ok(Box::new(Scratch::create(directory)?))
     }

@@ -14,6 +14,8 @@
 //! hand. [`ReadMode::Pread`] reads every page anew and checks it every time; a file that is cut or changed then gives
 //! an error.
 
+#[cfg(target_os = "linux")]
+mod available;
 mod failing;
 mod filesystem;
 mod held;
@@ -98,6 +100,10 @@ pub trait Env: Debug + Send + Sync {
     fn scratch(&self, directory: &Path) -> io::Result<Box<dyn ScratchFile>>;
     /// Bytes that can still be written to the device that a directory is on, where that is known.
     fn free_bytes(&self, _directory: &Path) -> Option<u64> {
+        None
+    }
+    /// Bytes of memory that the process may still take, where that is known.
+    fn available_memory(&self) -> Option<u64> {
         None
     }
 }

@@ -131,6 +131,10 @@ impl Env for Patient {
     fn free_bytes(&self, directory: &Path) -> Option<u64> {
         self.inner.free_bytes(directory)
     }
+
+    fn available_memory(&self) -> Option<u64> {
+        self.inner.available_memory()
+    }
 }
 
 /// A file of which everything can be read, in some way.

@@ -14,7 +14,7 @@ use crate::format::{CHECKSUM, Parameters, codes};
 use crate::plan::filter_shape::FilterShape;
 use crate::plan::{TableForm, TableLayout};
 use std::cmp::Ordering;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{self, AtomicBool};
 use std::sync::{Arc, OnceLock};
 
 /// Buffers that reading reuses from block to block.
@@ -36,6 +36,8 @@ pub(crate) struct Table {
     codes: Codes,
     pages: Pages,
     filter: OnceLock<Filter>,
+    /// Whether the filter was to be made and could not be.
+    filter_failed: AtomicBool,
     is_first: bool,
 }
 
@@ -81,6 +83,7 @@ impl Table {
             codes,
             pages,
             filter: OnceLock::new(),
+            filter_failed: AtomicBool::new(false),
             is_first: number == 0,
         })
     }
@@ -115,6 +118,16 @@ impl Table {
     #[inline]
     pub(crate) fn filter(&self) -> Option<&Filter> {
         self.filter.get()
+    }
+
+    /// Notes that the prefix filter could not be made.
+    pub(crate) fn set_filter_failed(&self) {
+        self.filter_failed.store(true, atomic::Ordering::Relaxed);
+    }
+
+    /// Whether the prefix filter could not be made, and is not there.
+    pub(crate) fn filter_failed(&self) -> bool {
+        self.filter_failed.load(atomic::Ordering::Relaxed) && self.filter.get().is_none()
     }
 
     /// What its prefix filter looks like; `None` for a table that needs none.

@@ -9,7 +9,7 @@ use crate::options::Options;
 use crate::segment::Remover;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Name of the file that the writing process locks.
 pub(super) const LOCK: &str = "LOCK";
@@ -22,6 +22,7 @@ pub(super) struct Common {
     pub(super) parameters: Parameters,
     pub(super) shape: Arc<MemtableShape>,
     pub(super) remover: Arc<Remover>,
+    filter_budget: OnceLock<u64>,
 }
 
 impl Common {
@@ -30,7 +31,13 @@ impl Common {
         let shape = Arc::new(MemtableShape::new(parameters, options.memtable_memory)?);
         let (path, options, parameters) = (path.to_owned(), options.clone(), parameters.clone());
         let remover = Remover::new(&options.env);
-        Ok(Arc::new(Self { path, options, parameters, shape, remover }))
+        Ok(Arc::new(Self { path, options, parameters, shape, remover, filter_budget: OnceLock::new() }))
+    }
+
+    /// Bytes of memory that filters may take in all. It stays the same while the store is open: later the filters
+    /// themselves would count as memory that is not available.
+    pub(super) fn filter_budget(&self) -> u64 {
+        *self.filter_budget.get_or_init(|| self.options.filter_budget())
     }
 
     /// Refuses to look for ids where there is no index of them.

@@ -56,7 +56,7 @@ impl<F: Fingerprint> Core<F> {
     pub(super) fn new(common: Arc<Common>, tree: Tree<F>, writer: Option<Writer>) -> Self {
         let view = tree.view();
         let filters = FilterMaker::default();
-        filters.want(&view.segments, &common.options, common.options.filters);
+        filters.want(&view.segments, &common, common.options.filters);
         Self {
             common,
             latest: Latest::new(view),
@@ -98,14 +98,14 @@ impl<F: Fingerprint> Core<F> {
                 Filters::AtOpen => Filters::Background,
                 when => when,
             };
-            self.filters.want(&segments, &self.common.options, when);
+            self.filters.want(&segments, &self.common, when);
         }
         before
     }
 
     /// Begins with filters as these options want them.
     pub(super) fn make_filters(&self, when: Filters) {
-        self.filters.want(&self.latest.view().segments, &self.common.options, when);
+        self.filters.want(&self.latest.view().segments, &self.common, when);
     }
 
     /// Returns when the filters that are being made are there.

@@ -62,6 +62,7 @@ pub use clusters::{
     ClusterReport, Clustered, ClusteredIter, Clustering, Clusters, Keeper, Label, LargeCluster, Previous, Ranking,
     SizeClass,
 };
+pub use filters::FilterStatistics;
 pub use hashers::check_hashers;
 pub use health::{Health, Trouble};
 pub use load::LoadReport;

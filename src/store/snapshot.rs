@@ -2,6 +2,7 @@
 
 use super::RecordIter;
 use super::common::Common;
+use super::filters;
 use super::query::Searcher;
 use super::statistics::{self, Statistics};
 use super::view::State;
@@ -109,6 +110,8 @@ impl<F: Fingerprint> Snapshot<F> {
     /// # Errors
     /// `Damaged` or `Io` from reading.
     pub fn statistics(&self) -> Result<Statistics> {
-        statistics::of_state(&self.common.parameters, &self.state)
+        let mut statistics = statistics::of_state(&self.common.parameters, &self.state)?;
+        statistics.filters = filters::statistics(&self.state.view.segments, self.common.filter_budget());
+        Ok(statistics)
     }
 }

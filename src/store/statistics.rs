@@ -1,7 +1,7 @@
 //! Sizes and counts.
 
 use super::count::records_of_state;
-use super::filters;
+use super::filters::{self, FilterStatistics};
 use super::pressure::WritePressure;
 use super::view::State;
 use crate::error::Result;
@@ -45,6 +45,8 @@ pub struct Statistics {
     pub resident_bytes: u64,
     /// Further memory of the prefix filters, if they are made ([`crate::Filters`]).
     pub filter_bytes: u64,
+    /// Prefix filters: wanted, made and left out. All zero for a segment by itself.
+    pub filters: FilterStatistics,
     /// Memory of the memtables, about.
     pub memtable_bytes: u64,
     /// Bytes that were ever written to logs, to segments of new records, and to segments that were merged from others.
