@@ -1,7 +1,15 @@
 //! Prefix filters change what a query costs, never what it answers; they are made when and where they are wanted.
 
 use crate::support::*;
+use fpstore::env::{Env, Failing, LogFile, Memory, ReadFile, ScratchFile, WriteFile};
 use fpstore::{Filters, Options, Parameters, ReadMode, Record, Records, Store, Work};
+use std::any::Any;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+use std::{io, thread};
 
 /// Uniform values, and families of values that differ in few bits: enough that every segment gets filters.
 fn values() -> Vec<u64> {
@@ -25,6 +33,12 @@ fn work(store: &Store, queries: &[u64]) -> Work {
     let mut searcher = store.searcher();
     queries.iter().for_each(|&query| _ = searcher.query(query, 3).unwrap());
     searcher.work()
+}
+
+/// Bytes of filters: wanted, built, refused and failed, and the budget.
+fn of(store: &Store) -> [u64; 5] {
+    let filters = store.statistics().unwrap().filters;
+    [filters.wanted_bytes, filters.built_bytes, filters.refused_bytes, filters.failed_bytes, filters.budget_bytes]
 }
 
 #[test]
@@ -86,14 +100,174 @@ fn made_in_the_background_at_opening_or_never_and_within_their_memory() {
     let queries = queries(&uniform(200_000, 35));
     compare(&store, &records, &queries[..40], 0..=4, "two segments");
     drop(store);
-    for (limit, expected) in [(0, 0), (one - 1, 0), (one, one), (2 * one, 2 * one)] {
+    let table = one / 2;
+    for (limit, expected) in
+        [(0, 0), (table - 1, 0), (one - 1, table), (one, one), (2 * one - 1, 3 * table), (2 * one, 2 * one)]
+    {
         let store = open(&options.clone().with_filters(Filters::AtOpen).with_filter_memory(limit));
         assert_eq!(store.filter_bytes(), expected, "within {limit} bytes");
         assert_eq!(store.statistics().unwrap().filter_bytes, 2 * one, "what all of them would take");
+        assert_eq!(of(&store), [2 * one, expected, 2 * one - expected, 0, limit]);
     }
     let store = open(&options.clone().with_filters(Filters::Off));
     store.wait_for_filters();
     assert_eq!(store.filter_bytes(), 0);
+    assert_eq!(of(&store), [2 * one, 0, 0, 0, 1 << 30], "a file system in memory knows of no other memory");
+}
+
+#[test]
+fn a_table_that_has_none_for_want_of_memory_is_searched_without() {
+    let values = uniform(300_000, 38);
+    let (records, queries) = (numbered(&values), queries(&values));
+    let mut fixture = Fixture::new(ReadMode::Mmap);
+    drop(fixture.load(&Parameters::new(3), &records, 1));
+    let mut open = |limit| {
+        fixture.options = fixture.options.clone().with_filters(Filters::AtOpen).with_filter_memory(limit);
+        <Store>::open_read_only(&fixture.path, &fixture.options).unwrap()
+    };
+    let all = open(u64::MAX);
+    let wanted = all.filter_bytes();
+    let (one, none) = (open(wanted - 1), open(0));
+    assert_eq!(of(&all), [wanted, wanted, 0, 0, u64::MAX]);
+    assert_eq!(of(&one), [wanted, wanted / 2, wanted / 2, 0, wanted - 1]);
+    assert_eq!(of(&none), [wanted, 0, wanted, 0, 0]);
+    let blocks = [&all, &one, &none].map(|store| work(store, &queries).blocks);
+    assert!(2 * blocks[0] < blocks[1] && 3 * blocks[1] < 2 * blocks[2], "{blocks:?}");
+    compare(&one, &records, &queries[..60], 0..=4, "a filter for one table of two");
+}
+
+#[test]
+fn half_of_the_memory_that_is_available_unless_it_is_said() {
+    let records = numbered(&uniform(100_000, 39));
+    let fixture = Fixture::new(ReadMode::Mmap);
+    let wanted = fixture.load(&Parameters::new(3), &records, 1).statistics().filter_bytes;
+    let env = Failing::new(Arc::new(fixture.env.clone()), 0..0).with_available_memory(wanted);
+    let options = fixture.options.clone().with_env(Arc::new(env)).with_filters(Filters::AtOpen);
+    let half = <Store>::open_read_only(&fixture.path, &options).unwrap();
+    assert_eq!(of(&half), [wanted, wanted / 2, wanted / 2, 0, wanted / 2]);
+    let said = <Store>::open_read_only(&fixture.path, &options.with_filter_memory(wanted)).unwrap();
+    assert_eq!(of(&said), [wanted, wanted, 0, 0, wanted]);
+}
+
+#[test]
+fn filters_that_are_there_count_and_those_of_merged_segments_do_not() {
+    let records = numbered(&uniform(240_000, 40));
+    let mut fixture = Fixture::new(ReadMode::Mmap);
+    // Each half wants as much as the other, and both together as much as the merged segment.
+    let one = fixture.load(&Parameters::new(3), &records[..120_000], 1).statistics().filter_bytes;
+    fixture = Fixture::new(ReadMode::Mmap);
+    fixture.options = fixture.options.with_filters(Filters::AtOpen).with_filter_memory(2 * one);
+    let store = fixture.load(&Parameters::new(3), &records, 2);
+    assert_eq!(of(&store), [2 * one, 2 * one, 0, 0, 2 * one]);
+    assert!(store.compact().unwrap());
+    store.wait_for_filters();
+    assert_eq!(of(&store), [2 * one, 2 * one, 0, 0, 2 * one], "filters of segments that were merged still count");
+    store.bulk_load(Records::WithIds(numbered(&uniform(100_000, 41)))).unwrap();
+    store.wait_for_filters();
+    let [wanted, built, refused, ..] = of(&store);
+    assert_eq!((built, refused), (2 * one, wanted - 2 * one), "nothing is left for the second segment");
+    assert!(refused > 0);
+}
+
+/// Reads segments until a filter is made of them: the first read for one panics.
+#[derive(Debug)]
+struct Panicking(Memory, Arc<AtomicBool>);
+
+impl Env for Panicking {
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        self.0.create_dir(path)
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        self.0.remove_dir(path)
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        self.0.list(path)
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn WriteFile>> {
+        self.0.create(path)
+    }
+
+    fn reopen(&self, path: &Path, length: u64) -> io::Result<Box<dyn WriteFile>> {
+        self.0.reopen(path, length)
+    }
+
+    fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
+        Ok(Box::new(PanickingFile(self.0.open(path, mode)?, Arc::clone(&self.1))))
+    }
+
+    fn create_log(&self, path: &Path) -> io::Result<Box<dyn LogFile>> {
+        self.0.create_log(path)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.0.rename(from, to)
+    }
+
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.0.hard_link(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.0.remove(path)
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        self.0.sync_dir(path)
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>> {
+        self.0.lock(path)
+    }
+
+    fn scratch(&self, directory: &Path) -> io::Result<Box<dyn ScratchFile>> {
+        self.0.scratch(directory)
+    }
+}
+
+#[derive(Debug)]
+struct PanickingFile(Box<dyn ReadFile>, Arc<AtomicBool>);
+
+impl ReadFile for PanickingFile {
+    fn length(&self) -> u64 {
+        self.0.length()
+    }
+
+    fn read<'a>(&'a self, offset: u64, length: usize, buffer: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
+        let is_for_filter = thread::current().name() == Some("fpstore filters");
+        assert!(!is_for_filter || self.1.swap(true, Ordering::Relaxed), "made to panic");
+        self.0.read(offset, length, buffer)
+    }
+
+    fn is_stable(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_panic_while_a_filter_is_made_does_not_keep_the_store_waiting() {
+    let records = numbered(&uniform(100_000, 42));
+    let fixture = Fixture::new(ReadMode::Pread);
+    drop(fixture.load(&Parameters::new(3), &records, 1));
+    let env = Panicking(fixture.env.clone(), Arc::default());
+    let options = fixture.options.clone().with_env(Arc::new(env)).with_filters(Filters::AtOpen);
+    let (sender, receiver) = channel();
+    // On a thread of its own: if it waits for ever, the test fails all the same.
+    let path = fixture.path.clone();
+    thread::spawn(move || {
+        let store = <Store>::open_read_only(path, &options).unwrap();
+        store.wait_for_filters();
+        sender.send(store).unwrap();
+    });
+    let store = receiver.recv_timeout(Duration::from_secs(60)).expect("the filters are waited for");
+    let [wanted, built, refused, failed, _] = of(&store);
+    assert_eq!((built, refused, failed), (wanted / 2, 0, wanted / 2));
+    compare(&store, &records, &queries(&uniform(100_000, 42))[..20], 0..=3, "a filter that is missing after a panic");
+    // It is tried again when filters are asked for.
+    store.make_filters(Filters::AtOpen);
+    assert_eq!(of(&store)[1..4], [wanted, 0, 0]);
 }
 
 #[test]
@@ -114,6 +288,8 @@ fn a_damaged_table_has_no_filter_and_says_so_when_asked() {
     fixture.options = fixture.options.with_filters(Filters::AtOpen);
     let store = <Store>::open_read_only(&fixture.path, &fixture.options).unwrap();
     assert_eq!(store.filter_bytes() * 2, store.statistics().unwrap().filter_bytes);
+    let filters = store.statistics().unwrap().filters;
+    assert_eq!((filters.failed_bytes, filters.refused_bytes), (filters.built_bytes, 0));
     let failed = records.iter().step_by(97).filter(|record| store.query(record.fingerprint, 3).is_err()).count();
     assert!(failed > 0);
     // One searcher for all: a query that fails leaves nothing to the next one.
