@@ -18,6 +18,12 @@ pub fn parse(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A SIZE of at least so many bytes: whole KiB, or whole MiB from one on.
+#[must_use]
+pub fn at_least(bytes: u64) -> String {
+    if bytes < 1 << 20 { format!("{}KiB", bytes.div_ceil(1 << 10)) } else { format!("{}MiB", bytes.div_ceil(1 << 20)) }
+}
+
 /// Least memory that a program can be told to keep within.
 const LEAST_MEMORY: u64 = 64 << 20;
 
@@ -35,13 +41,22 @@ pub fn parse_memory(text: &str) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse, parse_memory};
+    use super::{at_least, parse, parse_memory};
 
     #[test]
     fn memory() {
         assert_eq!(parse_memory("64MiB"), Ok(64 << 20));
         assert!(parse_memory("67108863").is_err_and(|error| error.contains("64MiB is the least")));
         assert!(parse_memory("much").is_err());
+    }
+
+    #[test]
+    fn at_least_so_many() {
+        for bytes in [0, 1, 1024, 1025, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 1_875_003_392] {
+            let size = parse(&at_least(bytes)).unwrap();
+            assert!(size >= bytes && size - bytes < 1 << 20, "{bytes}: {size}");
+        }
+        assert_eq!([at_least(131_328), at_least(1_875_003_392)], ["129KiB", "1789MiB"]);
     }
 
     #[test]

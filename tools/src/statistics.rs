@@ -1,6 +1,6 @@
 //! Statistics of a store as reports show them; the same fields in `fpload --json` and `fpdump stats --json`.
 
-use fpstore::{Statistics, TableStatistics};
+use fpstore::{FilterStatistics, Statistics, TableStatistics};
 use serde::Serialize;
 
 /// Statistics of a store or a segment, summed over segments.
@@ -36,8 +36,25 @@ pub struct StoreReport {
     pub resident_bytes: u64,
     /// Further memory with the filters on.
     pub filter_bytes: u64,
+    /// What of that is made and what is left out. All zero for a segment.
+    pub filters: FilterReport,
     /// The tables, in the order of the plan.
     pub tables: Vec<TableReport>,
+}
+
+/// Prefix filters in bytes of memory.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct FilterReport {
+    /// Filters of all tables that are large enough to profit from one.
+    pub wanted_bytes: u64,
+    /// Filters that are there now.
+    pub built_bytes: u64,
+    /// Filters that the memory for filters leaves out, whether the others are made or not.
+    pub refused_bytes: u64,
+    /// Filters that could not be made.
+    pub failed_bytes: u64,
+    /// The most that filters may take.
+    pub budget_bytes: u64,
 }
 
 /// Statistics of one table.
@@ -81,7 +98,22 @@ impl StoreReport {
             id_bytes: statistics.id_bytes,
             resident_bytes: statistics.resident_bytes,
             filter_bytes: statistics.filter_bytes,
+            filters: FilterReport::new(&statistics.filters),
             tables: statistics.tables.iter().map(TableReport::new).collect(),
+        }
+    }
+}
+
+impl FilterReport {
+    /// The report of what the library tells.
+    #[must_use]
+    pub fn new(filters: &FilterStatistics) -> Self {
+        Self {
+            wanted_bytes: filters.wanted_bytes,
+            built_bytes: filters.built_bytes,
+            refused_bytes: filters.refused_bytes,
+            failed_bytes: filters.failed_bytes,
+            budget_bytes: filters.budget_bytes,
         }
     }
 }

@@ -19,6 +19,7 @@ mod dump_damage;
 mod dump_drawings;
 mod dump_kinds;
 mod dump_what_if;
+mod filters;
 mod formats_of_every_width;
 mod hash;
 mod hash_compare;

@@ -67,9 +67,15 @@ fn people(statistics: &StoreReport, out: &mut dyn Write) -> io::Result<()> {
         ("memory once open", each(statistics.resident_bytes)),
         ("amplification", amplification),
     ];
+    let mut filters = each(statistics.filter_bytes);
+    if statistics.filters.refused_bytes > 0 {
+        let [refused, budget] = [statistics.filters.refused_bytes, statistics.filters.budget_bytes].map(bytes);
+        filters += &format!("; {refused} of them do not fit the {budget} that they may take by default now");
+    }
     let removed = format!("{}, hidden until they are merged", count(statistics.removals));
     let logged = format!("{} of records in {}", count(statistics.unflushed), bytes(statistics.log_bytes));
     let more = [
+        ("prefix filters", filters, statistics.filter_bytes),
         ("removed", removed, statistics.removals),
         ("only in logs", logged, statistics.unflushed),
         ("id index", each(statistics.id_index_bytes), statistics.id_index_bytes),

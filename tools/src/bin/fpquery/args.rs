@@ -88,6 +88,11 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "WHETHER", conflicts_with = "corpus")]
     pub(crate) filter: Option<Switch>,
 
+    /// The most memory that prefix filters may take, such as 2GiB; tables whose filter does not fit are searched without
+    /// [default: half of the memory that is available]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, conflicts_with = "corpus")]
+    pub(crate) filter_memory: Option<u64>,
+
     /// Work done and latency of queries, on standard error (a JSON object with --json)
     #[arg(long)]
     pub(crate) stats: bool,

@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use fpstore::{Filters, Fingerprint, Options, Parameters, Store, with_width};
 use fpstore_tools::exit::Outcome;
-use fpstore_tools::{allocator, program};
+use fpstore_tools::{allocator, number, program, size};
 
 use crate::args::{Args, BatchMode};
 use crate::batch::Asker;
@@ -65,10 +65,16 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) ->
     let wanted = args.filter.map_or_else(Filters::default, Filters::from);
     let mut later = merging.is_some() && args.filter.is_none();
     let filters = if later { Filters::Off } else { wanted };
-    let options = Options::new().with_read_mode(args.read.into()).with_filters(filters);
+    let mut options = Options::new().with_read_mode(args.read.into()).with_filters(filters);
+    if let Some(bytes) = args.filter_memory {
+        options = options.with_filter_memory(bytes);
+    }
     let store = Store::<F>::open_read_only(store, &options)?;
     queries.check_hasher(parameters.hasher())?;
     warn_of_wide_radius(args, &question, &store);
+    if filters != Filters::Off {
+        warn_of_missing_filters(args, &store);
+    }
 
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut totals = Totals::default();
@@ -78,6 +84,7 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) ->
         let merged = merging.filter(merges);
         if merged.is_none() && std::mem::take(&mut later) {
             store.make_filters(wanted);
+            warn_of_missing_filters(args, &store);
         }
         let asker = Asker { store: &store, question, style: args.into(), timed: args.stats };
         match merged {
@@ -97,7 +104,7 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) ->
         }
     }
     if args.stats {
-        totals.filter_bytes = store.filter_bytes();
+        totals.filters = store.snapshot().statistics().filters;
         totals.report(&mut io::stderr().lock(), args.common.json)?;
     }
     Ok(if totals.matches > 0 { Outcome::Done } else { Outcome::NothingFound })
@@ -109,6 +116,33 @@ fn merging_distance(args: &Args, question: &Question) -> anyhow::Result<Option<u
         (BatchMode::Never, _) => Ok(None),
         (BatchMode::Always, None) => bail!("--batch always goes with neither --first nor --nearest nor --scan"),
         (_, distance) => Ok(distance),
+    }
+}
+
+/// Filters that the memory for them leaves out, and those that could not be made before the first query.
+fn warn_of_missing_filters<F: Fingerprint>(args: &Args, store: &Store<F>) {
+    let filters = store.snapshot().statistics().filters;
+    if filters.refused_bytes > 0 && !args.scan {
+        let [wanted, refused, budget] =
+            [filters.wanted_bytes, filters.refused_bytes, filters.budget_bytes].map(number::bytes);
+        let remedy = size::at_least(filters.wanted_bytes);
+        args.common.warn(
+            PROGRAM,
+            format_args!(
+                "prefix filters take {wanted} and may take {budget}: {refused} are left out, so queries read more \
+                 blocks; --filter-memory {remedy} allows all"
+            ),
+        );
+    }
+    if filters.failed_bytes > 0 {
+        let failed = number::bytes(filters.failed_bytes);
+        args.common.warn(
+            PROGRAM,
+            format_args!(
+                "{failed} of prefix filters could not be made, for want of memory or because a table cannot be read; \
+                 `fpdump verify` checks the store"
+            ),
+        );
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
-use fpstore::Work;
+use fpstore::{FilterStatistics, Work};
 use fpstore_tools::common::SCHEMA_VERSION;
 use fpstore_tools::number::{count, float};
 use fpstore_tools::report;
+use fpstore_tools::statistics::FilterReport;
 use serde::Serialize;
 
 use crate::latency::Latency;
@@ -17,7 +18,7 @@ pub(crate) struct Totals {
     pub(crate) matches: u64,
     pub(crate) work: Work,
     pub(crate) latency: Latency,
-    pub(crate) filter_bytes: u64,
+    pub(crate) filters: FilterStatistics,
 }
 
 #[derive(Serialize)]
@@ -30,6 +31,8 @@ struct Report {
     places: u64,
     /// Memory of the prefix filters that were in use at the end.
     filter_bytes: u64,
+    /// The same, what is wanted and what is left out.
+    filters: FilterReport,
     blocks_read: u64,
     candidates: u64,
     /// Segments that were compared whole, because that was cheaper or asked for.
@@ -73,7 +76,8 @@ impl Totals {
                 matches: self.matches,
                 probes: self.work.probes,
                 places: self.work.places,
-                filter_bytes: self.filter_bytes,
+                filter_bytes: self.filters.built_bytes,
+                filters: FilterReport::new(&self.filters),
                 blocks_read: self.work.blocks,
                 candidates: self.work.candidates,
                 segments_scanned: self.work.scans,
@@ -94,7 +98,12 @@ impl Totals {
                 ("probes", per_query(self.work.probes)),
                 (
                     "after filters",
-                    format!("{}, filters of {} bytes", per_query(self.work.places), count(self.filter_bytes)),
+                    format!(
+                        "{}, filters of {} bytes, {} bytes left out",
+                        per_query(self.work.places),
+                        count(self.filters.built_bytes),
+                        count(self.filters.refused_bytes)
+                    ),
                 ),
                 ("blocks read", per_query(self.work.blocks)),
                 ("candidates", per_query(self.work.candidates)),
