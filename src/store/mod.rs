@@ -398,6 +398,12 @@ impl<F: Fingerprint> Store<F> {
         tables.filter_map(|table| table.filter()).map(Filter::bytes).sum()
     }
 
+    /// Which filters there are now, and which there is no memory for.
+    #[must_use]
+    pub fn filter_statistics(&self) -> FilterStatistics {
+        filters::statistics(&self.view().segments, self.core.common.filter_budget())
+    }
+
     /// Removes many records, durably and all or nothing; those that the store does not have are counted. Where there are no
     /// ids, each given record is one that its fingerprint counts less.
     ///

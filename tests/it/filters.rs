@@ -1,15 +1,14 @@
 //! Prefix filters change what a query costs, never what it answers; they are made when and where they are wanted.
 
+use crate::hooked::{Hooked, Op};
 use crate::support::*;
-use fpstore::env::{Env, Failing, LogFile, Memory, ReadFile, ScratchFile, WriteFile};
+use fpstore::env::Failing;
 use fpstore::{Filters, Options, Parameters, ReadMode, Record, Records, Store, Work};
-use std::any::Any;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
-use std::{io, thread};
+use std::thread;
 
 /// Uniform values, and families of values that differ in few bits: enough that every segment gets filters.
 fn values() -> Vec<u64> {
@@ -140,7 +139,7 @@ fn a_table_that_has_none_for_want_of_memory_is_searched_without() {
 fn half_of_the_memory_that_is_available_unless_it_is_said() {
     let records = numbered(&uniform(100_000, 39));
     let fixture = Fixture::new(ReadMode::Mmap);
-    let wanted = fixture.load(&Parameters::new(3), &records, 1).statistics().filter_bytes;
+    let wanted = fixture.load(&Parameters::new(3), &records, 1).statistics().unwrap().filter_bytes;
     let env = Failing::new(Arc::new(fixture.env.clone()), 0..0).with_available_memory(wanted);
     let options = fixture.options.clone().with_env(Arc::new(env)).with_filters(Filters::AtOpen);
     let half = <Store>::open_read_only(&fixture.path, &options).unwrap();
@@ -154,7 +153,7 @@ fn filters_that_are_there_count_and_those_of_merged_segments_do_not() {
     let records = numbered(&uniform(240_000, 40));
     let mut fixture = Fixture::new(ReadMode::Mmap);
     // Each half wants as much as the other, and both together as much as the merged segment.
-    let one = fixture.load(&Parameters::new(3), &records[..120_000], 1).statistics().filter_bytes;
+    let one = fixture.load(&Parameters::new(3), &records[..120_000], 1).statistics().unwrap().filter_bytes;
     fixture = Fixture::new(ReadMode::Mmap);
     fixture.options = fixture.options.with_filters(Filters::AtOpen).with_filter_memory(2 * one);
     let store = fixture.load(&Parameters::new(3), &records, 2);
@@ -169,90 +168,18 @@ fn filters_that_are_there_count_and_those_of_merged_segments_do_not() {
     assert!(refused > 0);
 }
 
-/// Reads segments until a filter is made of them: the first read for one panics.
-#[derive(Debug)]
-struct Panicking(Memory, Arc<AtomicBool>);
-
-impl Env for Panicking {
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.0.create_dir(path)
-    }
-
-    fn remove_dir(&self, path: &Path) -> io::Result<()> {
-        self.0.remove_dir(path)
-    }
-
-    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
-        self.0.list(path)
-    }
-
-    fn create(&self, path: &Path) -> io::Result<Box<dyn WriteFile>> {
-        self.0.create(path)
-    }
-
-    fn reopen(&self, path: &Path, length: u64) -> io::Result<Box<dyn WriteFile>> {
-        self.0.reopen(path, length)
-    }
-
-    fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
-        Ok(Box::new(PanickingFile(self.0.open(path, mode)?, Arc::clone(&self.1))))
-    }
-
-    fn create_log(&self, path: &Path) -> io::Result<Box<dyn LogFile>> {
-        self.0.create_log(path)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.0.rename(from, to)
-    }
-
-    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.0.hard_link(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.0.remove(path)
-    }
-
-    fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        self.0.sync_dir(path)
-    }
-
-    fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>> {
-        self.0.lock(path)
-    }
-
-    fn scratch(&self, directory: &Path) -> io::Result<Box<dyn ScratchFile>> {
-        self.0.scratch(directory)
-    }
-}
-
-#[derive(Debug)]
-struct PanickingFile(Box<dyn ReadFile>, Arc<AtomicBool>);
-
-impl ReadFile for PanickingFile {
-    fn length(&self) -> u64 {
-        self.0.length()
-    }
-
-    fn read<'a>(&'a self, offset: u64, length: usize, buffer: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
-        let is_for_filter = thread::current().name() == Some("fpstore filters");
-        assert!(!is_for_filter || self.1.swap(true, Ordering::Relaxed), "made to panic");
-        self.0.read(offset, length, buffer)
-    }
-
-    fn is_stable(&self) -> bool {
-        false
-    }
-}
-
 #[test]
 fn a_panic_while_a_filter_is_made_does_not_keep_the_store_waiting() {
     let records = numbered(&uniform(100_000, 42));
     let fixture = Fixture::new(ReadMode::Pread);
     drop(fixture.load(&Parameters::new(3), &records, 1));
-    let env = Panicking(fixture.env.clone(), Arc::default());
-    let options = fixture.options.clone().with_env(Arc::new(env)).with_filters(Filters::AtOpen);
+    let has_panicked = AtomicBool::new(false);
+    let env = Hooked::new(Arc::new(fixture.env.clone()), move |op, _| {
+        let is_for_filter = op == Op::Read && thread::current().name() == Some("fpstore filters");
+        assert!(!is_for_filter || has_panicked.swap(true, Ordering::Relaxed), "made to panic");
+        Ok(())
+    });
+    let options = fixture.options.clone().with_env(env).with_filters(Filters::AtOpen);
     let (sender, receiver) = channel();
     // On a thread of its own: if it waits for ever, the test fails all the same.
     let path = fixture.path.clone();

@@ -11,6 +11,7 @@ mod faults;
 mod filters;
 mod floors;
 mod golden;
+mod hooked;
 mod inspect;
 mod live;
 mod loading;

@@ -1,6 +1,6 @@
 //! Loads and removals in bulk, merging, and writes, each beside the others.
 
-use super::hooked::{Hooked, Op};
+use crate::hooked::{Hooked, Op};
 use crate::support::*;
 use fpstore::env::Memory;
 use fpstore::{Durability, Id, IdKind, Maintenance, Options, Parameters, ReadMode, Record, Records, Store, inspect};

@@ -1,6 +1,6 @@
 //! A store whose directory is moved away while it is open, with another store put in its place.
 
-use super::hooked::{Hooked, Op};
+use crate::hooked::{Hooked, Op};
 use crate::support::*;
 use fpstore::env::{Env, FileSystem};
 use fpstore::{Durability, ErrorKind, IdKind, Maintenance, Options, Parameters, Record, Records, Store, verify};

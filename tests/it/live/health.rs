@@ -1,6 +1,6 @@
 //! What fails beside writes without touching what was acknowledged is no reason to refuse them.
 
-use super::hooked::{Hooked, Op};
+use crate::hooked::{Hooked, Op};
 use crate::support::*;
 use fpstore::env::{Env, Failing, Memory};
 use fpstore::{Durability, ErrorKind, Maintenance, Options, Parameters, ReadMode, Store, verify};

@@ -7,7 +7,6 @@ mod device;
 mod displaced;
 mod faults;
 mod health;
-mod hooked;
 mod killed;
 mod merging;
 mod model;

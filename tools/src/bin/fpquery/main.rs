@@ -104,7 +104,7 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) ->
         }
     }
     if args.stats {
-        totals.filters = store.snapshot().statistics().filters;
+        totals.filters = store.filter_statistics();
         totals.report(&mut io::stderr().lock(), args.common.json)?;
     }
     Ok(if totals.matches > 0 { Outcome::Done } else { Outcome::NothingFound })
@@ -121,7 +121,7 @@ fn merging_distance(args: &Args, question: &Question) -> anyhow::Result<Option<u
 
 /// Filters that the memory for them leaves out, and those that could not be made before the first query.
 fn warn_of_missing_filters<F: Fingerprint>(args: &Args, store: &Store<F>) {
-    let filters = store.snapshot().statistics().filters;
+    let filters = store.filter_statistics();
     if filters.refused_bytes > 0 && !args.scan {
         let [wanted, refused, budget] =
             [filters.wanted_bytes, filters.refused_bytes, filters.budget_bytes].map(number::bytes);
