@@ -21,6 +21,10 @@ pub struct Statistics {
     /// Distinct fingerprints of each segment, summed: at least as many as the segments have together, and just as many where there
     /// is one.
     pub fingerprints: u64,
+    /// Distinct fingerprints of all segments and memtables: at most so many.
+    pub distinct_at_most: u64,
+    /// Whether there are just so many.
+    pub is_distinct_exact: bool,
     /// Segments with records.
     pub segments: u64,
     /// Runs: what queries have to ask, one after the other, beside the memtables.
@@ -181,9 +185,11 @@ pub(super) fn of_state<F: Fingerprint>(parameters: &Parameters, state: &State<F>
     total.file_bytes += total.removal_bytes + total.id_index_bytes;
     for (memtable, visible) in state.memtables() {
         total.unflushed += u64::from(visible);
+        total.distinct_at_most += u64::from(memtable.fingerprints());
         total.memtable_bytes += memtable.used_bytes();
     }
     total.records = records_of_state(state)?;
+    total.is_distinct_exact &= total.unflushed == 0 && total.removals == 0;
     Ok(total)
 }
 
@@ -209,6 +215,7 @@ fn collect<'a>(parameters: &Parameters, segments: impl IntoIterator<Item = &'a S
             table.code_bytes += sections.codes.length;
         }
     }
+    (total.distinct_at_most, total.is_distinct_exact) = (total.fingerprints, total.segments < 2);
     let layouts = parameters.design().tables(parameters.width()).unwrap_or_default();
     for (number, (table, layout)) in total.tables.iter_mut().zip(layouts).enumerate() {
         // A narrow key has fewer bits than a fingerprint.

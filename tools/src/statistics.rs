@@ -10,6 +10,10 @@ pub struct StoreReport {
     pub records: u64,
     /// Distinct fingerprints of each segment, summed.
     pub fingerprints: u64,
+    /// Distinct fingerprints, those that are in logs only included: at most so many.
+    pub distinct_at_most: u64,
+    /// Whether there are just so many.
+    pub distinct_is_exact: bool,
     /// Number of segments.
     pub segments: u64,
     /// Runs that queries ask.
@@ -26,6 +30,10 @@ pub struct StoreReport {
     pub removal_bytes: u64,
     /// Bytes of the id indexes.
     pub id_index_bytes: u64,
+    /// Runs beyond those that there may be, and bytes of the runs that are due to be merged.
+    pub runs_behind: u64,
+    /// See there.
+    pub bytes_behind: u64,
     /// How many times as many records are stored as there are.
     pub space_amplification: f64,
     /// How many times the bytes of new segments were written in all, logs and merging included.
@@ -85,6 +93,8 @@ impl StoreReport {
         Self {
             records: statistics.records,
             fingerprints: statistics.fingerprints,
+            distinct_at_most: statistics.distinct_at_most,
+            distinct_is_exact: statistics.is_distinct_exact,
             segments: statistics.segments,
             runs: statistics.runs,
             removals: statistics.removals,
@@ -93,6 +103,8 @@ impl StoreReport {
             log_bytes: statistics.log_bytes,
             removal_bytes: statistics.removal_bytes,
             id_index_bytes: statistics.id_index_bytes,
+            runs_behind: statistics.pressure.runs_behind,
+            bytes_behind: statistics.pressure.bytes_behind,
             space_amplification: statistics.space_amplification(),
             write_amplification: statistics.write_amplification(),
             id_bytes: statistics.id_bytes,
@@ -102,6 +114,12 @@ impl StoreReport {
             tables: statistics.tables.iter().map(TableReport::new).collect(),
         }
     }
+}
+
+/// What stands in front of a number of distinct fingerprints: nothing, if it is exact.
+#[must_use]
+pub fn at_most(is_exact: bool) -> &'static str {
+    if is_exact { "" } else { "at most " }
 }
 
 impl FilterReport {

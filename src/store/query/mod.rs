@@ -19,7 +19,9 @@ use std::sync::Arc;
 
 /// Asks a store many times, reusing its buffers. One a thread.
 ///
-/// That of a [`crate::Store`] asks for the latest state each time, that of a [`crate::Snapshot`] for its own.
+/// That of a [`crate::Store`] asks for the latest state each time, that of a [`crate::Snapshot`] for its own. Between two
+/// questions it keeps the state of the last one: segments that were merged since stay on disk, and memtables that were flushed
+/// in memory, until it is asked again or dropped. So a thread that has nothing to ask for long drops its searcher.
 #[derive(Debug)]
 pub struct Searcher<'a, F: Fingerprint = u64> {
     /// Where later states come from.

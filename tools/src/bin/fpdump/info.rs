@@ -7,6 +7,7 @@ use fpstore::inspect::{self, SegmentRole};
 use fpstore::{Fingerprint, IdKind, Numbering, Options};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{bytes, count};
+use fpstore_tools::statistics::at_most;
 use fpstore_tools::report;
 use serde::Serialize;
 
@@ -31,6 +32,9 @@ struct Info {
     numbering: Option<&'static str>,
     records: u64,
     fingerprints: u64,
+    /// Those that are in logs only included.
+    distinct_at_most: u64,
+    distinct_is_exact: bool,
     file_bytes: u64,
     /// Those with records.
     segments: Vec<SegmentInfo>,
@@ -105,6 +109,8 @@ fn describe<F: Fingerprint>(path: &Path) -> anyhow::Result<Info> {
         numbering,
         records: statistics.records,
         fingerprints: statistics.fingerprints,
+        distinct_at_most: statistics.distinct_at_most,
+        distinct_is_exact: statistics.is_distinct_exact,
         file_bytes: statistics.file_bytes,
         segments,
         other_segments,
@@ -128,9 +134,11 @@ fn people(info: &Info, out: &mut dyn Write) -> std::io::Result<()> {
         Some(_) => "64-bit numbers; the first load decides who gives them",
         None => "64-bit numbers",
     };
+    let distinct = count(info.distinct_at_most);
+    let fingerprints = format!("{}{distinct} distinct, of {} bit", at_most(info.distinct_is_exact), info.width);
     let mut facts = vec![
         (info.kind, info.path.clone()),
-        ("fingerprints", format!("{} distinct, of {} bit", count(info.fingerprints), info.width)),
+        ("fingerprints", fingerprints),
         ("records", count(info.records)),
         ("ids", ids.to_owned()),
         ("hasher", info.hasher.clone().unwrap_or_else(|| "not known".to_owned())),

@@ -9,7 +9,7 @@ use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{bytes, count, count_of, float};
 use fpstore_tools::progress::Progress;
 use fpstore_tools::report::{self, Columns};
-use fpstore_tools::statistics::{StoreReport, TableReport};
+use fpstore_tools::statistics::{StoreReport, TableReport, at_most};
 use serde::Serialize;
 
 use crate::args::Draw;
@@ -58,9 +58,10 @@ fn people(statistics: &StoreReport, out: &mut dyn Write) -> io::Result<()> {
         "{:.2} times the records are stored, {:.2} times the new segments' bytes were written",
         statistics.space_amplification, statistics.write_amplification
     );
+    let distinct = format!("{}{}", at_most(statistics.distinct_is_exact), count(statistics.distinct_at_most));
     let mut facts = vec![
         ("records", count(statistics.records)),
-        ("fingerprints", format!("{} (distinct in each segment, summed)", count(statistics.fingerprints))),
+        ("distinct fingerprints", distinct),
         ("segments", format!("{} in {}", count(statistics.segments), count_of(statistics.runs, "run"))),
         ("files", each(statistics.file_bytes)),
         ("ids", each(statistics.id_bytes)),
@@ -74,11 +75,17 @@ fn people(statistics: &StoreReport, out: &mut dyn Write) -> io::Result<()> {
     }
     let removed = format!("{}, hidden until they are merged", count(statistics.removals));
     let logged = format!("{} of records in {}", count(statistics.unflushed), bytes(statistics.log_bytes));
+    let behind = format!(
+        "{}, {} more than there may be",
+        bytes(statistics.bytes_behind),
+        count_of(statistics.runs_behind, "run")
+    );
     let more = [
         ("prefix filters", filters, statistics.filter_bytes),
         ("removed", removed, statistics.removals),
         ("only in logs", logged, statistics.unflushed),
         ("id index", each(statistics.id_index_bytes), statistics.id_index_bytes),
+        ("to be merged", behind, statistics.bytes_behind),
     ];
     facts.extend(more.into_iter().filter(|more| more.2 > 0).map(|(name, what, _)| (name, what)));
     report::facts(out, &facts)?;

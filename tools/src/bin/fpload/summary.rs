@@ -8,7 +8,7 @@ use fpstore_tools::common::SCHEMA_VERSION;
 use fpstore_tools::input::Found;
 use fpstore_tools::number::{bytes, count, count_of, float};
 use fpstore_tools::report;
-use fpstore_tools::statistics::{StoreReport, TableReport};
+use fpstore_tools::statistics::{StoreReport, TableReport, at_most};
 use serde::Serialize;
 
 use crate::args::Args;
@@ -76,6 +76,8 @@ struct Outcome<'a> {
     /// Of the whole store, after the load.
     store_records: u64,
     fingerprints: u64,
+    distinct_at_most: u64,
+    distinct_is_exact: bool,
     file_bytes: u64,
     tables: &'a [TableReport],
 }
@@ -93,6 +95,8 @@ pub(crate) fn done<F: Fingerprint>(args: &Args, done: &Done<'_, F>) -> anyhow::R
         records_per_second: rate,
         store_records: statistics.records,
         fingerprints: statistics.fingerprints,
+        distinct_at_most: statistics.distinct_at_most,
+        distinct_is_exact: statistics.distinct_is_exact,
         file_bytes: statistics.file_bytes,
         tables: &statistics.tables,
     };
@@ -141,9 +145,10 @@ fn outcome_facts<F: Fingerprint>(
         facts.push(("compacted", what.to_owned()));
     }
     let holds = format!(
-        "{} of {} in {}",
+        "{} of {}{} in {}",
         count_of(outcome.store_records, "record"),
-        count_of(outcome.fingerprints, "distinct fingerprint"),
+        at_most(outcome.distinct_is_exact),
+        count_of(outcome.distinct_at_most, "distinct fingerprint"),
         bytes(outcome.file_bytes)
     );
     let time = format!("{:.2} s, {} records a second", done.seconds, count(rounded(outcome.records_per_second)));
