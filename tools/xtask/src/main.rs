@@ -2,6 +2,7 @@
 //!
 //! The alias is in `.cargo/config.toml`. Each chore is one module; `workspace` asks cargo where things are.
 
+mod crash;
 mod demo;
 mod generate;
 mod test;
@@ -17,12 +18,17 @@ Usage: cargo xtask COMMAND
 
   demo   build the programs, load the sample in tests/data, query every record of it,
          show the near-duplicate documents, the store's statistics and the times
-  test   run every test: unit, integration and documentation tests, benches in test mode, examples
+  test [--long]
+         run every test: unit, integration and documentation tests, benches in test mode, examples;
+         with --long the long tests too
   generate
          write man pages and shell completions of all programs to target/share
   torture [--kills N] [--interrupts N] [--disks N] [--records N] [--seed N] [--programs DIR] [--dir DIR]
          kill, interrupt and starve loads of millions of records; check that each was all or nothing.
          Takes 100 kills, 20 interrupts and 20 full disks (these need root) if nobody says otherwise
+  crash [--states N] [--seed N]
+         record processes that write to stores, from outside the library, and check N states (default 10000)
+         that power failures may leave of them. Needs Linux and a C compiler
 ";
 
 fn main() -> ExitCode {
@@ -31,7 +37,9 @@ fn main() -> ExitCode {
     let outcome = match arguments.as_slice() {
         ["demo"] => demo::run(),
         ["generate"] => generate::run(),
-        ["test"] => test::run(),
+        ["test"] => test::run(false),
+        ["test", "--long"] => test::run(true),
+        ["crash", options @ ..] => crash::run(options),
         ["torture", options @ ..] => torture::run(options),
         ["help" | "--help" | "-h"] => io::stdout().write_all(USAGE.as_bytes()).map_err(Into::into),
         _ => {

@@ -2,7 +2,7 @@
 //!
 //! Plain `cargo test` runs the unit and integration tests, compiles the examples and runs each bench once, but leaves
 //! out the documentation tests and never starts an example; those are steps of their own here. A failed step does not
-//! stop the later ones: all that is wrong is shown in one run.
+//! stop the later ones: all that is wrong is shown in one run. `--long` adds the tests that take minutes.
 
 use std::env;
 use std::ffi::OsStr;
@@ -12,9 +12,11 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
+use crate::crash;
 use crate::workspace::{Workspace, announce};
 
-pub(crate) fn run() -> Result<()> {
+/// Runs every test; the long ones only with `long`.
+pub(crate) fn run(long: bool) -> Result<()> {
     let workspace = Workspace::find()?;
     let notice = python_notice(runs("python3"), env::var_os("CI").as_deref())?;
     say(notice)?;
@@ -22,7 +24,11 @@ pub(crate) fn run() -> Result<()> {
     let start = Instant::now();
     let mut tally = Tally::default();
     let mut failed = Vec::new();
-    for (name, mut command) in steps(&workspace)? {
+    let mut steps = steps(&workspace)?;
+    if long {
+        steps.push(("power failures of recorded processes".to_owned(), crash::long(&workspace)));
+    }
+    for (name, mut command) in steps {
         announce(&workspace, &command)?;
         if !run_step(&mut command, &mut tally, &mut io::stdout()).with_context(|| format!("cannot run the {name}"))? {
             failed.push(name);

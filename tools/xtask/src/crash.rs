@@ -1,0 +1,65 @@
+//! `cargo xtask crash`: many power failures of recorded processes.
+//!
+//! The test itself is `tests/crash`; it takes the number of states and the seed from the environment.
+
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::workspace::{Workspace, announce};
+
+/// States of a run without `--states`, and of `cargo xtask test --long`.
+const STATES: u64 = 10_000;
+
+pub(crate) fn run(arguments: &[&str]) -> Result<()> {
+    let (states, seed) = parse(arguments)?;
+    let workspace = Workspace::find()?;
+    let mut command = test(&workspace, states, seed);
+    announce(&workspace, &command)?;
+    let status = command.status().context("cannot run cargo")?;
+    if !status.success() {
+        bail!("power failures of recorded processes broke a promise, or could not be tried ({status})");
+    }
+    Ok(())
+}
+
+/// The test as `cargo xtask test --long` runs it.
+pub(crate) fn long(workspace: &Workspace) -> Command {
+    test(workspace, STATES, 1)
+}
+
+fn test(workspace: &Workspace, states: u64, seed: u64) -> Command {
+    let mut command = workspace.cargo(&["test", "--package", "fpstore", "--test", "crash", "--", "--nocapture"]);
+    command.env("FPSTORE_STATES", states.to_string()).env("FPSTORE_SEED", seed.to_string());
+    command
+}
+
+/// The number of states and the seed.
+fn parse(arguments: &[&str]) -> Result<(u64, u64)> {
+    let (mut states, mut seed) = (STATES, 1);
+    let mut rest = arguments.iter();
+    while let Some(&name) = rest.next() {
+        let value = *rest.next().with_context(|| format!("{name} wants a value"))?;
+        let number = value.parse().with_context(|| format!("{name} {value}: expected a number"))?;
+        match name {
+            "--states" => states = number,
+            "--seed" => seed = number,
+            _ => bail!("there is no option {name}"),
+        }
+    }
+    Ok((states, seed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options() {
+        assert_eq!(parse(&[]).unwrap(), (STATES, 1));
+        assert_eq!(parse(&["--seed", "7", "--states", "50"]).unwrap(), (50, 7));
+        for bad in [&["--seed"][..], &["--states", "many"], &["--swords", "3"]] {
+            assert!(parse(bad).is_err(), "{bad:?}");
+        }
+    }
+}
