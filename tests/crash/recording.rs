@@ -83,6 +83,20 @@ pub(crate) fn compile(directory: &Path) -> Result<PathBuf, String> {
     }
 }
 
+/// Runs a program that does nothing under the recorder.
+///
+/// # Errors
+/// A message if this system does not let a process trap its own system calls.
+pub(crate) fn probe(library: &Path, directory: &Path) -> Result<(), String> {
+    let mut command = Command::new("true");
+    command.env("LD_PRELOAD", library).env(WATCH, directory).env(MARKS, directory.join("marks"));
+    let output = command.env(RECORDING, directory.join("probe")).output().map_err(|error| error.to_string())?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(format!("the recorder does not run ({}): {}", output.status, String::from_utf8_lossy(&output.stderr).trim()))
+}
+
 /// Reads a recording.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<Operation>> {
     let bytes = fs::read(path)?;

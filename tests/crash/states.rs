@@ -64,12 +64,23 @@ pub(crate) struct Start {
 /// Rounds over a recording in search of states that differ.
 const ROUNDS: u64 = 6;
 
+/// How many states are chosen after an operation, in proportion: a rename makes visible what was done before it, so a power
+/// failure just after it tells most.
+fn weight(operation: &Operation) -> usize {
+    match operation {
+        Operation::Rename { .. } => 8,
+        Operation::Link { .. } | Operation::Unlink(_) | Operation::Mark(_) => 2,
+        _ => 1,
+    }
+}
+
 /// Chooses about so many different states, spread over all operations of a recording.
 ///
 /// # Errors
 /// A message if the recording does not hold together.
 pub(crate) fn choose(start: &Start, operations: &[Operation], wanted: usize, seed: u64) -> Result<Vec<State>, String> {
     let (mut states, mut seen) = (Vec::new(), HashSet::new());
+    let weights = operations.iter().map(weight).sum::<usize>() as u64;
     for round in 0..ROUNDS {
         let missing = wanted.saturating_sub(states.len());
         let mut progress = start.progress.clone();
@@ -82,8 +93,8 @@ pub(crate) fn choose(start: &Start, operations: &[Operation], wanted: usize, see
             let seed = seed << 32 | (number as u64) << 8 | round;
             let mut random = Random(seed);
             random.0 = random.next();
-            // As many states for each operation as are missing, on average.
-            let share = missing as u64 * 1000 / operations.len() as u64;
+            // As many states as are missing, on average.
+            let share = (missing * weight(operation)) as u64 * 1000 / weights;
             let count = share / 1000 + u64::from(random.below(1000) < share % 1000);
             for _ in 0..count {
                 let image = media.after_crash(&mut random);
