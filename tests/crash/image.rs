@@ -61,11 +61,11 @@ impl Image {
                     continue;
                 }
                 let inode = entry.metadata()?.ino();
-                if !inodes.contains_key(&inode) {
+                let number = *inodes.entry(inode).or_insert(image.files.len());
+                if number == image.files.len() {
                     image.files.push(Content::new(fs::read(entry.path())?));
-                    inodes.insert(inode, image.files.len() - 1);
                 }
-                image.names.insert(name, inodes[&inode]);
+                image.names.insert(name, number);
             }
         }
         Ok((image, inodes))

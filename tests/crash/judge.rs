@@ -36,7 +36,7 @@ impl<F: Fingerprint> Expected<F> {
     /// # Errors
     /// A message that names the broken promise.
     pub(crate) fn check(&self, state: &State, directory: &Path) -> Result<Vec<usize>, String> {
-        let mode = if state.seed % 2 == 0 { ReadMode::Mmap } else { ReadMode::Pread };
+        let mode = if state.seed.is_multiple_of(2) { ReadMode::Mmap } else { ReadMode::Pread };
         let options = options(Maintenance::Manual, 0).with_read_mode(mode);
         for &step in &self.copies {
             self.check_copy(state, &options, step, &directory.join(copy(step)))?;
@@ -67,7 +67,7 @@ impl<F: Fingerprint> Expected<F> {
         let new = F::from_words(|number| 999 + number as u64);
         for round in 0..2 {
             store.insert(new, id, Durability::SyncData).map_err(failed("insert"))?;
-            if state.seed % 3 == 0 && round == 0 {
+            if state.seed.is_multiple_of(3) && round == 0 {
                 store.compact().map_err(failed("compact"))?;
             }
             drop(store);

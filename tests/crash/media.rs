@@ -8,7 +8,7 @@ use super::names::{Change, Names};
 use super::recording::Operation;
 use crate::support::Random;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// All files and names.
 #[derive(Debug, Default)]
@@ -102,7 +102,7 @@ impl Media {
         Ok(&mut self.files[number])
     }
 
-    fn named(&self, name: &PathBuf) -> Result<usize, String> {
+    fn named(&self, name: &Path) -> Result<usize, String> {
         self.names.file(name).ok_or_else(|| format!("there is no {}", name.display()))
     }
 
@@ -112,8 +112,8 @@ impl Media {
         Image::new(tree.directories, tree.files, |number| self.files[number].current())
     }
 
-    /// The tree after a power failure. Of some nearly everything survives, of others hardly anything; names and contents
-    /// fare differently.
+    /// The tree after a power failure. Shares are chosen anew for each failure: nearly everything survives some of them,
+    /// hardly anything survives others. Names and contents have different shares.
     pub(crate) fn after_crash(&self, random: &mut Random) -> Image {
         let (names, contents) = (random.below(5), random.below(5));
         let tree = self.names.after_crash(random, names);

@@ -109,6 +109,8 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<Operation>> {
     Ok(operations)
 }
 
+/// Reads the next operation, in the byte order of this machine.
+#[allow(clippy::host_endian_bytes, reason = "the recorder runs on the same machine")]
 fn next(rest: &mut &[u8]) -> Option<Operation> {
     let mut word = || Some(u32::from_ne_bytes(*rest.split_off(..4)?.first_chunk()?));
     let (kind, first, second, _) = (word()?, word()? as usize, word()? as usize, word()?);

@@ -191,7 +191,8 @@ impl Sweep {
             // As it was found: the check has changed it.
             let kept = aside.join(directory.path().file_name().unwrap());
             state.image.write(&kept).unwrap();
-            format!("{}, operation {}: {why}; kept in {}", expected.case.name, state.operation, kept.display())
+            let State { operation, seed, .. } = state;
+            format!("{}, operation {operation}, seed {seed:x}: {why}; kept in {}", expected.case.name, kept.display())
         })
     }
 }

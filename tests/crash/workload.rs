@@ -159,7 +159,7 @@ impl Worker {
                 if path.join("MANIFEST").exists() {
                     return Ok(());
                 }
-                let mode = if number % 2 == 0 { BackupMode::Link } else { BackupMode::Copy };
+                let mode = if number.is_multiple_of(2) { BackupMode::Link } else { BackupMode::Copy };
                 store.backup(path, mode).map(drop)
             }
             Step::Reopen => Ok(()),
