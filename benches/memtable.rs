@@ -60,7 +60,10 @@ fn measure(records: usize, queries: usize, runs: usize) {
     filtered.flush().unwrap();
     filtered.make_filters(Filters::AtOpen);
     filtered.wait_for_filters();
-    assert_eq!((memtable.statistics().unwrap().unflushed, segment.statistics().unwrap().unflushed), (records as u64, 0));
+    assert_eq!(
+        (memtable.statistics().unwrap().unflushed, segment.statistics().unwrap().unflushed),
+        (records as u64, 0)
+    );
     let ways = [("memtable", memtable), ("segment, without filters", segment), ("segment, through filters", filtered)];
     let mut times = [Vec::new(), Vec::new(), Vec::new()];
     for _ in 0..runs {

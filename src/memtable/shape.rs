@@ -57,8 +57,7 @@ impl MemtableShape {
         // Of each record: in every table, and every index of what is known, a mark, a head and a link; fingerprint, newest
         // record; id, link, and its text; in the lists of ids another link.
         let tables = layouts.len() + 1 + usize::from(ids != IdKind::None) + usize::from(id_index);
-        let record_bytes =
-            9 * tables + (parameters.width() / 8) as usize + 4 + 8 + 8 + if id_index { 4 } else { 0 };
+        let record_bytes = 9 * tables + (parameters.width() / 8) as usize + 4 + 8 + 8 + if id_index { 4 } else { 0 };
         let text = if ids == IdKind::Text { TYPICAL_TEXT } else { 0 };
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         let capacity = (bytes / (record_bytes + text)).clamp(LEAST_RECORDS, MOST_RECORDS);

@@ -120,17 +120,18 @@ impl<F: Fingerprint> Core<F> {
         let runs = all.get(range).unwrap_or_default();
         let workspace = if pace.is_some() { self.workspace() } else { self.foreground_workspace() };
         let step = || pace.map_or(Ok(()), Pace::step);
-        let merged = Checkpoints::begin(self.common.env(), &self.common.path, inputs_of(runs), &step).and_then(|found| {
-            // What is written stays for when there is room.
-            self.check_room_to_merge(runs, found.written())?;
-            let checkpoints = Arc::new(found);
-            let merged = self.merge_runs(runs, is_oldest, &workspace, pace, Some(&checkpoints));
-            // A failed merge begins anew, so that what fails is not kept.
-            if merged.as_ref().is_err_and(|error| error.kind() != ErrorKind::Stopped) {
-                let _ = checkpoints.forget();
-            }
-            Ok((merged?, checkpoints))
-        });
+        let merged =
+            Checkpoints::begin(self.common.env(), &self.common.path, inputs_of(runs), &step).and_then(|found| {
+                // What is written stays for when there is room.
+                self.check_room_to_merge(runs, found.written())?;
+                let checkpoints = Arc::new(found);
+                let merged = self.merge_runs(runs, is_oldest, &workspace, pace, Some(&checkpoints));
+                // A failed merge begins anew, so that what fails is not kept.
+                if merged.as_ref().is_err_and(|error| error.kind() != ErrorKind::Stopped) {
+                    let _ = checkpoints.forget();
+                }
+                Ok((merged?, checkpoints))
+            });
         let (merged, checkpoints) = merged.inspect_err(|error| self.check_place(error))?;
         let bytes = merged.bytes();
         let ends = runs.first().zip(runs.last()).map_or((0, 0), |(first, last)| (first.entry.first, last.entry.last));

@@ -21,7 +21,10 @@ pub(super) fn layers(runs: &[Arc<Run>]) -> impl Iterator<Item = Layer> {
 
 /// The mentions, in order, that change something behind these runs, and the net number of records that they add; all of them,
 /// and no number, from the first that cannot be looked up.
-pub(super) fn effective<F: Fingerprint>(mentions: Vec<Mention<F>>, older: &[Arc<Run>]) -> (Vec<Mention<F>>, Option<i64>) {
+pub(super) fn effective<F: Fingerprint>(
+    mentions: Vec<Mention<F>>,
+    older: &[Arc<Run>],
+) -> (Vec<Mention<F>>, Option<i64>) {
     let mut present = Present::new(layers(older));
     let mut net = Some(0i64);
     let mut kept = mentions;

@@ -219,7 +219,11 @@ impl<F: Fingerprint> Core<F> {
         let net = count - count.signum() * i64::try_from(pointless).unwrap_or(0);
         let counted = Arc::new(run.with_net(net));
         let same = |other: &&mut Arc<Run>| Arc::ptr_eq(other, run);
-        let _ = self.install(&[], |_, all| all.iter_mut().filter(same).for_each(|other| *other = Arc::clone(&counted)), |_| ());
+        let _ = self.install(
+            &[],
+            |_, all| all.iter_mut().filter(same).for_each(|other| *other = Arc::clone(&counted)),
+            |_| (),
+        );
     }
 
     /// Replaces the manifest by one with a new run, which has what was written up to now and one write more.

@@ -67,8 +67,8 @@ pub use hashers::check_hashers;
 pub use health::{Health, Trouble};
 pub use load::LoadReport;
 pub use means::Progress;
-pub use pressure::WritePressure;
 pub use pairs::{Pair, PairIter, Pairs, RecordPair, RecordPairIter, RecordPairs};
+pub use pressure::WritePressure;
 pub use query::Searcher;
 pub use records::RecordIter;
 pub use recovery::{Recovery, TornLog};
@@ -215,12 +215,7 @@ impl<F: Fingerprint> Store<F> {
         Self::of(core, recovery, Some(following), None)
     }
 
-    fn of(
-        core: Arc<Core<F>>,
-        recovery: Recovery,
-        following: Option<Following<F>>,
-        lock: Option<Lock>,
-    ) -> Result<Self> {
+    fn of(core: Arc<Core<F>>, recovery: Recovery, following: Option<Following<F>>, lock: Option<Lock>) -> Result<Self> {
         let background = if lock.is_some() { Background::begin(&core)? } else { None };
         Ok(Self { background, core, recovery, following: Mutex::new(following), lock })
     }

@@ -162,7 +162,11 @@ impl<F: Fingerprint> Known<F> {
             given.fingerprints.extend(stored);
             given.is_complete = true;
         }
-        Ok(self.given.as_ref().and_then(|given| given.get(id)).map_or_else(BTreeSet::new, |given| given.fingerprints.clone()))
+        Ok(self
+            .given
+            .as_ref()
+            .and_then(|given| given.get(id))
+            .map_or_else(BTreeSet::new, |given| given.fingerprints.clone()))
     }
 
     /// How many records a fingerprint has after the writes so far, if any.

@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 /// A store as it was at one moment, however long it is read: what was written before is in it, what comes later is not.
 ///
-/// It keeps in memory what had not been flushed, and on disk the segments of its time: their files go when the last one
-/// lets go of them.
+/// It keeps in memory what had not been flushed, and on disk the segments of its time: their files go when the last snapshot
+/// lets go of them, or, where a store merges in the background, at most a tenth of a second later.
 ///
 /// ```
 /// use fpstore::{Durability, Options, Parameters, Store};

@@ -113,7 +113,8 @@ impl<F: Fingerprint> Core<F> {
         tree.manifest = manifest;
         let gone = std::mem::replace(&mut tree.runs, runs);
         tree.is_placed = true;
-        let stays = |segment: &Arc<Segment>| tree.runs.iter().flat_map(|run| run.segments()).any(|of| Arc::ptr_eq(of, segment));
+        let stays =
+            |segment: &Arc<Segment>| tree.runs.iter().flat_map(|run| run.segments()).any(|of| Arc::ptr_eq(of, segment));
         let replaced = gone.iter().flat_map(|run| run.segments()).filter(|segment| !stays(segment));
         replaced.for_each(|segment| segment.retire(&self.common.remover));
         after(&mut tree);

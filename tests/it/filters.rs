@@ -7,8 +7,8 @@ use fpstore::{Filters, Options, Parameters, ReadMode, Record, Records, Store, Wo
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
-use std::time::Duration;
 use std::thread;
+use std::time::Duration;
 
 /// Uniform values, and families of values that differ in few bits: enough that every segment gets filters.
 fn values() -> Vec<u64> {

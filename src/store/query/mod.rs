@@ -267,9 +267,10 @@ impl<F: Fingerprint> Asking<F> {
     fn any_in_memtables(&mut self, query: F, k: u32) -> Option<(F, Place)> {
         let plan = self.memtable_plan.as_ref()?;
         for (number, (memtable, visible)) in self.state.memtables().enumerate() {
-            let found = memtable.search(visible, (query, k), plan, &mut self.memtable, &mut self.work, |entry, found| {
-                ControlFlow::Break((found, Place::Memtable(number, entry)))
-            });
+            let found =
+                memtable.search(visible, (query, k), plan, &mut self.memtable, &mut self.work, |entry, found| {
+                    ControlFlow::Break((found, Place::Memtable(number, entry)))
+                });
             if let ControlFlow::Break(found) = found {
                 return Some(found);
             }

@@ -27,6 +27,10 @@ impl<F: Fingerprint> Repairing<'_, F> {
         let mut manifest = self.manifest.clone();
         let runs: Result<Vec<_>> = self.manifest.runs.iter().map(|run| self.run_of(run)).collect();
         manifest.runs = runs?.into_iter().flatten().collect();
+        if manifest.runs != self.manifest.runs {
+            // What is lost in one of them changes what newer ones add.
+            manifest.runs.iter_mut().for_each(|run| run.net = None);
+        }
         self.look_at_logs()?;
         if let Some(salvaged) = self.logs.take() {
             self.flush(&salvaged, &mut manifest)?;
@@ -110,7 +114,8 @@ impl<F: Fingerprint> Repairing<'_, F> {
         let mentions = last_words(newest_first.map(|memtable| (memtable, memtable.visible())))?;
         let (Common { path, options, parameters, remover, .. }, next) = (&*self.common, AtomicU64::new(numbers[0]));
         let maker = Maker { path, options, parameters, next: &next, remover };
-        let run = maker.run_of_mentions(&mentions, manifest.runs.is_empty(), &self.workspace)?.into_run(first, last, None);
+        let run =
+            maker.run_of_mentions(&mentions, manifest.runs.is_empty(), &self.workspace)?.into_run(first, last, None);
         for segment in run.iter().flat_map(|run| run.segments()) {
             self.check_made(segment.path())?;
         }

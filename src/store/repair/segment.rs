@@ -51,8 +51,6 @@ impl<F: Fingerprint> Repairing<'_, F> {
             removals: removals.entry(run.removals),
             records: new_records,
             id_index: id_index.entry(run.id_index),
-            // What is lost here, or in older runs, is not among them.
-            net: None,
             ..*run
         };
         Ok(Some(new).filter(|new| new.removals.is_some() || new.records.is_some()))

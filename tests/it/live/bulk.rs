@@ -31,13 +31,16 @@ impl Midst {
             }
             Ok(())
         });
-        let options = Options::new().with_env(env).with_read_mode(ReadMode::Pread).with_maintenance(Maintenance::Manual);
+        let options =
+            Options::new().with_env(env).with_read_mode(ReadMode::Pread).with_maintenance(Maintenance::Manual);
         let store = Arc::new(Store::create("store", parameters, &options).unwrap());
         self.store.set(Arc::downgrade(&store)).unwrap();
         store
     }
 
+    /// To be called when nothing is left to be flushed.
     fn arm(&self) {
+        self.store.get().and_then(Weak::upgrade).unwrap().flush().unwrap();
         self.is_armed.store(true, Ordering::SeqCst);
     }
 }
@@ -73,7 +76,8 @@ fn which_records_a_removal_removes_is_decided_when_it_begins() {
         store.insert(fingerprint, id, BUFFERED).unwrap();
     }
     midst.arm();
-    let given = [(0xa, 1), (0xb, 2), (0xc, 3), (0xd, 4), (0xe, 5)].map(|(fingerprint, id)| Record::new(fingerprint, id));
+    let given =
+        [(0xa, 1), (0xb, 2), (0xc, 3), (0xd, 4), (0xe, 5)].map(|(fingerprint, id)| Record::new(fingerprint, id));
     let report = store.bulk_remove(Records::WithIds(given.into())).unwrap();
     assert!(!midst.is_armed.load(Ordering::SeqCst));
     // Those that were there: a, c and d.
@@ -94,7 +98,8 @@ fn which_records_of_a_load_are_new_is_decided_when_it_begins() {
     });
     store.insert(0xa, 1, BUFFERED).unwrap();
     midst.arm();
-    let given = [(0xa, 1), (0xb, 2), (0xc, 3), (0xd, 4), (0xe, 5)].map(|(fingerprint, id)| Record::new(fingerprint, id));
+    let given =
+        [(0xa, 1), (0xb, 2), (0xc, 3), (0xd, 4), (0xe, 5)].map(|(fingerprint, id)| Record::new(fingerprint, id));
     let report = store.bulk_load(Records::WithIds(given.into())).unwrap();
     assert_eq!((report.added(), report.already_present), (4, 1));
     check_count(&store, &[(0xb, 2), (0xc, 3), (0xd, 4), (0xe, 5)]);

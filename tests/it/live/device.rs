@@ -29,8 +29,9 @@ struct Told {
     fails_to_sync: AtomicBool,
     /// Whether nothing can be written.
     is_full: AtomicBool,
-    /// Whether names cannot be made durable.
+    /// Whether the name of a manifest cannot be made durable, and whether one was renamed last.
     fails_to_sync_names: AtomicBool,
+    is_manifest_last: AtomicBool,
     /// Whether there is no room for large files, and how often somebody has asked, which takes its time.
     has_no_room: AtomicBool,
     asked_for_room: AtomicU64,
@@ -97,6 +98,7 @@ impl Env for Device {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.told.is_manifest_last.store(to.ends_with("MANIFEST"), Ordering::SeqCst);
         self.write(|memory| memory.rename(from, to))
     }
 
@@ -109,7 +111,8 @@ impl Env for Device {
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        if self.told.fails_to_sync_names.load(Ordering::SeqCst) {
+        let is_manifest = self.told.is_manifest_last.load(Ordering::SeqCst);
+        if is_manifest && self.told.fails_to_sync_names.load(Ordering::SeqCst) {
             return Err(io::Error::other("the device does not answer"));
         }
         self.memory.sync_dir(path)

@@ -39,7 +39,8 @@ fn work(path: &Path, options: &Options) -> (Store, u64, Option<fpstore::Error>) 
             }
             acknowledged += 1;
         }
-        let loaded: Vec<_> = (500..600).map(|n| round * 1000 + n).map(|id| Record::new(Random(id).next(), id)).collect();
+        let loaded: Vec<_> =
+            (500..600).map(|n| round * 1000 + n).map(|id| Record::new(Random(id).next(), id)).collect();
         if let Err(error) = store.bulk_load(Records::WithIds(loaded)) {
             return (store, acknowledged, Some(error));
         }
@@ -123,7 +124,10 @@ fn a_flush_into_another_stores_directory_is_refused() {
     fs::rename(&other, &path).unwrap();
     let before = files(&path);
     let error = store.flush().unwrap_err();
-    assert!(error.to_string().contains("moved or removed") && error.to_string().contains("open it where it is"), "{error}");
+    assert!(
+        error.to_string().contains("moved or removed") && error.to_string().contains("open it where it is"),
+        "{error}"
+    );
     assert!(store.health().poisoned.is_some());
     assert_eq!(store.insert(8, 8, Durability::Buffered).unwrap_err().kind(), ErrorKind::Poisoned);
     assert_eq!(store.query(7, 0).unwrap().len(), 1, "it goes on answering");

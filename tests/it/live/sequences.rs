@@ -399,6 +399,7 @@ impl<F: Fingerprint> World<F> {
         let damages = self.store.verify().unwrap().damages;
         assert!(damages.is_empty(), "{damages:?}");
         self.snapshots.clear();
+        self.store.wait_for_maintenance().unwrap();
         // Nothing is left behind but the manifest, the lock, and the segments of one run.
         drop(self.reader);
         let mut names: Vec<String> = self.fixture.files().into_iter().map(|(path, _)| name(&path)).collect();

@@ -7,8 +7,8 @@ use fpstore::inspect::{self, SegmentRole};
 use fpstore::{Fingerprint, IdKind, Numbering, Options};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{bytes, count};
-use fpstore_tools::statistics::at_most;
 use fpstore_tools::report;
+use fpstore_tools::statistics::at_most;
 use serde::Serialize;
 
 use crate::opened::{Opened, Versioned, all_segments, file_name};
