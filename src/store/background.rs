@@ -150,6 +150,8 @@ impl<F: Fingerprint> Core<F> {
         }
         let works = tree.merging.is_none();
         drop(tree);
+        // What has just ended may still have hold of runs.
+        drop(lock(&self.flushing));
         if works {
             drop(lock(&self.compacting));
         }

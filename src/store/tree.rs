@@ -111,7 +111,8 @@ impl<F: Fingerprint> Core<F> {
         }
         let first_log = tree.manifest.first_log;
         tree.manifest = manifest;
-        let gone = std::mem::replace(&mut tree.runs, runs);
+        let mut gone = std::mem::replace(&mut tree.runs, runs);
+        gone.retain(|run| !tree.runs.iter().any(|stays| Arc::ptr_eq(stays, run)));
         tree.is_placed = true;
         let stays =
             |segment: &Arc<Segment>| tree.runs.iter().flat_map(|run| run.segments()).any(|of| Arc::ptr_eq(of, segment));

@@ -4,7 +4,7 @@
 use crate::support::*;
 use fpstore::env::{Env, LockFile, LogFile, Memory, ReadFile, ScratchFile, WriteFile};
 use fpstore::{
-    Durability, ErrorKind, IdRef, Lost, Maintenance, Options, Parameters, ReadMode, Record, Store, inspect,
+    Durability, ErrorKind, IdKind, IdRef, Lost, Maintenance, Options, Parameters, ReadMode, Record, Store, inspect,
     plan_repair, repair,
 };
 use std::io;
@@ -226,6 +226,28 @@ fn threads_share_syncs() {
     device.memory.crash();
     let store = Store::<u64>::open("store", &device.options()).unwrap();
     assert_eq!(store.records().count() as u64, THREADS * EACH);
+}
+
+#[test]
+fn threads_share_the_syncs_of_removals_from_counts_too() {
+    const THREADS: u64 = 8;
+    const EACH: u64 = 20;
+    let device = Device::default();
+    let parameters = Parameters::new(3).with_ids(IdKind::None);
+    let store = Store::<u64>::create("store", &parameters, &device.options()).unwrap();
+    (0..THREADS * EACH).for_each(|n| store.insert(n % 4, IdRef::None, Durability::Buffered).unwrap());
+    let before = device.syncs();
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let store = &store;
+            scope.spawn(move || {
+                (0..EACH).for_each(|_| assert!(store.remove(thread % 4, IdRef::None, Durability::SyncData).unwrap()));
+            });
+        }
+    });
+    let syncs = device.syncs() - before;
+    assert!(syncs <= THREADS * EACH / 2, "{syncs} syncs for {} removals", THREADS * EACH);
+    assert_eq!(store.statistics().unwrap().records, 0);
 }
 
 #[test]

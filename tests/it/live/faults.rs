@@ -8,8 +8,8 @@ use super::model::Model;
 use crate::support::*;
 use fpstore::env::{Env, Failing, Memory};
 use fpstore::{
-    BackupMode, Durability, ErrorKind, Id, IdKind, Maintenance, Options, Parameters, ReadMode, Record, Records, Result,
-    Store, WriteBatch, verify,
+    BackupMode, Durability, ErrorKind, Fingerprint, Id, IdKind, Maintenance, Match, Options, Parameters, ReadMode,
+    Record, Records, Result, Store, U256, WriteBatch, verify,
 };
 use rayon::prelude::*;
 use std::path::Path;
@@ -17,9 +17,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a workload has done, step by step.
-struct Done {
+struct Done<F: Fingerprint> {
     /// What has to be there after each step; the first one is before any.
-    models: Vec<Model<u64>>,
+    models: Vec<Model<F>>,
     /// The last step that has returned without an error.
     acknowledged: usize,
     /// The last one of those that have promised to survive a power failure.
@@ -28,25 +28,53 @@ struct Done {
 }
 
 /// One step: changes the model, and does the same to the store.
-type Step = fn(&mut Worker, &mut Model<u64>) -> Result<Option<Durability>>;
+type Step<F> = fn(&mut Worker<F>, &mut Model<F>) -> Result<Option<Durability>>;
 
 /// The store that is worked with, and what is random about it.
-struct Worker {
+struct Worker<F: Fingerprint> {
     options: Options,
-    store: Option<Store<u64>>,
+    store: Option<Store<F>>,
+    kind: IdKind,
     random: Random,
 }
 
-impl Worker {
-    fn store(&self) -> &Store<u64> {
+/// Fingerprints near each other; wide ones begin with the same words.
+fn pool<F: Fingerprint>() -> Vec<F> {
+    let wide = |value| F::from_words(|word| if word + 1 == F::WORDS { value } else { 7 });
+    families(30, 4, 8).into_iter().map(wide).collect()
+}
+
+fn id_of(kind: IdKind, number: u64) -> Id {
+    match kind {
+        IdKind::Number => Id::Number(number),
+        IdKind::Text => Id::Text(format!("/{number}").into()),
+        IdKind::None => Id::Count(1),
+    }
+}
+
+impl<F: Fingerprint> Worker<F> {
+    fn store(&self) -> &Store<F> {
         self.store.as_ref().unwrap()
     }
 
-    fn record(&mut self) -> (u64, Id) {
-        (families(30, 4, 8)[self.random.below(30) as usize], Id::Number(self.random.below(12)))
+    fn record(&mut self) -> (F, Id) {
+        (pool::<F>()[self.random.below(30) as usize], id_of(self.kind, self.random.below(12)))
     }
 
-    fn batch(&mut self, model: &mut Model<u64>, durability: Durability) -> Result<Option<Durability>> {
+    /// Records for a load or a removal in bulk, and the same for the model.
+    fn records(&mut self) -> (Vec<(F, Id)>, Records<F>) {
+        let records: Vec<(F, Id)> = (0..15).map(|_| self.record()).collect();
+        let given = match self.kind {
+            IdKind::None => Records::Numbered(records.iter().map(|record| record.0).collect()),
+            _ => {
+                let record = |(fingerprint, id): &(F, Id)| Record { fingerprint: *fingerprint, id: id.clone() };
+                Records::WithIds(records.iter().map(record).collect())
+            }
+        };
+        (records, given)
+    }
+
+    fn batch(&mut self, model: &mut Model<F>, durability: Durability) -> Result<Option<Durability>> {
         let mut batch = WriteBatch::new();
         for _ in 0..7 {
             let (fingerprint, id) = self.record();
@@ -63,64 +91,73 @@ impl Worker {
 }
 
 /// The steps of a workload: all ways to write, and all that goes on beside.
-const STEPS: &[Step] = &[
-    |w, m| w.batch(m, Durability::Buffered),
-    |w, m| w.batch(m, Durability::SyncData),
-    |w, m| {
-        let (fingerprint, id) = w.record();
-        m.insert(fingerprint, &id);
-        w.store().insert(fingerprint, &id, Durability::SyncAll).map(|()| Some(Durability::SyncAll))
-    },
-    |w, m| w.batch(m, Durability::Buffered),
-    |w, m| {
-        let (fingerprint, id) = w.record();
-        m.remove_id(&id, Some(fingerprint));
-        m.insert(fingerprint, &id);
-        w.store().replace(&id, fingerprint, Durability::SyncData).map(|_| Some(Durability::SyncData))
-    },
-    |w, _| w.store().flush().map(|()| Some(Durability::SyncAll)),
-    |w, m| w.batch(m, Durability::Buffered),
-    |w, m| {
-        let records: Vec<Record> = (0..15).map(|_| w.record()).map(|(f, id)| Record { fingerprint: f, id }).collect();
-        records.iter().for_each(|record| m.insert(record.fingerprint, &record.id));
-        w.store().bulk_load(Records::WithIds(records)).map(|_| Some(Durability::SyncAll))
-    },
-    |w, m| w.batch(m, Durability::SyncData),
-    |w, _| {
-        w.store = None;
-        w.store = Some(Store::open("store", &w.options)?);
-        Ok(None)
-    },
-    |w, m| w.batch(m, Durability::Buffered),
-    |w, m| {
-        let (fingerprint, id) = w.record();
-        if m.near(fingerprint, 3).iter().all(|found| found.id == id && found.distance > 0) {
+fn steps<F: Fingerprint>() -> Vec<Step<F>> {
+    vec![
+        |w, m| w.batch(m, Durability::Buffered),
+        |w, m| w.batch(m, Durability::SyncData),
+        |w, m| {
+            let (fingerprint, id) = w.record();
             m.insert(fingerprint, &id);
-        }
-        w.store().insert_if_new(fingerprint, &id, 3, Durability::SyncData).map(|_| Some(Durability::SyncData))
-    },
-    |w, m| {
-        let records: Vec<Record> = (0..15).map(|_| w.record()).map(|(f, id)| Record { fingerprint: f, id }).collect();
-        records.iter().for_each(|record| _ = m.remove(record.fingerprint, &record.id));
-        w.store().bulk_remove(Records::WithIds(records)).map(|_| Some(Durability::SyncAll))
-    },
-    |w, m| w.batch(m, Durability::SyncData),
-    |w, _| w.store().backup(COPY, BackupMode::Link).map(|_| None),
-    |w, _| w.store().compact().map(|_| Some(Durability::SyncAll)),
-    |w, m| w.batch(m, Durability::Buffered),
-    |w, m| w.batch(m, Durability::SyncAll),
-    |w, m| w.batch(m, Durability::Buffered),
-    |w, m| w.batch(m, Durability::Buffered),
-    |w, m| w.batch(m, Durability::Buffered),
-    |w, m| w.batch(m, Durability::Buffered),
-    |w, m| w.batch(m, Durability::Buffered),
-    |w, m| w.batch(m, Durability::Buffered),
-    |w, m| w.batch(m, Durability::Buffered),
-    |w, m| w.batch(m, Durability::SyncData),
-    |w, m| w.batch(m, Durability::Buffered),
-    |w, m| w.batch(m, Durability::Buffered),
-    |w, m| w.batch(m, Durability::Buffered),
-];
+            w.store().insert(fingerprint, &id, Durability::SyncAll).map(|()| Some(Durability::SyncAll))
+        },
+        |w, m| w.batch(m, Durability::Buffered),
+        |w, m| {
+            let (fingerprint, id) = w.record();
+            if w.kind == IdKind::None {
+                m.remove_fingerprint(fingerprint);
+                w.store().remove_fingerprint(fingerprint, Durability::SyncData)?;
+            } else {
+                m.remove_id(&id, Some(fingerprint));
+                m.insert(fingerprint, &id);
+                w.store().replace(&id, fingerprint, Durability::SyncData)?;
+            }
+            Ok(Some(Durability::SyncData))
+        },
+        |w, _| w.store().flush().map(|()| Some(Durability::SyncAll)),
+        |w, m| w.batch(m, Durability::Buffered),
+        |w, m| {
+            let (records, given) = w.records();
+            records.iter().for_each(|(fingerprint, id)| m.insert(*fingerprint, id));
+            w.store().bulk_load(given).map(|_| Some(Durability::SyncAll))
+        },
+        |w, m| w.batch(m, Durability::SyncData),
+        |w, _| {
+            w.store = None;
+            w.store = Some(Store::open("store", &w.options)?);
+            Ok(None)
+        },
+        |w, m| w.batch(m, Durability::Buffered),
+        |w, m| {
+            let (fingerprint, id) = w.record();
+            let is_own = |found: &Match<F>| w.kind != IdKind::None && found.id == id;
+            if m.near(fingerprint, 3).iter().all(|found| is_own(found) && found.distance > 0) {
+                m.insert(fingerprint, &id);
+            }
+            w.store().insert_if_new(fingerprint, &id, 3, Durability::SyncData).map(|_| Some(Durability::SyncData))
+        },
+        |w, m| {
+            let (records, given) = w.records();
+            records.iter().for_each(|(fingerprint, id)| _ = m.remove(*fingerprint, id));
+            w.store().bulk_remove(given).map(|_| Some(Durability::SyncAll))
+        },
+        |w, m| w.batch(m, Durability::SyncData),
+        |w, _| w.store().backup(COPY, BackupMode::Link).map(|_| None),
+        |w, _| w.store().compact().map(|_| Some(Durability::SyncAll)),
+        |w, m| w.batch(m, Durability::Buffered),
+        |w, m| w.batch(m, Durability::SyncAll),
+        |w, m| w.batch(m, Durability::Buffered),
+        |w, m| w.batch(m, Durability::Buffered),
+        |w, m| w.batch(m, Durability::Buffered),
+        |w, m| w.batch(m, Durability::Buffered),
+        |w, m| w.batch(m, Durability::Buffered),
+        |w, m| w.batch(m, Durability::Buffered),
+        |w, m| w.batch(m, Durability::Buffered),
+        |w, m| w.batch(m, Durability::SyncData),
+        |w, m| w.batch(m, Durability::Buffered),
+        |w, m| w.batch(m, Durability::Buffered),
+        |w, m| w.batch(m, Durability::Buffered),
+    ]
+}
 
 /// Where one of the steps makes a copy, and which.
 const COPY: &str = "copy";
@@ -134,14 +171,14 @@ fn options(env: Arc<dyn Env>, maintenance: Maintenance) -> Options {
     Options::new().with_env(env).with_read_mode(ReadMode::Pread).with_memtable_memory(0).with_maintenance(maintenance)
 }
 
-fn parameters() -> Parameters {
-    Parameters::new(3).with_id_index(true)
+fn parameters<F: Fingerprint>(kind: IdKind) -> Parameters {
+    Parameters::new(3).with_width(F::WIDTH).with_ids(kind).with_id_index(kind != IdKind::None)
 }
 
 /// Works with the store in this environment until something fails.
-fn work(env: Arc<dyn Env>, maintenance: Maintenance) -> Done {
-    let mut worker = Worker { options: options(env, maintenance), store: None, random: Random(17) };
-    let mut done = Done { models: vec![Model::new(IdKind::Number)], acknowledged: 0, durable: 0, error: None };
+fn work<F: Fingerprint>(env: Arc<dyn Env>, kind: IdKind, maintenance: Maintenance) -> Done<F> {
+    let mut worker = Worker { options: options(env, maintenance), store: None, kind, random: Random(17) };
+    let mut done = Done { models: vec![Model::new(kind)], acknowledged: 0, durable: 0, error: None };
     match Store::open("store", &worker.options) {
         Ok(store) => worker.store = Some(store),
         Err(error) => {
@@ -149,7 +186,7 @@ fn work(env: Arc<dyn Env>, maintenance: Maintenance) -> Done {
             return done;
         }
     }
-    for (number, step) in (1..).zip(STEPS) {
+    for (number, step) in (1..).zip(steps()) {
         let mut model = done.models.last().unwrap().clone();
         let result = step(&mut worker, &mut model);
         done.models.push(model);
@@ -171,55 +208,57 @@ fn work(env: Arc<dyn Env>, maintenance: Maintenance) -> Done {
 }
 
 /// After a failed write a store takes no more writes, or it does as if nothing had been; it answers in any case, if it can read.
-fn goes_on_reading(worker: &Worker, done: &Done) {
+fn goes_on_reading<F: Fingerprint>(worker: &Worker<F>, done: &Done<F>) {
     let Some(store) = &worker.store else { return };
     let (last, before) = (done.models.last().unwrap(), &done.models[done.models.len() - 2]);
-    for query in families(30, 4, 8).into_iter().step_by(7) {
+    for query in pool::<F>().into_iter().step_by(7) {
         if let Ok(found) = store.query(query, 3) {
             assert!(found == last.near(query, 3) || found == before.near(query, 3));
         }
     }
-    match store.insert(1, 1, Durability::Buffered) {
-        Ok(()) => _ = store.remove(1, 1, Durability::Buffered),
+    let (one, id) = (F::from_words(|_| 1), id_of(worker.kind, 1));
+    match store.insert(one, &id, Durability::Buffered) {
+        Ok(()) => _ = store.remove(one, &id, Durability::Buffered),
         Err(error) => assert!(matches!(error.kind(), ErrorKind::Poisoned | ErrorKind::Io), "{error}"),
     }
 }
 
 /// An empty store in memory.
-fn empty() -> Memory {
+fn empty<F: Fingerprint>(kind: IdKind) -> Memory {
     let memory = Memory::default();
-    drop(
-        Store::<u64>::create("store", &parameters(), &options(Arc::new(memory.clone()), Maintenance::Manual)).unwrap(),
-    );
+    let options = options(Arc::new(memory.clone()), Maintenance::Manual);
+    drop(Store::<F>::create("store", &parameters::<F>(kind), &options).unwrap());
     memory
 }
 
 /// Opens the store, and compares it with the models of the steps from which on one has to be there.
-fn check(memory: &Memory, done: &Done, from: usize, point: &str) {
+fn check<F: Fingerprint>(memory: &Memory, kind: IdKind, done: &Done<F>, from: usize, point: &str) {
     let options = options(Arc::new(memory.clone()), Maintenance::Manual);
-    let reader = Store::<u64>::open_read_only("store", &options).unwrap_or_else(|error| panic!("{point}: {error}"));
-    let read: Vec<Record> = reader.records().map(Result::unwrap).collect();
+    let reader = Store::<F>::open_read_only("store", &options).unwrap_or_else(|error| panic!("{point}: {error}"));
+    let read: Vec<Record<F>> = reader.records().map(Result::unwrap).collect();
     drop(reader);
-    let store = Store::<u64>::open("store", &options).unwrap_or_else(|error| panic!("{point}: {error}"));
-    let found: Vec<Record> = store.records().map(Result::unwrap).collect();
+    let store = Store::<F>::open("store", &options).unwrap_or_else(|error| panic!("{point}: {error}"));
+    let found: Vec<Record<F>> = store.records().map(Result::unwrap).collect();
     assert_eq!(read, found, "{point}");
     check_copy(&options, done, point);
     let model = done.models[from..].iter().find(|model| model.records() == found);
     let model = model.unwrap_or_else(|| panic!("{point}: no state from step {from} on is there: {found:?}"));
-    for query in families(30, 4, 8).into_iter().step_by(5) {
+    assert_eq!(store.statistics().unwrap().records, model.count(), "{point}");
+    for query in pool::<F>().into_iter().step_by(5) {
         assert_eq!(store.query(query, 3).unwrap(), model.near(query, 3), "{point}");
     }
-    for id in 0..12 {
-        assert_eq!(store.get_id(id).unwrap(), model.fingerprints_of(&Id::Number(id)), "{point}");
+    for id in (0..12).map(|number| id_of(kind, number)).filter(|_| kind != IdKind::None) {
+        assert_eq!(store.get_id(&id).unwrap(), model.fingerprints_of(&id), "{point}");
     }
     // It goes on from there.
-    store.insert(5, 5, Durability::SyncData).unwrap();
+    let (five, id) = (F::from_words(|_| 5), id_of(kind, 5));
+    store.insert(five, &id, Durability::SyncData).unwrap();
     drop(store);
     memory.crash();
     let damages = verify("store", &options).unwrap().damages;
     assert!(damages.is_empty(), "{point}: {damages:?}");
-    let store = Store::<u64>::open("store", &options).unwrap();
-    assert_eq!(store.get(5).unwrap().len(), 1, "{point}");
+    let store = Store::<F>::open("store", &options).unwrap();
+    assert_eq!(store.get(five).unwrap().len(), 1, "{point}");
     let names = memory.list(Path::new("store")).unwrap();
     // A merge that was interrupted may go on later.
     let has = |wanted: &str| names.iter().any(|name| name == wanted);
@@ -228,10 +267,10 @@ fn check(memory: &Memory, done: &Done, from: usize, point: &str) {
 }
 
 /// The copy is there with all that the store had when it was made, or it is not there at all.
-fn check_copy(options: &Options, done: &Done, point: &str) {
-    match Store::<u64>::open_read_only(COPY, options) {
+fn check_copy<F: Fingerprint>(options: &Options, done: &Done<F>, point: &str) {
+    match Store::<F>::open_read_only(COPY, options) {
         Ok(copy) => {
-            let records: Vec<Record> = copy.records().map(Result::unwrap).collect();
+            let records: Vec<Record<F>> = copy.records().map(Result::unwrap).collect();
             assert_eq!(records, done.models[COPIED].records(), "{point}: the copy");
         }
         Err(error) => {
@@ -241,62 +280,89 @@ fn check_copy(options: &Options, done: &Done, point: &str) {
 }
 
 /// Number of operations of the whole workload.
-fn operations(maintenance: Maintenance) -> u64 {
-    let failing = Failing::new(Arc::new(empty()), 0..0);
-    let done = work(Arc::new(failing.clone()), maintenance);
-    assert!(done.error.is_none() && done.acknowledged == STEPS.len(), "{:?}", done.error);
+fn operations<F: Fingerprint>(kind: IdKind, maintenance: Maintenance) -> u64 {
+    let failing = Failing::new(Arc::new(empty::<F>(kind)), 0..0);
+    let done = work::<F>(Arc::new(failing.clone()), kind, maintenance);
+    assert!(done.error.is_none() && done.acknowledged == steps::<F>().len(), "{:?}", done.error);
     failing.operations()
 }
 
-#[test]
-fn every_operation_fails_in_turn() {
-    let poisoned = AtomicU64::new(0);
-    let points = MAINTENANCE.map(|maintenance| (0..operations(maintenance)).map(move |point| (maintenance, point)));
-    let points: Vec<_> = points.into_iter().flatten().collect();
+/// Every so many of the operations, in every kind of maintenance.
+fn points<F: Fingerprint>(kind: IdKind, every: usize) -> Vec<(Maintenance, u64)> {
+    let points = |maintenance| (0..operations::<F>(kind, maintenance)).step_by(every).map(move |at| (maintenance, at));
+    MAINTENANCE.into_iter().flat_map(points).collect()
+}
+
+/// Lets operations fail, alone or with all that follow, with and without a power failure.
+fn fail_in_turn<F: Fingerprint>(kind: IdKind, every: usize) {
+    let noticed = AtomicU64::new(0);
+    let points = points::<F>(kind, every);
     points.par_iter().for_each(|&(maintenance, operation)| {
         for (lasting, crash) in [(true, false), (true, true), (false, false), (false, true)] {
-            let memory = empty();
+            let memory = empty::<F>(kind);
             let fails = operation..if lasting { u64::MAX } else { operation + 1 };
-            let done = work(Arc::new(Failing::new(Arc::new(memory.clone()), fails)), maintenance);
+            let done = work::<F>(Arc::new(Failing::new(Arc::new(memory.clone()), fails)), kind, maintenance);
             if let Some(error) = &done.error {
                 assert!(error.path().is_some(), "an error that names no file: {error}");
-                poisoned.fetch_add(1, Ordering::Relaxed);
+                noticed.fetch_add(1, Ordering::Relaxed);
             }
             if crash {
                 memory.crash();
             }
             let from = if crash { done.durable } else { done.acknowledged };
-            check(
-                &memory,
-                &done,
-                from,
-                &format!("{maintenance:?}, operation {operation}, lasting {lasting}, crash {crash}"),
-            );
+            let label = format!("{kind:?} {maintenance:?}, operation {operation}, lasting {lasting}, crash {crash}");
+            check(&memory, kind, &done, from, &label);
         }
     });
-    assert!(poisoned.into_inner() > points.len() as u64, "hardly any fault was noticed");
+    assert!(noticed.into_inner() > points.len() as u64, "hardly any fault was noticed");
 }
 
 #[test]
-fn the_power_fails_at_every_operation_and_leaves_any_part_of_what_was_not_synced() {
-    const POINTS: u64 = 10_000;
-    let cases = MAINTENANCE.map(|maintenance| (0..operations(maintenance)).map(move |point| (maintenance, point)));
-    let cases: Vec<_> = cases.into_iter().flatten().collect();
-    let each = POINTS.div_ceil(cases.len() as u64);
-    let points = AtomicU64::new(0);
+fn every_operation_fails_in_turn() {
+    fail_in_turn::<u64>(IdKind::Number, 1);
+}
+
+#[test]
+fn operations_fail_in_stores_of_every_kind() {
+    fail_in_turn::<u64>(IdKind::Text, 5);
+    fail_in_turn::<u64>(IdKind::None, 5);
+    fail_in_turn::<u128>(IdKind::Number, 7);
+    fail_in_turn::<U256>(IdKind::Text, 11);
+}
+
+/// Lets the power fail at operations; so many states in all.
+fn power_fails<F: Fingerprint>(kind: IdKind, every: usize, states: u64) {
+    let cases = points::<F>(kind, every);
+    let each = states.div_ceil(cases.len() as u64);
+    let checked = AtomicU64::new(0);
     cases.into_par_iter().for_each(|(maintenance, operation)| {
-        let memory = empty();
+        let memory = empty::<F>(kind);
         // From here on nothing reaches the device.
-        let done = work(Arc::new(Failing::new(Arc::new(memory.clone()), operation..u64::MAX)), maintenance);
+        let failing = Failing::new(Arc::new(memory.clone()), operation..u64::MAX);
+        let done = work::<F>(Arc::new(failing), kind, maintenance);
         for seed in 0..each {
             let after = memory.deep_copy();
             let mut random = Random(operation << 32 | seed);
             // Of some crashes hardly anything survives, of others nearly all.
             let share = random.below(5);
             after.crash_keeping(|| random.below(4) < share);
-            check(&after, &done, done.durable, &format!("{maintenance:?}, operation {operation}, seed {seed}"));
-            points.fetch_add(1, Ordering::Relaxed);
+            let label = format!("{kind:?} {maintenance:?}, operation {operation}, seed {seed}");
+            check(&after, kind, &done, done.durable, &label);
+            checked.fetch_add(1, Ordering::Relaxed);
         }
     });
-    assert!(points.into_inner() >= POINTS);
+    assert!(checked.into_inner() >= states);
+}
+
+#[test]
+fn the_power_fails_at_every_operation_and_leaves_any_part_of_what_was_not_synced() {
+    power_fails::<u64>(IdKind::Number, 1, 10_000);
+}
+
+#[test]
+fn the_power_fails_in_stores_of_every_kind() {
+    power_fails::<u64>(IdKind::Text, 3, 1000);
+    power_fails::<u64>(IdKind::None, 3, 1000);
+    power_fails::<u128>(IdKind::Number, 5, 500);
+    power_fails::<U256>(IdKind::Text, 7, 500);
 }

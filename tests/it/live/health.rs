@@ -3,7 +3,7 @@
 use crate::hooked::{Hooked, Op};
 use crate::support::*;
 use fpstore::env::{Env, Failing, Memory};
-use fpstore::{Durability, ErrorKind, Maintenance, Options, Parameters, ReadMode, Store, verify};
+use fpstore::{Durability, ErrorKind, Maintenance, Options, Parameters, ReadMode, Store, inspect, verify};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
@@ -77,19 +77,20 @@ fn a_bad_page_in_a_segment_that_is_due_stops_merging_alone() {
             store.flush().unwrap();
         }
         drop(store);
-        // A page of the second segment has changed.
-        let path = Path::new("store/00000002.segment");
-        let mut bytes = memory.bytes(path).unwrap();
+        // A page of the second run has changed.
+        let name = inspect::manifest("store", &plain).unwrap().runs[1].segments[0].1.name.clone();
+        let path = Path::new("store").join(&name);
+        let mut bytes = memory.bytes(&path).unwrap();
         bytes[100] ^= 1;
-        memory.set_bytes(path, bytes);
-        memory.sync_file(path).unwrap();
+        memory.set_bytes(&path, bytes);
+        memory.sync_file(&path).unwrap();
         let options = Faults::default().options(&memory, maintenance);
         let store = Store::<u64>::open("store", &options).unwrap();
         insert(&store, 1000..1200);
         until("merging is not tried", || store.health().merging.is_some());
         let health = store.health();
         let trouble = health.merging.unwrap();
-        assert!(health.poisoned.is_none() && trouble.error.contains("00000002.segment"), "{trouble:?}");
+        assert!(health.poisoned.is_none() && trouble.error.contains(&name), "{trouble:?}");
         // It is writable, and runs behind the damage are merged.
         insert(&store, 2000..12_000);
         store.flush().unwrap();
@@ -183,6 +184,7 @@ fn an_append_that_fails_is_taken_back_and_the_next_one_goes_on() {
         assert!(store.recovery().torn.is_empty(), "{:?}", store.recovery());
         assert_eq!(store.records().count(), 200);
         // What can neither be written nor taken back is in doubt.
+        store.insert(1, 1, Durability::Buffered).unwrap();
         faults.begin(errno, |op, _| matches!(op, Op::Append | Op::Cut));
         store.insert(1, 1, Durability::Buffered).unwrap_err();
         faults.end();
