@@ -39,7 +39,7 @@ fn main() {
 
 fn measure(path: &Path, count: usize, runs: usize) {
     let store = <Store>::open_read_only(path, &Options::new().with_filters(Filters::Off)).unwrap();
-    let records = usize::try_from(store.statistics().unwrap().records).unwrap();
+    let records = usize::try_from(store.statistics().records).unwrap();
     let every = (records / count.max(1)).max(1);
     let stored: Vec<u64> = store.records().step_by(every).map(|record| record.unwrap().fingerprint).collect();
     let queries = common::queries(&stored, count);

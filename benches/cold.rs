@@ -71,7 +71,7 @@ fn measure(path: &Path, store: &Store, values: &[u64], filters: Filters) {
         .collect();
     times.sort_unstable();
     let micros = |time: Duration| time.as_nanos() as f64 / 1000.0;
-    let statistics = store.statistics().unwrap();
+    let statistics = store.statistics();
     println!(
         "{:12} {:>8} {:11.2} {:8.0} {:8.0} {:15.1}",
         store.parameters().design().to_string(),

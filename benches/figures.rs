@@ -64,7 +64,7 @@ fn sizes(values: &[u64], codec: Codec, block_size: u32) {
     let start = Instant::now();
     let (store, _) = <Store>::create_loaded(&path, &parameters, &Options::new(), records).unwrap();
     let load = start.elapsed();
-    let statistics = store.statistics().unwrap();
+    let statistics = store.statistics();
     drop(store);
     let view = inspect::open(&path, &Options::new()).unwrap().remove(0);
     let decode = median(7, || _ = std::hint::black_box(view.decode_all(0).unwrap()));

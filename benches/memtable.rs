@@ -60,10 +60,7 @@ fn measure(records: usize, queries: usize, runs: usize) {
     filtered.flush().unwrap();
     filtered.make_filters(Filters::AtOpen);
     filtered.wait_for_filters();
-    assert_eq!(
-        (memtable.statistics().unwrap().unflushed, segment.statistics().unwrap().unflushed),
-        (records as u64, 0)
-    );
+    assert_eq!((memtable.statistics().unflushed, segment.statistics().unflushed), (records as u64, 0));
     let ways = [("memtable", memtable), ("segment, without filters", segment), ("segment, through filters", filtered)];
     let mut times = [Vec::new(), Vec::new(), Vec::new()];
     for _ in 0..runs {
@@ -77,7 +74,7 @@ fn measure(records: usize, queries: usize, runs: usize) {
         times.sort_unstable();
         let at = |part: usize| times[(times.len() * part / 1000).min(times.len() - 1)].as_secs_f64() * 1e6;
         let mean = times.iter().sum::<Duration>().as_secs_f64() * 1e6 / times.len() as f64;
-        let bytes = store.statistics().unwrap().memtable_bytes;
+        let bytes = store.statistics().memtable_bytes;
         println!("{name:26} mean {mean:7.2} us, p50 {:7.2}, p99 {:7.2}; memtable {bytes} bytes", at(500), at(990));
     }
 }

@@ -51,7 +51,7 @@ fn batch(file: &Path, directory: &Path) -> Result<(), Box<dyn Error>> {
     );
 
     let report = store.bulk_load(Records::WithIds(tonight.to_vec()))?;
-    let statistics = store.statistics().unwrap();
+    let statistics = store.statistics();
     println!(
         "{} records added; {} records in {} segments, {} bytes",
         report.added(),

@@ -12,8 +12,8 @@
 //!
 //! Of several ranges the one that begins with the oldest run is taken: what it leaves needs no merging at once.
 //!
-//! Under any load there are no more runs than that, and one: a flush that would make another waits until they are merged
-//! (`store::pressure`), unless merging fails.
+//! However fast records are written, memtables make no more runs than that, and one: a flush that would make another waits
+//! until they are merged (`store::pressure`), unless merging fails.
 
 use std::ops::Range;
 

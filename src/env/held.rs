@@ -102,4 +102,8 @@ impl Env for Held {
     fn free_bytes(&self, directory: &Path) -> Option<u64> {
         self.inner.free_bytes(directory)
     }
+
+    fn available_memory(&self) -> Option<u64> {
+        self.inner.available_memory()
+    }
 }

@@ -16,7 +16,7 @@ use crate::fingerprint::{Fingerprint, Id};
 use crate::plan::filter_shape::hash;
 
 /// Longest chain that is followed.
-const WALK: usize = 16;
+const WALK: usize = if cfg!(fpstore_loom) { 1 } else { 16 };
 
 /// What a fingerprint is found by in [`Memtable::by_value`].
 #[inline]
@@ -160,7 +160,7 @@ impl ByIds {
     /// The next record of the shorter list behind this one.
     fn live(&self, record: u32) -> Option<u32> {
         count_step();
-        // Whoever has the record has acquired what was stored before it.
+        // A reader that has the record has acquired what was stored before it.
         self.live.as_slice().get(record as usize).and_then(|next| next.load(Ordering::Relaxed).checked_sub(1))
     }
 }

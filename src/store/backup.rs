@@ -143,7 +143,7 @@ impl Copying<'_> {
         }
         let _ = env.remove(&path.join(CREATING));
         let VerifyReport { files, .. } = checked;
-        let records = records_of_state(state)?;
+        let records = records_of_state(state).0;
         Ok(BackupReport { records, files, ..self.report })
     }
 

@@ -137,20 +137,27 @@ impl<F: Fingerprint> Core<F> {
         let ends = runs.first().zip(runs.last()).map_or((0, 0), |(first, last)| (first.entry.first, last.entry.last));
         let net = merged_net(runs, is_oldest, &merged);
         let new: Vec<_> = merged.into_run(ends.0, ends.1, net).into_iter().collect();
+        let mut is_placed = false;
         self.install(
             &new,
             |manifest, all| {
-                manifest.written.merged = manifest.written.merged.saturating_add(bytes);
-                splice(all, runs, &new);
+                is_placed = splice(all, runs, &new);
+                if is_placed {
+                    manifest.written.merged = manifest.written.merged.saturating_add(bytes);
+                }
             },
             |tree| _ = tree.merging.take_if(|failing| (ends.0..=ends.1).contains(&failing.up_to)),
         )?;
+        if !is_placed {
+            // A load that merged everything in the same step was faster.
+            new.iter().for_each(|run| run.retire(&self.common.remover));
+        }
         // What is left is removed when the next merge begins, or the store is opened.
         let _ = checkpoints.forget();
         Ok(())
     }
 
-    /// The lock of who merges. A merge that goes on in the background is hurried up.
+    /// Takes the lock of merging. A merge that goes on in the background is hurried up.
     pub(super) fn lock_merging(&self) -> MutexGuard<'_, ()> {
         match self.compacting.try_lock() {
             Ok(guard) => guard,
@@ -158,7 +165,7 @@ impl<F: Fingerprint> Core<F> {
             Err(TryLockError::WouldBlock) => {
                 self.pace.hurry(true);
                 let guard = lock(&self.compacting);
-                self.pace.hurry(false);
+                self.pace.hurry(self.must_merge_first(&self.tree()));
                 guard
             }
         }
@@ -252,12 +259,17 @@ pub(super) fn merged_net(runs: &[Arc<Run>], is_oldest: bool, merged: &RunParts) 
     runs.iter().try_fold(0i64, |sum, run| sum.checked_add(run.entry.net?))
 }
 
-/// Puts runs in the place of others, which stand next to each other.
-fn splice(all: &mut Vec<Arc<Run>>, old: &[Arc<Run>], new: &[Arc<Run>]) {
-    let at = old.first().and_then(|first| all.iter().position(|run| Arc::ptr_eq(run, first)));
-    if let Some(at) = at {
-        all.splice(at..(at + old.len()).min(all.len()), new.iter().cloned());
+/// Puts runs in the place of others, which stand next to each other; whether they are there.
+fn splice(all: &mut Vec<Arc<Run>>, old: &[Arc<Run>], new: &[Arc<Run>]) -> bool {
+    let number = |run: &Arc<Run>| (run.entry.first, run.entry.last);
+    let at = old.first().and_then(|first| all.iter().position(|run| number(run) == number(first)));
+    let Some(range) = at.map(|at| at..at + old.len()) else { return false };
+    let found = all.get(range.clone()).unwrap_or_default();
+    let is_same = found.len() == old.len() && found.iter().zip(old).all(|(a, b)| number(a) == number(b));
+    if is_same {
+        all.splice(range, new.iter().cloned());
     }
+    is_same
 }
 
 /// The numbers of the segments of runs.

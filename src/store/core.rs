@@ -48,6 +48,8 @@ pub(super) struct Core<F: Fingerprint> {
     /// Runs that others have replaced, to be let go of by the thread that merges: unmapping and removing large files takes
     /// time.
     retired: Mutex<Vec<Arc<Run>>>,
+    /// Held while that is done.
+    reaping: Mutex<()>,
     /// Buffers for callers without a searcher of their own.
     idle: Mutex<Vec<Asking<F>>>,
 }
@@ -72,6 +74,7 @@ impl<F: Fingerprint> Core<F> {
             pace: Pace::new(COMPACTION_RESTS),
             pressure: Pressure::default(),
             retired: Mutex::default(),
+            reaping: Mutex::default(),
             idle: Mutex::default(),
         }
     }
@@ -155,6 +158,7 @@ impl<F: Fingerprint> Core<F> {
 
     /// Lets go of replaced runs that nothing else reads any more; whether some are left.
     pub(super) fn reap(&self) -> bool {
+        let _reaping = lock(&self.reaping);
         let mut retired = lock(&self.retired);
         let (free, held) = std::mem::take(&mut *retired).into_iter().partition(|run| Arc::strong_count(run) == 1);
         *retired = held;

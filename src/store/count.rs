@@ -64,6 +64,10 @@ fn net_of<F: Fingerprint>(words: impl Iterator<Item = Result<Mention<F>>>, older
 /// How many records more there are by one of these runs, which has this number.
 fn net_of_run<F: Fingerprint>(runs: &[Arc<Run>], number: usize) -> Result<i64> {
     let Some((run, older)) = runs.get(number).zip(runs.get(..number)) else { return Ok(0) };
+    if number == 0 {
+        // Nothing is older: all its records are there.
+        return Ok(run.entry.records.map_or(0, |records| i64::try_from(records.records).unwrap_or(i64::MAX)));
+    }
     if let Some(net) = run.entry.net.or_else(|| run.counted.get().copied()) {
         return Ok(net);
     }
@@ -75,27 +79,31 @@ fn net_of_run<F: Fingerprint>(runs: &[Arc<Run>], number: usize) -> Result<i64> {
     Ok(net)
 }
 
+/// A number of records, and whether it is exact: where something cannot be read, all records that it may be of are counted.
+pub(super) type Counted = (u64, bool);
+
 /// The number of records behind these runs.
-///
-/// # Errors
-/// `Damaged` or `Io` from reading, where something has to be counted.
-pub(super) fn records_of_runs<F: Fingerprint>(runs: &[Arc<Run>]) -> Result<u64> {
-    let mut records = 0i64;
-    for number in 0..runs.len() {
-        records = records.saturating_add(net_of_run::<F>(runs, number)?);
+pub(super) fn records_of_runs<F: Fingerprint>(runs: &[Arc<Run>]) -> Counted {
+    let (mut records, mut is_exact) = (0i64, true);
+    for (number, run) in runs.iter().enumerate() {
+        let net = net_of_run::<F>(runs, number).unwrap_or_else(|_| {
+            is_exact = false;
+            run.entry.records.map_or(0, |records| i64::try_from(records.records).unwrap_or(i64::MAX))
+        });
+        records = records.saturating_add(net);
     }
-    Ok(u64::try_from(records).unwrap_or(0))
+    (u64::try_from(records).unwrap_or(0), is_exact)
 }
 
 /// The number of records of a state.
-///
-/// # Errors
-/// `Damaged` or `Io` from reading, where something has to be counted.
-pub(super) fn records_of_state<F: Fingerprint>(state: &State<F>) -> Result<u64> {
+pub(super) fn records_of_state<F: Fingerprint>(state: &State<F>) -> Counted {
     let runs = &state.view.runs;
-    let words = last_words(state.memtables().rev())?;
-    let unflushed = net_of(words.into_iter().map(Ok), runs)?;
-    Ok(records_of_runs::<F>(runs)?.saturating_add_signed(unflushed))
+    let (stored, is_exact) = records_of_runs::<F>(runs);
+    let words = last_words(state.memtables().rev()).unwrap_or_default();
+    match net_of(words.iter().cloned().map(Ok), runs) {
+        Ok(unflushed) => (stored.saturating_add_signed(unflushed), is_exact),
+        Err(_) => (stored + words.iter().filter(|word| !word.removed).count() as u64, false),
+    }
 }
 
 /// How many of the records of a new run the tail of runs that came while it was made have made pointless: records that they have

@@ -12,7 +12,7 @@ impl<F: Fingerprint> Store<F> {
     /// itself; [`Store::insert_numbered`] tells the number.
     ///
     /// # Errors
-    /// `InvalidInput` if the id is none for this store; `ReadOnly`, `Poisoned`; `Io`, and then nothing more may be written.
+    /// `InvalidInput` if the id is none for this store; `ReadOnly`, `Poisoned`; `Io`.
     pub fn insert<'a>(&self, fingerprint: F, id: impl Into<IdRef<'a>>, durability: Durability) -> Result<()> {
         let mut batch = WriteBatch::new();
         batch.insert(fingerprint, id);
@@ -90,7 +90,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `InvalidInput` if the store cannot take one of the writes, or the batch has more than 256 MiB; `Unsupported` if one of
     /// them needs an id index that the store has not; `ReadOnly`, `Poisoned`; `Damaged` or `Io` from reading; `Io` from
-    /// writing, and then nothing more may be written.
+    /// writing: nothing was written then, unless a sync has failed, after which the store is poisoned.
     pub fn write(&self, batch: &WriteBatch<F>, durability: Durability) -> Result<Written> {
         self.core.write(batch, durability)
     }
@@ -162,7 +162,7 @@ impl<F: Fingerprint> Store<F> {
     /// Makes durable what was written with less.
     ///
     /// # Errors
-    /// `ReadOnly`, `Poisoned`; `Io`, and then nothing more may be written.
+    /// `ReadOnly`, `Poisoned`; `Io`.
     pub fn sync(&self, durability: Durability) -> Result<()> {
         self.core.promise_all(durability)
     }
@@ -179,7 +179,7 @@ impl<F: Fingerprint> Store<F> {
     /// Moves everything that is in memory only to segments, durably, and returns when that is done.
     ///
     /// # Errors
-    /// `ReadOnly`, `Poisoned`; `Io`, and then nothing more may be written.
+    /// `ReadOnly`, `Poisoned`; `Io`.
     pub fn flush(&self) -> Result<()> {
         self.core.flush()
     }

@@ -144,41 +144,37 @@ impl<F: Fingerprint> Core<F> {
         added.inspect_err(|error| self.check_place(error))
     }
 
-    /// Enters a run merged with all others, in one step; if something was written meanwhile, in two.
+    /// Enters a run merged with all others, in one step; if something was written or merged meanwhile, in two.
     fn enter_merged(&self, made: MadeRun, workspace: &Workspace) -> Result<bool> {
-        let _compacting = self.lock_merging();
+        let retire = |parts: &RunParts| parts.retire(&self.common.remover);
+        // The lock of merging is released before that of writers is taken: the writer may want it.
+        let compacting = self.lock_merging();
         let older = self.tree().runs.clone();
-        let last = last_of(&older);
-        let alone = made.parts.clone().into_run(last + 1, last + 1, None);
-        let mut runs = older;
-        runs.extend(alone);
+        let mut runs = older.clone();
+        runs.extend(made.parts.clone().into_run(last_of(&older) + 1, last_of(&older) + 1, None));
         if runs.len() < 2 && runs.iter().all(|run| run.removals.is_none()) {
+            drop(compacting);
             return self.enter(made).map(|()| false);
         }
         let merged = self.check_room_to_merge(&runs, 0);
         let merged = merged.and_then(|()| self.merge_runs(&runs, true, workspace, None, None));
-        let merged = merged.inspect_err(|_| made.parts.retire(&self.common.remover))?;
-        let mut writing = self.writer().inspect_err(|_| {
-            made.parts.retire(&self.common.remover);
-            merged.retire(&self.common.remover);
-        })?;
-        self.seal(&mut writing).inspect_err(|_| {
-            made.parts.retire(&self.common.remover);
-            merged.retire(&self.common.remover);
-        })?;
-        let is_quiet = {
+        let merged = merged.inspect_err(|_| retire(&made.parts))?;
+        drop(compacting);
+        let mut writing = self.writer().inspect_err(|_| [&made.parts, &merged].into_iter().for_each(retire))?;
+        self.seal(&mut writing).inspect_err(|_| [&made.parts, &merged].into_iter().for_each(retire))?;
+        let is_as_before = {
             let tree = self.tree();
-            tree.sealed.is_empty() && last_of(&tree.runs) == last
+            let same = tree.runs.len() == older.len() && tree.runs.iter().zip(&older).all(|(a, b)| Arc::ptr_eq(a, b));
+            same && tree.sealed.is_empty()
         };
-        if !is_quiet {
+        if !is_as_before {
             drop(writing);
-            merged.retire(&self.common.remover);
+            retire(&merged);
             self.enter(made)?;
-            let runs = self.tree().runs.clone();
-            return self.merge_range(&runs, 0..runs.len(), None).map(|()| true);
+            return self.compact_all().map(|_| true);
         }
         // No manifest names the segments of the load alone.
-        made.parts.retire(&self.common.remover);
+        retire(&made.parts);
         let bytes = (made.parts.bytes(), merged.bytes());
         let first = runs.first().map_or(1, |run| run.entry.first);
         let sequence = writing.get().next_sequence;
@@ -213,8 +209,12 @@ impl<F: Fingerprint> Core<F> {
 
     /// Finds out how many records more there are by a run that has so many, beside which others were written.
     fn count_beside(&self, run: &Arc<Run>, count: i64, older: &[Arc<Run>], last: u64) {
+        // What cannot be counted, or noted, is counted when it is asked for. So is what was merged with runs from before, which
+        // no longer tell what was removed.
+        if last > 0 && !older.iter().any(|run| run.entry.last == last) {
+            return;
+        }
         let tail = older.iter().filter(|run| run.entry.last > last).cloned().collect::<Vec<_>>();
-        // What cannot be counted, or noted, is counted when it is asked for.
         let Ok(pointless) = pointless::<F>(run, &tail) else { return };
         let net = count - count.signum() * i64::try_from(pointless).unwrap_or(0);
         let counted = Arc::new(run.with_net(net));

@@ -2,8 +2,10 @@
 //!
 //! A flush that would make more runs than there may be ([`compaction::most`]) waits until they are merged. Meanwhile full
 //! memtables wait for it: with the first of them each write takes a millisecond longer, and when there is room for no other,
-//! the write that needs one waits. So the number of runs, and memory, stay bounded under any load. While merging fails
-//! (`health`) flushes do not wait for it.
+//! the write that needs one waits. So neither runs nor memory grow without limit, however fast records are written. Only one merge
+//! runs at a time: where one takes long, a compaction of everything above all, writers may have to wait for its end. While
+//! merging fails (`health`) flushes do not wait for it. Neither do calls of `flush`, loads and removals in bulk, each of which
+//! makes a run.
 
 use super::compact::sizes;
 use super::core::Core;
@@ -52,8 +54,9 @@ impl<F: Fingerprint> Core<F> {
 
     /// Decides anew whether writers are slowed down.
     pub(super) fn set_pressure(&self, tree: &Tree<F>) {
-        let is_slow = !tree.sealed.is_empty() && self.must_merge_first(tree);
-        self.pressure.is_slow.store(is_slow, Ordering::Relaxed);
+        let is_behind = self.must_merge_first(tree);
+        self.pace.hurry(is_behind);
+        self.pressure.is_slow.store(is_behind && !tree.sealed.is_empty(), Ordering::Relaxed);
     }
 
     /// Has a write take longer while merging is behind. To be called without any lock.

@@ -4,7 +4,6 @@ use super::count::records_of_state;
 use super::filters::{self, FilterStatistics};
 use super::pressure::WritePressure;
 use super::view::State;
-use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
 use crate::format::manifest::{ManifestData, Written};
@@ -16,8 +15,10 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// Records that are there, exactly.
+    /// Records that are there. Those that are in memtables only are looked up in the segments, to tell which are new.
     pub records: u64,
+    /// Whether there are just so many: always, unless damage keeps some from being counted; then there may be fewer.
+    pub is_count_exact: bool,
     /// Distinct fingerprints of each segment, summed: at least as many as the segments have together, and just as many where there
     /// is one.
     pub fingerprints: u64,
@@ -165,10 +166,7 @@ pub(crate) fn of_segment(segment: &Segment) -> Statistics {
 }
 
 /// Sizes and counts of a state.
-///
-/// # Errors
-/// `Damaged` or `Io` from reading.
-pub(super) fn of_state<F: Fingerprint>(parameters: &Parameters, state: &State<F>) -> Result<Statistics> {
+pub(super) fn of_state<F: Fingerprint>(parameters: &Parameters, state: &State<F>) -> Statistics {
     let view = &state.view;
     let mut total = collect(parameters, view.segments.iter().map(|segment| &**segment));
     total.runs = view.runs.len() as u64;
@@ -188,9 +186,9 @@ pub(super) fn of_state<F: Fingerprint>(parameters: &Parameters, state: &State<F>
         total.distinct_at_most += u64::from(memtable.fingerprints());
         total.memtable_bytes += memtable.used_bytes();
     }
-    total.records = records_of_state(state)?;
+    (total.records, total.is_count_exact) = records_of_state(state);
     total.is_distinct_exact &= total.unflushed == 0 && total.removals == 0;
-    Ok(total)
+    total
 }
 
 /// Adds up what the segments know of themselves.
@@ -215,6 +213,7 @@ fn collect<'a>(parameters: &Parameters, segments: impl IntoIterator<Item = &'a S
             table.code_bytes += sections.codes.length;
         }
     }
+    total.is_count_exact = true;
     (total.distinct_at_most, total.is_distinct_exact) = (total.fingerprints, total.segments < 2);
     let layouts = parameters.design().tables(parameters.width()).unwrap_or_default();
     for (number, (table, layout)) in total.tables.iter_mut().zip(layouts).enumerate() {

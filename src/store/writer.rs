@@ -106,6 +106,10 @@ impl<F: Fingerprint> Core<F> {
             None => self.next_memtable(writing, operations.len())?,
         };
         let writer = writing.get();
+        if active.is_empty() {
+            // Other numbers may have been given since it was made.
+            writer.active_first = writer.next_sequence;
+        }
         let log = self.log(writer).inspect_err(|error| self.check_place(error))?;
         let begin = log.end();
         let end = log.append(writer.next_sequence, &bytes).inspect_err(|error| {
@@ -238,7 +242,7 @@ impl<F: Fingerprint> Core<F> {
     /// Returns when everything that is written now is durable.
     ///
     /// # Errors
-    /// `ReadOnly`, `Poisoned`; `Io`, and then nothing more may be written.
+    /// `ReadOnly`, `Poisoned`; `Io`.
     pub(super) fn promise_all(&self, durability: Durability) -> Result<()> {
         if durability == Durability::Buffered {
             return self.writer().map(|_| ());

@@ -129,6 +129,9 @@ impl Log {
                 Ok(()) => self.room.store(offset, Ordering::Relaxed),
                 Err(_) => self.broken.store(true, Ordering::Relaxed),
             }
+            // That it was cut is not durable before another sync.
+            let mut state = self.state();
+            (state.data, state.all) = (state.data.min(offset - 1), state.all.min(offset - 1));
             return Err(fail(error));
         }
         self.end.store(end, Ordering::Release);

@@ -103,6 +103,8 @@ impl<F: Fingerprint> Expected<F> {
 
     fn check_queries(&self, store: &Store<F>, reached: &[usize]) -> Result<(), String> {
         let models = || self.models.iter().zip(reached).map(|(models, &step)| &models[step]);
+        let count: u64 = models().map(|model| model.count()).sum();
+        ensure!(store.statistics().records == count, "other numbers of records than in the model");
         let known: Vec<F> = self.records.iter().flatten().flatten().map(|record| record.fingerprint).collect();
         for &query in known.iter().step_by(known.len() / 4 + 1) {
             let mut near: Vec<_> = models().flat_map(|model| model.near(query, DISTANCE)).collect();

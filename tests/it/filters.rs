@@ -36,7 +36,7 @@ fn work(store: &Store, queries: &[u64]) -> Work {
 
 /// Bytes of filters: wanted, built, refused and failed, and the budget.
 fn of(store: &Store) -> [u64; 5] {
-    let filters = store.statistics().unwrap().filters;
+    let filters = store.statistics().filters;
     [filters.wanted_bytes, filters.built_bytes, filters.refused_bytes, filters.failed_bytes, filters.budget_bytes]
 }
 
@@ -49,7 +49,7 @@ fn the_same_answers_with_and_without_for_every_design_and_mode() {
             let mut fixture = Fixture::new(mode);
             fixture.options = fixture.options.with_filters(Filters::AtOpen);
             let store = fixture.load(&Parameters::new(3).with_design(design), &records, 1);
-            assert!(store.filter_bytes() > 0 && store.filter_bytes() == store.statistics().unwrap().filter_bytes);
+            assert!(store.filter_bytes() > 0 && store.filter_bytes() == store.statistics().filter_bytes);
             compare(&store, &records, &queries, 0..=5, &format!("{design} {mode:?}"));
         }
     }
@@ -105,7 +105,7 @@ fn made_in_the_background_at_opening_or_never_and_within_their_memory() {
     {
         let store = open(&options.clone().with_filters(Filters::AtOpen).with_filter_memory(limit));
         assert_eq!(store.filter_bytes(), expected, "within {limit} bytes");
-        assert_eq!(store.statistics().unwrap().filter_bytes, 2 * one, "what all of them would take");
+        assert_eq!(store.statistics().filter_bytes, 2 * one, "what all of them would take");
         assert_eq!(of(&store), [2 * one, expected, 2 * one - expected, 0, limit]);
     }
     let store = open(&options.clone().with_filters(Filters::Off));
@@ -139,11 +139,15 @@ fn a_table_that_has_none_for_want_of_memory_is_searched_without() {
 fn half_of_the_memory_that_is_available_unless_it_is_said() {
     let records = numbered(&uniform(100_000, 39));
     let fixture = Fixture::new(ReadMode::Mmap);
-    let wanted = fixture.load(&Parameters::new(3), &records, 1).statistics().unwrap().filter_bytes;
+    let wanted = fixture.load(&Parameters::new(3), &records, 1).statistics().filter_bytes;
     let env = Failing::new(Arc::new(fixture.env.clone()), 0..0).with_available_memory(wanted);
     let options = fixture.options.clone().with_env(Arc::new(env)).with_filters(Filters::AtOpen);
     let half = <Store>::open_read_only(&fixture.path, &options).unwrap();
     assert_eq!(of(&half), [wanted, wanted / 2, wanted / 2, 0, wanted / 2]);
+    drop(half);
+    let written = <Store>::open(&fixture.path, &options).unwrap();
+    assert_eq!(of(&written), [wanted, wanted / 2, wanted / 2, 0, wanted / 2], "of a store that is written too");
+    drop(written);
     let said = <Store>::open_read_only(&fixture.path, &options.with_filter_memory(wanted)).unwrap();
     assert_eq!(of(&said), [wanted, wanted, 0, 0, wanted]);
 }
@@ -153,7 +157,7 @@ fn filters_that_are_there_count_and_those_of_merged_segments_do_not() {
     let records = numbered(&uniform(240_000, 40));
     let mut fixture = Fixture::new(ReadMode::Mmap);
     // Each half wants as much as the other, and both together as much as the merged segment.
-    let one = fixture.load(&Parameters::new(3), &records[..120_000], 1).statistics().unwrap().filter_bytes;
+    let one = fixture.load(&Parameters::new(3), &records[..120_000], 1).statistics().filter_bytes;
     fixture = Fixture::new(ReadMode::Mmap);
     fixture.options = fixture.options.with_filters(Filters::AtOpen).with_filter_memory(2 * one);
     let store = fixture.load(&Parameters::new(3), &records, 2);
@@ -200,7 +204,7 @@ fn a_panic_while_a_filter_is_made_does_not_keep_the_store_waiting() {
 #[test]
 fn small_stores_have_none() {
     let store = store_of(&Parameters::new(3), &numbered(&uniform(5000, 36)), 1, ReadMode::Mmap);
-    assert_eq!(store.statistics().unwrap().filter_bytes, 0);
+    assert_eq!(store.statistics().filter_bytes, 0);
 }
 
 #[test]
@@ -214,8 +218,8 @@ fn a_damaged_table_has_no_filter_and_says_so_when_asked() {
     fixture.env.set_bytes(&path, bytes);
     fixture.options = fixture.options.with_filters(Filters::AtOpen);
     let store = <Store>::open_read_only(&fixture.path, &fixture.options).unwrap();
-    assert_eq!(store.filter_bytes() * 2, store.statistics().unwrap().filter_bytes);
-    let filters = store.statistics().unwrap().filters;
+    assert_eq!(store.filter_bytes() * 2, store.statistics().filter_bytes);
+    let filters = store.statistics().filters;
     assert_eq!((filters.failed_bytes, filters.refused_bytes), (filters.built_bytes, 0));
     let failed = records.iter().step_by(97).filter(|record| store.query(record.fingerprint, 3).is_err()).count();
     assert!(failed > 0);

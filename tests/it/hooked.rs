@@ -6,6 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// The error of a device after which all bytes of an append are there nevertheless.
+pub(crate) const EIO: i32 = 5;
+
 /// What is about to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
@@ -164,8 +167,9 @@ impl WriteFile for File<Box<dyn WriteFile>> {
 impl LogFile for File<Box<dyn LogFile>> {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         if let Err(error) = self.before(Op::Append) {
-            // A device that fails may have taken a part.
-            self.inner.write_at(offset, &bytes[..bytes.len() / 2])?;
+            // A device that fails may have taken a part, or all of it.
+            let taken = if error.raw_os_error() == Some(EIO) { bytes.len() } else { bytes.len() / 2 };
+            self.inner.write_at(offset, &bytes[..taken])?;
             return Err(error);
         }
         self.inner.write_at(offset, bytes)

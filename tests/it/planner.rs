@@ -82,7 +82,7 @@ fn agree_on_data(values: &[u64], designs: &[Design], filters: &[bool], factor: f
             let label = format!("{label} {design} {}", if filter { "filtered" } else { "plain" });
             agree(&cost, measure(&store, &queries, 3), factor, &label);
             let bytes: u64 =
-                store.statistics().unwrap().tables.iter().map(|t| t.data_bytes + t.index_bytes + t.code_bytes).sum();
+                store.statistics().tables.iter().map(|t| t.data_bytes + t.index_bytes + t.code_bytes).sum();
             let ratio = cost.disk_bytes / bytes as f64;
             assert!((0.8..1.25).contains(&ratio), "{label}: {ratio} of {bytes} bytes");
             assert_eq!(cost.filter_bytes as u64, store.filter_bytes());
@@ -158,7 +158,7 @@ fn a_scan_where_it_is_cheaper() {
     for design in [Design::Tables { parts: 1 }, Design::Tables { parts: 2 }, Design::Tables { parts: 4 }] {
         for filters in [Filters::AtOpen, Filters::Off] {
             let store = store(&values, design, filters);
-            let blocks = store.statistics().unwrap().tables[0].blocks as f64;
+            let blocks = store.statistics().tables[0].blocks as f64;
             let scan = blocks * next_block + n as f64 * key;
             let mut scanned = false;
             for k in 0..=24 {

@@ -8,6 +8,8 @@ use serde::Serialize;
 pub struct StoreReport {
     /// Pairs of fingerprint and id.
     pub records: u64,
+    /// Whether there are just so many; fewer, perhaps, where damage keeps some from being counted.
+    pub count_is_exact: bool,
     /// Distinct fingerprints of each segment, summed.
     pub fingerprints: u64,
     /// Distinct fingerprints, those that are in logs only included: at most so many.
@@ -92,6 +94,7 @@ impl StoreReport {
     pub fn new(statistics: &Statistics) -> Self {
         Self {
             records: statistics.records,
+            count_is_exact: statistics.is_count_exact,
             fingerprints: statistics.fingerprints,
             distinct_at_most: statistics.distinct_at_most,
             distinct_is_exact: statistics.is_distinct_exact,

@@ -115,7 +115,7 @@ fn readers_and_backups_see_moments_while_somebody_writes_and_merges() {
     });
     store.wait_for_maintenance().unwrap();
     assert_eq!(prefix(&store, "the writer"), written.load(Ordering::SeqCst));
-    assert!(store.statistics().unwrap().written.merged > 0, "nothing was merged meanwhile");
+    assert!(store.statistics().written.merged > 0, "nothing was merged meanwhile");
     assert!(verify(&path, &options()).unwrap().damages.is_empty());
 }
 
@@ -169,13 +169,19 @@ fn whoever_flushes_merges_and_loads_at_the_same_time_gets_done() {
                 let records = records.into_iter().map(|n| fpstore::Record::new(fingerprint(n), n)).collect();
                 store.bulk_load(Records::WithIds(records)).unwrap();
             };
-            let works: [&(dyn Fn() + Sync); 6] = [
+            let compacted = || {
+                let n = number();
+                let record = fpstore::Record::new(fingerprint(n), n);
+                store.bulk_load_compact(Records::WithIds(vec![record])).unwrap();
+            };
+            let works: [&(dyn Fn() + Sync); 7] = [
                 &insert,
                 &|| store.flush().unwrap(),
                 &|| store.flush().unwrap(),
                 &|| _ = store.compact().unwrap(),
                 &|| _ = store.compact().unwrap(),
                 &load,
+                &compacted,
             ];
             // All in one pool, and not in that of the other tests: who computes there may be handed any other of these works, as
             // long as there are others to wait for.

@@ -52,11 +52,11 @@ fn records(store: &Store) -> Vec<(u64, u64)> {
 
 fn check_count(store: &Store, expected: &[(u64, u64)]) {
     assert_eq!(records(store), expected);
-    assert_eq!(store.statistics().unwrap().records, expected.len() as u64);
+    assert_eq!(store.statistics().records, expected.len() as u64);
     store.flush().unwrap();
-    assert_eq!(store.statistics().unwrap().records, expected.len() as u64);
+    assert_eq!(store.statistics().records, expected.len() as u64);
     store.compact().unwrap();
-    assert_eq!((records(store), store.statistics().unwrap().records), (expected.to_vec(), expected.len() as u64));
+    assert_eq!((records(store), store.statistics().records), (expected.to_vec(), expected.len() as u64));
 }
 
 #[test]
@@ -83,6 +83,21 @@ fn which_records_a_removal_removes_is_decided_when_it_begins() {
     // Those that were there: a, c and d.
     assert_eq!((report.records, report.removed, report.left), (5, 3, 3));
     check_count(&store, &[(0xb, 2), (0xe, 5), (0xf, 6)]);
+}
+
+#[test]
+fn what_was_merged_beside_a_removal_is_counted_all_the_same() {
+    let midst = Midst::default();
+    let store = midst.store(&Parameters::new(3), |store| {
+        store.remove(0xa, 1, BUFFERED).unwrap();
+        store.flush().unwrap();
+        store.compact().unwrap();
+    });
+    store.insert(0xa, 1, BUFFERED).unwrap();
+    store.insert(0xb, 2, BUFFERED).unwrap();
+    midst.arm();
+    store.bulk_remove(Records::WithIds(vec![Record::new(0xa, 1)])).unwrap();
+    check_count(&store, &[(0xb, 2)]);
 }
 
 #[test]
@@ -116,7 +131,7 @@ fn a_load_with_compaction_beside_writes_loses_none_of_them() {
     store.insert(0xc, 3, BUFFERED).unwrap();
     midst.arm();
     let (_, merged) = store.bulk_load_compact(Records::WithIds(vec![Record::new(0xd, 4)])).unwrap();
-    assert!(merged && store.statistics().unwrap().runs == 1);
+    assert!(merged && store.statistics().runs == 1);
     check_count(&store, &[(0xb, 2), (0xc, 3), (0xd, 4)]);
 }
 
@@ -134,7 +149,7 @@ fn counted_records_are_counted_beside_loads_and_removals_too() {
     assert_eq!(store.get(7).unwrap(), [Id::Count(3)]);
     midst.arm();
     store.bulk_load(Records::Numbered(vec![7, 8])).unwrap();
-    assert_eq!((store.get(7).unwrap(), store.statistics().unwrap().records), (vec![Id::Count(7)], 8));
+    assert_eq!((store.get(7).unwrap(), store.statistics().records), (vec![Id::Count(7)], 8));
 }
 
 /// Has writes of the file that is being merged wait.
@@ -188,7 +203,7 @@ fn nothing_waits_for_a_merge_in_the_background() {
         done.send(()).unwrap();
     });
     let waited = is_done.recv_timeout(Duration::from_secs(20));
-    let runs = store.statistics().unwrap().runs;
+    let runs = store.statistics().runs;
     gate.set(false);
     waited.expect("a write waits for a merge");
     assert!(runs >= 6, "{runs}");
@@ -221,7 +236,7 @@ fn a_compaction_ends_although_others_go_on_writing() {
         created.flush().unwrap();
     }
     assert!(created.compact().unwrap());
-    assert_eq!((number.load(Ordering::SeqCst), created.statistics().unwrap().runs), (11, 2));
+    assert_eq!((number.load(Ordering::SeqCst), created.statistics().runs), (11, 2));
     assert_eq!(created.records().count(), 4);
 }
 
@@ -261,7 +276,7 @@ fn runs_do_not_pile_up_under_any_load() {
         let (runs, most) = promised(&options);
         assert!(runs <= most, "{runs} runs of {most}");
     }
-    let pressure = store.statistics().unwrap().pressure;
+    let pressure = store.statistics().pressure;
     assert!(pressure.slowed > 0 && pressure.runs_behind > 0 && pressure.bytes_behind > 0, "{pressure:?}");
     gate.set(false);
     wait_for("writers are stopped for ever", || written.load(Ordering::SeqCst) > before + 2000);
@@ -269,7 +284,7 @@ fn runs_do_not_pile_up_under_any_load() {
     assert!(runs <= most, "{runs} runs of {most}");
     stop.store(true, Ordering::SeqCst);
     writer.join().unwrap();
-    let pressure = store.statistics().unwrap().pressure;
+    let pressure = store.statistics().pressure;
     assert!(pressure.stopped > 0 && pressure.stopped_time >= Duration::from_millis(400), "{pressure:?}");
     store.wait_for_maintenance().unwrap();
     assert_eq!(store.records().count() as u64, written.load(Ordering::SeqCst));

@@ -6,7 +6,7 @@ use fpstore::{BackupMode, Durability, Maintenance, Parameters, ReadMode, Record,
 const BUFFERED: Durability = Durability::Buffered;
 
 fn counted(store: &Store) -> (u64, u64) {
-    (store.statistics().unwrap().records, store.snapshot().statistics().unwrap().records)
+    (store.statistics().records, store.snapshot().statistics().records)
 }
 
 #[test]
@@ -21,7 +21,7 @@ fn a_removal_that_hides_nothing_is_not_subtracted() {
     let report = store.backup("copy", BackupMode::Copy).unwrap();
     assert_eq!(report.records, 10);
     store.flush().unwrap();
-    let statistics = store.statistics().unwrap();
+    let statistics = store.statistics();
     assert_eq!((statistics.records, statistics.removals, statistics.runs), (10, 0, 1), "nothing is written of them");
     let removed = store.bulk_remove(Records::WithIds(vec![Record::new(5, 5)])).unwrap();
     assert_eq!((removed.removed, removed.left), (0, 10));
@@ -64,12 +64,12 @@ fn removals_of_new_records_are_no_reason_to_merge() {
     let mut fixture = Fixture::new(ReadMode::Pread);
     fixture.options = fixture.options.with_maintenance(Maintenance::Foreground).with_memtable_memory(0);
     let store = fixture.load(&Parameters::new(3), &numbered(&uniform(400, 1)), 1);
-    let before = store.statistics().unwrap().written.merged;
+    let before = store.statistics().written.merged;
     for n in 1000..1300 {
         store.insert(n, n, BUFFERED).unwrap();
         store.remove(n, n, BUFFERED).unwrap();
     }
     store.flush().unwrap();
-    let statistics = store.statistics().unwrap();
+    let statistics = store.statistics();
     assert_eq!((statistics.written.merged, statistics.runs, statistics.records), (before, 1, 400));
 }

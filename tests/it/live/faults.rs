@@ -243,7 +243,7 @@ fn check<F: Fingerprint>(memory: &Memory, kind: IdKind, done: &Done<F>, from: us
     check_copy(&options, done, point);
     let model = done.models[from..].iter().find(|model| model.records() == found);
     let model = model.unwrap_or_else(|| panic!("{point}: no state from step {from} on is there: {found:?}"));
-    assert_eq!(store.statistics().unwrap().records, model.count(), "{point}");
+    assert_eq!(store.statistics().records, model.count(), "{point}");
     for query in pool::<F>().into_iter().step_by(5) {
         assert_eq!(store.query(query, 3).unwrap(), model.near(query, 3), "{point}");
     }

@@ -1,9 +1,11 @@
 //! What fails beside writes without touching what was acknowledged is no reason to refuse them.
 
-use crate::hooked::{Hooked, Op};
+use crate::hooked::{EIO, Hooked, Op};
 use crate::support::*;
 use fpstore::env::{Env, Failing, Memory};
-use fpstore::{Durability, ErrorKind, Maintenance, Options, Parameters, ReadMode, Store, inspect, verify};
+use fpstore::{
+    Durability, ErrorKind, Maintenance, Options, Parameters, ReadMode, Record, Records, Store, inspect, verify,
+};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
@@ -14,7 +16,6 @@ const ENOSPC: i32 = 28;
 const EDQUOT: i32 = 122;
 const EFBIG: i32 = 27;
 const EMFILE: i32 = 24;
-const EIO: i32 = 5;
 
 /// Says which operations fail at present, and with which error.
 #[derive(Clone, Default)]
@@ -95,7 +96,7 @@ fn a_bad_page_in_a_segment_that_is_due_stops_merging_alone() {
         insert(&store, 2000..12_000);
         store.flush().unwrap();
         store.wait_for_maintenance().unwrap();
-        let runs = store.statistics().map_or(0, |statistics| statistics.runs);
+        let runs = store.statistics().runs;
         assert!(runs < 40, "{runs} runs, {maintenance:?}");
         assert!(store.compact().is_err() && store.insert(1, 1, Durability::SyncData).is_ok());
         drop(store);
@@ -138,7 +139,7 @@ fn no_error_of_merging_or_flushing_poisons_and_both_go_on_when_it_ends() {
                 until(&label, || store.insert(Random(1 << 40).next(), 1 << 40, Durability::SyncData).is_ok());
                 until(&label, || store.flush().is_ok() && store.compact().is_ok() && store.health().is_good());
                 assert_eq!(store.records().count() as u64, 300 + (end - 1000) + 1, "{label}");
-                assert_eq!(store.statistics().unwrap().records, 300 + (end - 1000) + 1, "{label}");
+                assert_eq!(store.statistics().records, 300 + (end - 1000) + 1, "{label}");
                 drop(store);
                 assert!(verify("store", &options).unwrap().damages.is_empty(), "{label}");
             }
@@ -190,6 +191,50 @@ fn an_append_that_fails_is_taken_back_and_the_next_one_goes_on() {
         faults.end();
         assert_eq!(store.insert(1, 1, Durability::Buffered).unwrap_err().kind(), ErrorKind::Poisoned);
     }
+}
+
+#[test]
+fn an_append_that_was_taken_back_does_not_come_between_two_logs() {
+    for seed in 0..200 {
+        let (memory, faults) = (Memory::default(), Faults::default());
+        let options = faults.options(&memory, Maintenance::Manual).with_memtable_memory(1 << 20);
+        let store = Store::<u64>::create("store", &Parameters::new(3), &options).unwrap();
+        let mut random = Random(seed);
+        store.insert(1, 1, Durability::SyncAll).unwrap();
+        if seed % 2 == 0 {
+            store.flush().unwrap();
+        }
+        faults.begin(EIO, |op, path| op == Op::Append && path.extension().is_some_and(|end| end == "wal"));
+        store.insert(2, 2, Durability::SyncData).unwrap_err();
+        faults.end();
+        store.flush().unwrap();
+        store.insert(3, 3, Durability::SyncData).unwrap();
+        drop(store);
+        memory.crash_keeping(|| random.below(2) == 0);
+        let store = Store::<u64>::open("store", &options).unwrap();
+        assert!(store.get(1).unwrap().len() == 1 && store.get(3).unwrap().len() == 1, "{seed}");
+    }
+}
+
+#[test]
+fn a_load_behind_an_append_that_failed_takes_its_number_and_later_writes_others() {
+    let (memory, faults) = (Memory::default(), Faults::default());
+    let options = faults.options(&memory, Maintenance::Manual);
+    let store = Store::<u64>::create("store", &Parameters::new(3), &options).unwrap();
+    for (number, op) in (0..).zip([Op::CreateLog, Op::Append]) {
+        let which: fn(Op, &Path) -> bool =
+            if op == Op::Append { |op, _| op == Op::Append } else { |op, _| op == Op::CreateLog };
+        faults.begin(ENOSPC, which);
+        store.insert(1, 1, Durability::Buffered).unwrap_err();
+        faults.end();
+        store.bulk_load(Records::WithIds(vec![Record::new(2, 10 + number)])).unwrap();
+        store.insert(3, 20 + number, Durability::Buffered).unwrap();
+        store.flush().unwrap();
+        store.insert(4, 30 + number, Durability::Buffered).unwrap();
+        assert_eq!(store.statistics().records, 3 * (number + 1));
+    }
+    drop(store);
+    assert_eq!(Store::<u64>::open("store", &options).unwrap().records().count(), 6);
 }
 
 #[test]

@@ -354,7 +354,7 @@ impl<F: Fingerprint> World<F> {
         }
         let expected = self.model.near(query, k);
         assert_eq!(self.store.query(query, k).unwrap(), expected, "{:#?}", self.log);
-        assert_eq!(self.store.statistics().unwrap().records, self.model.count(), "{:#?}", self.log);
+        assert_eq!(self.store.statistics().records, self.model.count(), "{:#?}", self.log);
         let any = self.store.contains_near(query, k).unwrap();
         assert!(any.is_some() != expected.is_empty() && any.is_none_or(|any| expected.contains(&any)));
         let nearest = self.store.nearest(query, 3).unwrap();
@@ -391,7 +391,7 @@ impl<F: Fingerprint> World<F> {
         self.check_all();
         self.store.compact().unwrap();
         self.check_all();
-        let statistics = self.store.statistics().unwrap();
+        let statistics = self.store.statistics();
         let records = self.model.records();
         let count = |id: &Id| if let Id::Count(count) = id { *count } else { 1 };
         assert_eq!(statistics.records, records.iter().map(|record| count(&record.id)).sum::<u64>());

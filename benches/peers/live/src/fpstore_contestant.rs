@@ -60,7 +60,7 @@ impl Contestant for Fpstore {
     }
 
     fn table_bytes(&self) -> Result<u64> {
-        let statistics = self.0.statistics().unwrap();
+        let statistics = self.0.statistics();
         Ok(statistics.file_bytes - statistics.log_bytes)
     }
 }

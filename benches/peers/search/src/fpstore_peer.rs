@@ -43,7 +43,7 @@ impl Index for Built {
 
     /// Without ids: no other peer's files have them. (Its answers have them all the same.)
     fn sizes(&self) -> Result<Sizes> {
-        let statistics = self.store.statistics().unwrap();
+        let statistics = self.store.statistics();
         Ok(Sizes {
             file_bytes: statistics.file_bytes - statistics.id_bytes,
             resident_bytes: Some(statistics.resident_bytes + self.store.filter_bytes()),

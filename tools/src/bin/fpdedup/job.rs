@@ -64,12 +64,12 @@ impl<'a> Job<'a> {
     }
 
     /// The memory that is left for the work beside the indexes of the stores.
-    pub(crate) fn memory<F: Fingerprint>(&self, stores: &[&Store<F>]) -> fpstore::Result<u64> {
+    pub(crate) fn memory<F: Fingerprint>(&self, stores: &[&Store<F>]) -> u64 {
         let mut indexes = WAITING;
         for store in stores {
-            indexes += store.statistics()?.resident_bytes;
+            indexes += store.statistics().resident_bytes;
         }
-        Ok(memory::of_load(Some(self.options.memory)).saturating_sub(indexes))
+        memory::of_load(Some(self.options.memory)).saturating_sub(indexes)
     }
 
     /// The clusters of a store and of what is new, to be made within the memory, and with what an earlier run may have left.
@@ -79,7 +79,7 @@ impl<'a> Job<'a> {
         new: Option<&Store<F>>,
     ) -> anyhow::Result<Clusters<F>> {
         let stores: Vec<&Store<F>> = std::iter::once(store).chain(new).collect();
-        let has = self.memory(&stores)?;
+        let has = self.memory(&stores);
         let mut clusters = store.clusters(self.distance(store)?)?.with_memory(has).with_temp_dir(&self.temp_dir());
         if let Some(new) = new {
             clusters = clusters.with_new(new)?;

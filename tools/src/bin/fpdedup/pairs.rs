@@ -42,7 +42,7 @@ pub(crate) fn pairs<F: Fingerprint>(
 ) -> anyhow::Result<Outcome> {
     let job = Job::new(common, options)?;
     let store = open::<F>(store)?;
-    let pairs = store.pairs(job.distance(&store)?)?.with_memory(job.memory(&[&store])?);
+    let pairs = store.pairs(job.distance(&store)?)?.with_memory(job.memory(&[&store]));
     write(&job, which, pairs, [&store, &store], true)
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn join<F: Fingerprint>(
     let store = open::<F>(store)?;
     let other = Other::open(&job, &store, other, input, Ids::Auto)?;
     let pairs = store.pairs_with(&other.store, job.distance(&store)?)?;
-    let pairs = pairs.with_memory(job.memory(&[&store, &other.store])?);
+    let pairs = pairs.with_memory(job.memory(&[&store, &other.store]));
     write(&job, which, pairs, [&store, &other.store], other.is_store())
 }
 

@@ -78,7 +78,7 @@ pub(crate) fn run<F: Fingerprint>(path: &Path, json: bool, out: &mut dyn Write) 
 
 fn describe<F: Fingerprint>(path: &Path) -> anyhow::Result<Info> {
     let opened = Opened::<F>::new(path)?;
-    let (parameters, statistics) = (opened.parameters(), opened.statistics()?);
+    let (parameters, statistics) = (opened.parameters(), opened.statistics());
     let (kind, numbering) = match &opened {
         Opened::Store(store) if parameters.ids() == IdKind::Number => ("store", Some(numbering(store.numbering()))),
         Opened::Store(_) => ("store", None),

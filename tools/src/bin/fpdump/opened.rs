@@ -31,10 +31,10 @@ impl<F: Fingerprint> Opened<F> {
         }
     }
 
-    pub(crate) fn statistics(&self) -> fpstore::Result<Statistics> {
+    pub(crate) fn statistics(&self) -> Statistics {
         match self {
             Self::Store(store) => store.statistics(),
-            Self::Segment(view) => Ok(view.statistics()),
+            Self::Segment(view) => view.statistics(),
         }
     }
 }

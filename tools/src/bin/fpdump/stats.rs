@@ -30,7 +30,7 @@ pub(crate) fn run<F: Fingerprint>(
     common: Common,
     out: &mut dyn Write,
 ) -> anyhow::Result<Outcome> {
-    let statistics = StoreReport::new(&Opened::<F>::new(path)?.statistics()?);
+    let statistics = StoreReport::new(&Opened::<F>::new(path)?.statistics());
     let counted = || {
         let progress = if common.shows_progress() { Progress::spinner("counting") } else { Progress::hidden() };
         let distributions = inspect::distributions(&segments(path)?);
@@ -59,8 +59,9 @@ fn people(statistics: &StoreReport, out: &mut dyn Write) -> io::Result<()> {
         statistics.space_amplification, statistics.write_amplification
     );
     let distinct = format!("{}{}", at_most(statistics.distinct_is_exact), count(statistics.distinct_at_most));
+    let records = format!("{}{}", at_most(statistics.count_is_exact), count(statistics.records));
     let mut facts = vec![
-        ("records", count(statistics.records)),
+        ("records", records),
         ("distinct fingerprints", distinct),
         ("segments", format!("{} in {}", count(statistics.segments), count_of(statistics.runs, "run"))),
         ("files", each(statistics.file_bytes)),

@@ -67,7 +67,7 @@ pub(crate) fn run<F: Fingerprint>(
     out: &mut dyn Write,
 ) -> anyhow::Result<Outcome> {
     let opened = Opened::<F>::new(path)?;
-    let (now, statistics) = (opened.parameters().clone(), StoreReport::new(&opened.statistics()?));
+    let (now, statistics) = (opened.parameters().clone(), StoreReport::new(&opened.statistics()));
     let max_distance = wanted.max_distance.unwrap_or(now.max_distance());
     if max_distance > F::WIDTH {
         bail!("--max-distance {max_distance}: fingerprints of {} bits differ in no more", F::WIDTH);

@@ -84,7 +84,7 @@ struct Outcome<'a> {
 
 /// Reports a load.
 pub(crate) fn done<F: Fingerprint>(args: &Args, done: &Done<'_, F>) -> anyhow::Result<()> {
-    let statistics = StoreReport::new(&done.store.statistics()?);
+    let statistics = StoreReport::new(&done.store.statistics());
     let (records, already_present) = done.deed.counts();
     let rate = float(records) / done.seconds.max(1e-9);
     let outcome = Outcome {
