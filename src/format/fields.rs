@@ -109,6 +109,11 @@ impl<'a> Fields<'a> {
         self.number(name, 8, |rest| rest.read_u64::<LittleEndian>())
     }
 
+    /// A signed 64-bit field.
+    pub(crate) fn i64(&mut self, name: &str) -> Result<i64> {
+        self.number(name, 8, |rest| rest.read_i64::<LittleEndian>())
+    }
+
     /// A 64-bit hash of something else, as it stands.
     pub(crate) fn hash(&mut self, name: &str) -> Result<u64> {
         let mut rest = self.bytes.get(self.position..).unwrap_or_default();

@@ -240,7 +240,7 @@ fn parse_run(fields: &mut Fields<'_>) -> Result<RunEntry> {
     if has & (REMOVALS | RECORDS) == 0 || has > (REMOVALS | RECORDS | ID_INDEX | NET) {
         return Err(fields.damaged(format!("a run cannot have segments {has}")));
     }
-    let net = if has & NET == 0 { None } else { Some(fields.u64("net records")?.cast_signed()) };
+    let net = if has & NET == 0 { None } else { Some(fields.i64("net records")?) };
     let mut segment = |bit, name: &str| -> Result<Option<SegmentEntry>> {
         if has & bit == 0 {
             return Ok(None);

@@ -39,6 +39,8 @@ pub struct RunView {
     pub first: u64,
     /// The last one.
     pub last: u64,
+    /// How many records more the store has with this run than with the older runs alone, where the manifest says it.
+    pub net_records: Option<i64>,
     /// What its segments hold, and these.
     pub segments: Vec<(SegmentRole, SegmentFact)>,
 }
@@ -107,5 +109,6 @@ fn view(run: &RunEntry) -> RunView {
         (SegmentRole::Records, &run.records),
         (SegmentRole::IdIndex, &run.id_index),
     ];
-    RunView { first: run.first, last: run.last, segments: segments.into_iter().filter_map(fact).collect() }
+    let segments = segments.into_iter().filter_map(fact).collect();
+    RunView { first: run.first, last: run.last, net_records: run.net, segments }
 }

@@ -111,12 +111,17 @@ fn the_manifest_run_by_run() {
         let segments = found["runs"][1]["segments"].as_array().unwrap();
         let roles: Vec<_> = segments.iter().map(|segment| segment["role"].as_str().unwrap()).collect();
         assert_eq!((roles, &found["flushed"]), (vec!["removals", "records"], &json!(5)));
+        let net: Vec<_> = found["runs"].as_array().unwrap().iter().map(|run| &run["net_records"]).collect();
+        assert_eq!(net, [&json!(50), &json!(1)]);
         for segment in segments {
             let length = fs::metadata(store.join(segment["file"].as_str().unwrap())).unwrap().len();
             assert_eq!(segment["bytes"], json!(length));
         }
         let text = stdout(fpdump().arg("manifest").arg(path));
         assert!(text.contains("removals") && text.contains("writes up to number 5"), "{text}");
+        let rows: Vec<&str> = text.lines().filter(|line| line.contains(".segment ")).collect();
+        let net = rows.iter().map(|row| row.split_whitespace().skip(8).collect::<Vec<_>>());
+        assert!(net.eq([vec!["50"], vec!["1"], vec![]]), "{text}");
     }
     // All segments, and all bytes of each.
     let info = objects(&stdout(fpdump().args(["info", "--json"]).arg(&store))).remove(0);

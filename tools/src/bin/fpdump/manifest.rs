@@ -38,6 +38,7 @@ struct Written {
 struct Run {
     first_sequence: u64,
     last_sequence: u64,
+    net_records: Option<i64>,
     segments: Vec<Segment>,
 }
 
@@ -67,6 +68,7 @@ fn describe(store: &Path, view: &ManifestView) -> Report {
     let runs = view.runs.iter().map(|run| Run {
         first_sequence: run.first,
         last_sequence: run.last,
+        net_records: run.net_records,
         segments: run
             .segments
             .iter()
@@ -129,9 +131,12 @@ fn people(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
         return Ok(());
     }
     writeln!(out)?;
-    let mut columns = Columns::new(&[">writes", "has", "file", ">records", ">fingerprints", ">bytes", "checksum"]);
+    let mut columns =
+        Columns::new(&[">writes", "has", "file", ">records", ">fingerprints", ">bytes", "checksum", ">net records"]);
     for run in &report.runs {
-        for segment in &run.segments {
+        for (number, segment) in run.segments.iter().enumerate() {
+            // It is the run's, so it stands beside the first of its segments only.
+            let net = if number > 0 { String::new() } else { run.net_records.map_or("unknown".to_owned(), signed) };
             columns.row([
                 format!("{} to {}", run.first_sequence, run.last_sequence),
                 segment.role.to_owned(),
@@ -140,8 +145,15 @@ fn people(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
                 count(segment.fingerprints),
                 count(segment.bytes),
                 segment.footer_checksum.clone(),
+                net,
             ]);
         }
     }
     columns.write(out)
+}
+
+/// A number that may be negative, with its sign.
+fn signed(number: i64) -> String {
+    let sign = if number < 0 { "-" } else { "" };
+    format!("{sign}{}", count(number.unsigned_abs()))
 }
