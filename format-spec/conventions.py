@@ -5,7 +5,7 @@ import zlib
 
 LIMIT = 2**64
 # Versions: the only one that is known.
-VERSION = struct.pack("<I", 4)
+VERSION = struct.pack("<I", 5)
 
 class Invalid(Exception):
     """Invalid input, damaged or unsupported: what is wrong, and where in the file, if known."""

@@ -15,7 +15,8 @@ from segment import read_segment
 # ---- manifest.md -----------------------------------------------------------------------------------------------------
 
 FIELDS, RUN, ENTRY = struct.Struct("<BQQQQQQQI"), struct.Struct("<QQB"), struct.Struct("<QQQQI")
-REMOVALS, RECORDS, ID_INDEX = 1, 2, 4
+NET_RECORDS = struct.Struct("<q")
+REMOVALS, RECORDS, ID_INDEX, NET = 1, 2, 4, 8
 Manifest = namedtuple("Manifest", "parameters first_log flushed runs")
 # First and last sequence number; the entries of the segments, (number, file length, records, fingerprints, checksum).
 Run = namedtuple("Run", "first last removals records id_index")
@@ -59,8 +60,11 @@ def read_run(data, at, end):
     """An entry of a run, and where it ends."""
     require(at + RUN.size <= end, "the file ends within a run", end)
     first, last, has = RUN.unpack_from(data, at)
-    require(has & (REMOVALS | RECORDS) and has < 8, "segments that no run has", at + 16)
-    at, entries = at + RUN.size, []
+    require(has & (REMOVALS | RECORDS) and has < 16, "segments that no run has", at + 16)
+    at, net, entries = at + RUN.size, None, []
+    if has & NET:
+        require(at + NET_RECORDS.size <= end, "the file ends within a run", end)
+        (net,), at = NET_RECORDS.unpack_from(data, at), at + NET_RECORDS.size
     for bit in (REMOVALS, RECORDS, ID_INDEX):
         if has & bit == 0:
             entries.append(None)
@@ -68,6 +72,9 @@ def read_run(data, at, end):
         require(at + ENTRY.size <= end, "the file ends within a run", end)
         entries.append(ENTRY.unpack_from(data, at))
         at += ENTRY.size
+    if net is not None:
+        least, most = (entry[2] if entry else 0 for entry in entries[:2])
+        require(-least <= net <= most, "net records that the segments of the run do not allow", at)
     return Run(first, last, *entries), at
 
 # ---- store.md --------------------------------------------------------------------------------------------------------

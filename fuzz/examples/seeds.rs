@@ -18,7 +18,7 @@ fn main() {
             // A bad segment is a file of its own, not a store: what is wrong there fuzzers find.
             for file in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
                 let bytes = fs::read(file.path()).unwrap();
-                if bytes.len() > 12 && bytes[8..12] == [4, 0, 0, 0] {
+                if bytes.len() > 12 && bytes[8..12] == (naive::conventions::VERSION as u32).to_le_bytes() {
                     seeds.file(&bytes);
                 }
             }
@@ -153,7 +153,7 @@ impl Seeds {
             self.write("segment", &[&[self.segments], bytes]);
         }
         self.write("header_footer", &[&[0], &bytes[..16]]);
-        self.write("differential", &[&[10, 0], &bytes[..16]]);
+        self.write("differential", &[&[10, 0, 0, 0], &bytes[..16]]);
         self.both("header_footer", 8, &[&[1]], &[&[0], &bytes[at..]]);
         self.sections(bytes, &footer);
         self.merge(bytes, &footer);
@@ -164,7 +164,9 @@ impl Seeds {
         for tables in [1, footer.blocks.len()] {
             let (start, length) = footer.places[3 * tables - 1];
             let end = start + length;
-            let mut out = [b"fpmerge\0", &4u32.to_le_bytes()[..], &(tables as u32).to_le_bytes()].concat();
+            let mut out =
+                [b"fpmerge\0", &(naive::conventions::VERSION as u32).to_le_bytes()[..], &(tables as u32).to_le_bytes()]
+                    .concat();
             for number in [end, naive::conventions::xxh64(&bytes[..end as usize]), 2, 3, 1] {
                 out.extend(number.to_le_bytes());
             }

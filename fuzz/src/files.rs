@@ -128,7 +128,7 @@ pub fn header_footer(data: &[u8]) {
         let _ = fuzzing::header(&bytes);
         seal::plain(&mut bytes);
         if fuzzing::header(&bytes).is_ok() {
-            assert_eq!(bytes[..12], *b"fpsegmnt\x04\0\0\0");
+            assert_eq!(bytes[..12], *b"fpsegmnt\x05\0\0\0");
         }
         return;
     }

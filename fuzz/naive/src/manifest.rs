@@ -12,6 +12,8 @@ pub type Entry = [u64; 5];
 pub struct Run {
     pub first: u64,
     pub last: u64,
+    /// Net records, where they are known.
+    pub net: Option<i64>,
     pub segments: [Option<Entry>; 3],
 }
 
@@ -49,7 +51,8 @@ pub fn read_manifest(bytes: &[u8]) -> Res<Manifest> {
         require(before < first && first <= last && last <= flushed, "sequence numbers of a run")?;
         before = last;
         let allowed: &[u64] = if parameters.id_index { &[1, 6, 7] } else { &[1, 2, 3] };
-        require(allowed.contains(&has), "segments that no run has")?;
+        require(has < 16 && allowed.contains(&(has & 7)), "segments that no run has")?;
+        let net = if has & 8 == 8 { Some(fields.uint(8)? as i64) } else { None };
         let mut segments = [None; 3];
         for (bit, segment) in segments.iter_mut().enumerate() {
             if has >> bit & 1 == 1 {
@@ -59,7 +62,10 @@ pub fn read_manifest(bytes: &[u8]) -> Res<Manifest> {
                 *segment = Some(entry);
             }
         }
-        runs.push(Run { first, last, segments });
+        let records = |entry: Option<Entry>| i128::from(entry.map_or(0, |entry| entry[2]));
+        let possible = -records(segments[0])..=records(segments[1]);
+        require(net.is_none_or(|net| possible.contains(&i128::from(net))), "net records out of range")?;
+        runs.push(Run { first, last, net, segments });
     }
     let count = numbers.len();
     numbers.sort_unstable();
