@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// Folders of stores in other formats, and their format version.
-const OLD: [(&str, u32); 3] = [("version-1", 1), ("version-2", 2), ("version-3", 3)];
+const OLD: [(&str, u32); 4] = [("version-1", 1), ("version-2", 2), ("version-3", 3), ("version-4", 4)];
 
 /// Where the golden files are; makes them if there are none.
 fn folder() -> &'static Path {
@@ -306,7 +306,7 @@ fn stores_of_other_versions_are_refused_with_the_reason() {
             fs::read_dir(folder().join(name)).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert!(!stores.is_empty());
         for path in stores {
-            let reason = format!("format version {version}; this program reads version 4");
+            let reason = format!("format version {version}; this program reads version 5");
             let error = <Store>::open_read_only(&path, &Options::new()).unwrap_err();
             assert_eq!(
                 (error.kind(), error.message()),
@@ -318,6 +318,10 @@ fn stores_of_other_versions_are_refused_with_the_reason() {
                 let file = if file == "MANIFEST" { path.clone() } else { path.join(file) };
                 let damages = verify(&file, &Options::new()).unwrap().damages;
                 assert!(damages.iter().any(|damage| damage.message == reason), "{}: {damages:?}", file.display());
+                // The decoder reads a log only as part of its store: `bad/log-of-another-version`.
+                if file.extension().is_some_and(|extension| extension == "wal") {
+                    continue;
+                }
                 let Some(output) = decode(&file) else { continue };
                 let message = String::from_utf8_lossy(&output.stderr);
                 assert_eq!(output.status.code(), Some(1), "{}: {message}", file.display());

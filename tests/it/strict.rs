@@ -17,7 +17,7 @@ mod sections;
 mod wide;
 
 use crate::support::*;
-pub(crate) use files::{Log, Manifest, store};
+pub(crate) use files::{ID_INDEX, Log, Manifest, RECORDS, store};
 use fpstore::{ErrorKind, Fingerprint, Options, Parameters, ReadMode, Record, U256, inspect, verify};
 use parts::segment;
 pub(crate) use parts::{Parts, chunk};

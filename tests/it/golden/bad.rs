@@ -1,7 +1,7 @@
 //! Golden files that every reader refuses: segments, and stores whose segments are sound.
 
 use super::folder;
-use crate::strict::{Log, Manifest, Parts, chunk};
+use crate::strict::{ID_INDEX, Log, Manifest, Parts, RECORDS, chunk};
 use crate::support::*;
 use fpstore::inspect::{self, BlockKind};
 use fpstore::{Options, Store, verify};
@@ -167,8 +167,8 @@ fn stores(folder: &Path) -> Vec<BadStore> {
     add("log-of-another-store", "the log is that of another store", "log", &|files| {
         first(files, &|log| log.parameters[2] = 4);
     });
-    add("log-of-another-version", "format version 3; this program reads version 4", "log", &|files| {
-        first(files, &|log| log.version = 3);
+    add("log-of-another-version", "format version 4; this program reads version 5", "log", &|files| {
+        first(files, &|log| log.version = 4);
     });
     // The second log begins where the first one does not end any more.
     add("log-without-its-last-frame", "writes are missing in front of number", "log", &|files| {
@@ -191,13 +191,23 @@ fn stores(folder: &Path) -> Vec<BadStore> {
         *file = parts.bytes();
     };
     let not_meant = "the segment is not the one that the manifest names";
-    add("removals-as-records", not_meant, "removals", &|files| manifest(files, &|parts| parts.runs[1].has = 2));
+    add("removals-as-records", not_meant, "removals", &|files| {
+        manifest(files, &|parts| (parts.runs[1].has, parts.runs[1].net) = (RECORDS, None));
+    });
     add("runs-in-another-order", "sequence numbers of runs do not ascend", "removals", &|files| {
         manifest(files, &|parts| parts.runs.swap(0, 1));
     });
+    // The last run has removals and records, and says its net records.
+    let more = "a run that adds more records than it has, or removes more";
+    add("net-records-beyond-records", more, "removals", &|files| {
+        manifest(files, &|parts| parts.runs[2].net = Some(parts.runs[2].segments[1].0[2].cast_signed() + 1));
+    });
+    add("net-records-beyond-removals", more, "removals", &|files| {
+        manifest(files, &|parts| parts.runs[2].net = Some(-parts.runs[2].segments[0].0[2].cast_signed() - 1));
+    });
     add("without-its-id-index", "an id index is missing, or too many", "id-index", &|files| {
         manifest(files, &|parts| {
-            parts.runs[0].has = 2;
+            parts.runs[0].has ^= ID_INDEX;
             parts.runs[0].segments.pop();
         });
     });

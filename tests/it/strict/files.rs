@@ -28,8 +28,10 @@ pub(crate) struct Manifest {
 pub(crate) struct Run {
     pub(crate) first: u64,
     pub(crate) last: u64,
-    /// Which segments it has, as bits.
+    /// Which segments it has, and whether its net number of records is known, as bits.
     pub(crate) has: u8,
+    /// Written if it is there, whatever `has` says.
+    pub(crate) net: Option<i64>,
     pub(crate) segments: Vec<Entry>,
 }
 
@@ -40,6 +42,7 @@ pub(crate) type Entry = ([u64; 4], u32);
 pub(crate) const REMOVALS: u8 = 1;
 pub(crate) const RECORDS: u8 = 2;
 pub(crate) const ID_INDEX: u8 = 4;
+pub(crate) const NET: u8 = 8;
 
 /// What a manifest says of a segment, and the segment's parameters.
 pub(crate) fn entry(own: u64, segment: &[u8]) -> (Entry, Vec<u8>) {
@@ -60,11 +63,11 @@ impl Manifest {
         for (segment, own) in segments.iter().zip(1..) {
             let (entry, own_parameters) = entry(own, segment);
             parameters = own_parameters;
-            runs.push(Run { first: own, last: own, has: RECORDS, segments: vec![entry] });
+            runs.push(Run { first: own, last: own, has: RECORDS, net: None, segments: vec![entry] });
         }
         let flushed = runs.len() as u64;
         Self {
-            version: 4,
+            version: 5,
             parameters,
             numbering: 2,
             next_id: 0,
@@ -87,10 +90,13 @@ impl Manifest {
         for _ in 0..word(behind + 57) {
             let (first, last, has) = (number(bytes, at), number(bytes, at + 8), bytes[at + 16]);
             at += 17;
+            let net = (has & NET > 0).then(|| number(bytes, at).cast_signed());
+            at += 8 * net.iter().count();
             let segment = |at: usize| ([0, 8, 16, 24].map(|field| number(bytes, at + field)), word(at + 32));
-            let segments = (0..has.count_ones() as usize).map(|index| segment(at + 36 * index)).collect();
-            at += 36 * has.count_ones() as usize;
-            runs.push(Run { first, last, has, segments });
+            let count = (has & !NET).count_ones() as usize;
+            let segments = (0..count).map(|index| segment(at + 36 * index)).collect();
+            at += 36 * count;
+            runs.push(Run { first, last, has, net, segments });
         }
         assert_eq!(at + 4, bytes.len());
         Self {
@@ -116,9 +122,10 @@ impl Manifest {
         let fields = [self.next_id, self.next_segment, self.first_log, self.flushed];
         fields.iter().chain(&self.written).for_each(|field| out.extend(field.to_le_bytes()));
         out.extend(self.count.unwrap_or(self.runs.len() as u32).to_le_bytes());
-        for Run { first, last, has, segments } in &self.runs {
+        for Run { first, last, has, net, segments } in &self.runs {
             out.extend([first.to_le_bytes(), last.to_le_bytes()].concat());
             out.push(*has);
+            net.iter().for_each(|net| out.extend(net.to_le_bytes()));
             for (fields, checksum) in segments {
                 fields.iter().for_each(|field| out.extend(field.to_le_bytes()));
                 out.extend(checksum.to_le_bytes());
@@ -162,7 +169,7 @@ impl Log {
     /// Without frames.
     pub(crate) fn empty(parameters: &[u8], number: u64, first: u64) -> Self {
         Self {
-            version: 4,
+            version: 5,
             parameters: parameters.to_vec(),
             number,
             first,

@@ -178,10 +178,10 @@ fn headers() {
     padded.padding = 1;
     assert_eq!(padded.bytes().len(), 56);
     refused("padding", &fixture(|_| (), &written(&[padded])), "padding is not zero");
-    for version in [0, 3, 5] {
+    for version in [0, 4, 6] {
         let mut logs = logs();
         logs[0].version = version;
-        let message = format!("format version {version}; this program reads version 4");
+        let message = format!("format version {version}; this program reads version 5");
         refused_as("version", &fixture(|_| (), &written(&logs)), &message, ErrorKind::Unsupported);
     }
     let whole = logs()[0].bytes();

@@ -1,7 +1,7 @@
 //! The manifest, and segments that are not the ones it names.
 
 use super::When;
-use super::files::{ID_INDEX, Manifest, RECORDS, REMOVALS, decoded, store};
+use super::files::{ID_INDEX, Manifest, NET, RECORDS, REMOVALS, Run, decoded, store};
 use super::parameters::{hashers, parameters};
 use super::parts::Parts;
 use fpstore::{Error, ErrorKind, Parameters, ReadMode, Record, Store, verify};
@@ -38,6 +38,11 @@ fn refused_by_both(label: &str, manifest: Vec<u8>) -> Error {
     error
 }
 
+/// Says the net records of a run.
+fn says(run: &mut Run, net: i64) {
+    (run.has, run.net) = (run.has | NET, Some(net));
+}
+
 fn sound() -> Manifest {
     let [first, second] = segments();
     Manifest::naming(&[&first, &second])
@@ -62,7 +67,8 @@ fn fields() {
     const ORDER: &str = "sequence numbers of runs do not ascend";
     const INDEX: &str = "an id index is missing, or too many";
     const REACHED: &str = "a number that no store reaches";
-    const CASES: [Case; 39] = [
+    const ADDS: &str = "a run that adds more records than it has, or removes more";
+    const CASES: [Case; 45] = [
         ("numbering", "unknown numbering 3", |m| m.numbering = 3),
         ("one run too many", "3 runs do not fit 110 bytes", |m| m.count = Some(3)),
         ("one too few", "checksum is", |m| m.count = Some(1)),
@@ -87,7 +93,13 @@ fn fields() {
             m.tail = vec![0; 36];
         }),
         ("an id index alone", "a run cannot have segments 4", |m| m.runs[1].has = ID_INDEX),
-        ("an unknown segment", "a run cannot have segments 10", |m| m.runs[0].has = RECORDS | 8),
+        ("an unknown segment", "a run cannot have segments 18", |m| m.runs[0].has = RECORDS | 16),
+        ("net records alone", "a run cannot have segments 8", |m| m.runs[1].has = NET),
+        ("more net records than records", ADDS, |m| says(&mut m.runs[0], 2)),
+        ("less net records than removals", ADDS, |m| says(&mut m.runs[1], -1)),
+        ("the least net records", ADDS, |m| says(&mut m.runs[1], i64::MIN)),
+        ("net records that are not announced", "checksum is", |m| m.runs[1].net = Some(1)),
+        ("net records that are missing", "the file ends within field 'footer checksum'", |m| m.runs[1].has |= NET),
         ("many unknown ones", "a run cannot have segments 255", |m| m.runs[0].has = 255),
         ("an id index in a store without", INDEX, |m| {
             let other = m.runs.pop().unwrap().segments;
@@ -138,8 +150,10 @@ fn fields() {
 
 #[test]
 fn what_a_writer_may_write() {
-    const CASES: [Accepted; 7] = [
+    const CASES: [Accepted; 9] = [
         ("unchanged", |_| ()),
+        ("net records", |m| m.runs.iter_mut().for_each(|run| says(run, 1))),
+        ("net records of the last run", |m| says(&mut m.runs[1], 1)),
         ("undecided", |m| m.numbering = 0),
         ("numbered by the store", |m| (m.numbering, m.next_id) = (1, u64::MAX)),
         ("numbers that are left out", |m| {
@@ -163,9 +177,9 @@ fn what_a_writer_may_write() {
 
 #[test]
 fn version_parameters_and_frame() {
-    for version in [0, 1, 2, 3, 5] {
+    for version in [0, 1, 2, 3, 4, 6] {
         let error = refused_by_both("version", Manifest { version, ..sound() }.bytes());
-        assert_eq!(error.message(), format!("format version {version}; this program reads version 4"));
+        assert_eq!(error.message(), format!("format version {version}; this program reads version 5"));
         assert_eq!(error.kind(), ErrorKind::Unsupported);
     }
     for (label, parameters, when, message) in parameters(&sound().parameters).into_iter().chain(hashers()) {

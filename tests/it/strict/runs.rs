@@ -27,7 +27,7 @@ fn runs_of<F: Fingerprint>(parameters: &Parameters, runs: &[Parted<'_, F>]) -> F
     let mut manifest = Manifest::naming(&[&Parts::wide(parameters, runs[0].1).bytes()]);
     manifest.runs.clear();
     for ((removed, records), number) in runs.iter().zip(1..) {
-        let mut run = Run { first: number, last: number, has: 0, segments: Vec::new() };
+        let mut run = Run { first: number, last: number, has: 0, net: None, segments: Vec::new() };
         for (bit, bytes) in [
             (REMOVALS, Some(removed).filter(|r| !r.is_empty()).map(|removed| removals(parameters, removed))),
             (RECORDS, Some(records).filter(|r| !r.is_empty()).map(|records| Parts::wide(parameters, records).bytes())),
