@@ -178,7 +178,7 @@ fn a_panic_while_a_filter_is_made_does_not_keep_the_store_waiting() {
     let fixture = Fixture::new(ReadMode::Pread);
     drop(fixture.load(&Parameters::new(3), &records, 1));
     let has_panicked = AtomicBool::new(false);
-    let env = Hooked::new(Arc::new(fixture.env.clone()), move |op, _| {
+    let env = Hooked::behind(Arc::new(fixture.env.clone()), move |op, _| {
         let is_for_filter = op == Op::Read && thread::current().name() == Some("fpstore filters");
         assert!(!is_for_filter || has_panicked.swap(true, Ordering::Relaxed), "made to panic");
         Ok(())

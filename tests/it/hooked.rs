@@ -38,7 +38,7 @@ pub(crate) struct Hooked {
 }
 
 impl Hooked {
-    pub(crate) fn new(
+    pub(crate) fn behind(
         inner: Arc<dyn Env>,
         hook: impl Fn(Op, &Path) -> io::Result<()> + Send + Sync + 'static,
     ) -> Arc<dyn Env> {

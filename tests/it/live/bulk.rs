@@ -22,7 +22,7 @@ impl Midst {
     /// A store, and what is done to it when it next creates a segment while it is armed.
     fn store(&self, parameters: &Parameters, work: fn(&Store)) -> Arc<Store> {
         let midst = self.clone();
-        let env = Hooked::new(Arc::new(Memory::default()), move |op, path| {
+        let env = Hooked::behind(Arc::new(Memory::default()), move |op, path| {
             let is_segment = op == Op::Create && path.to_string_lossy().contains(".segment");
             if is_segment && midst.is_armed.swap(false, Ordering::SeqCst) {
                 let store = midst.store.get().and_then(Weak::upgrade).unwrap();
@@ -164,7 +164,7 @@ impl Gate {
 
     fn options(&self) -> Options {
         let gate = self.clone();
-        let env = Hooked::new(Arc::new(Memory::default()), move |op, path| {
+        let env = Hooked::behind(Arc::new(Memory::default()), move |op, path| {
             if op == Op::Write && path.ends_with("merging.tmp") {
                 let closed = gate.0.0.lock().unwrap();
                 drop(gate.0.1.wait_while(closed, |closed| *closed).unwrap());
@@ -216,7 +216,7 @@ fn a_compaction_ends_although_others_go_on_writing() {
     let (number, store) = (Arc::new(AtomicU64::new(10)), Arc::new(OnceLock::<Weak<Store>>::new()));
     let env = {
         let (number, store) = (Arc::clone(&number), Arc::clone(&store));
-        Hooked::new(Arc::new(Memory::default()), move |op, path| {
+        Hooked::behind(Arc::new(Memory::default()), move |op, path| {
             // Whenever something is merged, another run comes.
             if op == Op::Create && path.ends_with("merging.tmp") {
                 let n = number.fetch_add(1, Ordering::SeqCst);

@@ -77,7 +77,7 @@ fn a_store_put_in_the_place_of_an_open_one_is_left_alone() {
             };
             let plain = Options::new().with_maintenance(Maintenance::Manual);
             drop(Store::<u64>::create(&path, &Parameters::new(3), &plain).unwrap());
-            let env = Hooked::new(Arc::new(FileSystem), hook);
+            let env = Hooked::behind(Arc::new(FileSystem), hook);
             let options = plain.clone().with_env(env).with_maintenance(maintenance).with_memtable_memory(0);
             let (store, acknowledged, error) = work(&path, &options);
             if let Some(error) = &error {

@@ -17,16 +17,19 @@ const EDQUOT: i32 = 122;
 const EFBIG: i32 = 27;
 const EMFILE: i32 = 24;
 
+/// Chooses the operations that fail.
+type Which = fn(Op, &Path) -> bool;
+
 /// Says which operations fail at present, and with which error.
 #[derive(Clone, Default)]
 struct Faults {
     errno: Arc<AtomicI32>,
-    which: Arc<Mutex<Option<fn(Op, &Path) -> bool>>>,
+    which: Arc<Mutex<Option<Which>>>,
     met: Arc<AtomicU64>,
 }
 
 impl Faults {
-    fn begin(&self, errno: i32, which: fn(Op, &Path) -> bool) {
+    fn begin(&self, errno: i32, which: Which) {
         self.errno.store(errno, Ordering::SeqCst);
         *self.which.lock().unwrap() = Some(which);
     }
@@ -37,7 +40,7 @@ impl Faults {
 
     fn options(&self, memory: &Memory, maintenance: Maintenance) -> Options {
         let faults = self.clone();
-        let env = Hooked::new(Arc::new(memory.clone()), move |op, path| {
+        let env = Hooked::behind(Arc::new(memory.clone()), move |op, path| {
             let which = *faults.which.lock().unwrap();
             if which.is_some_and(|which| which(op, path)) {
                 faults.met.fetch_add(1, Ordering::SeqCst);
@@ -106,7 +109,7 @@ fn a_bad_page_in_a_segment_that_is_due_stops_merging_alone() {
 
 #[test]
 fn no_error_of_merging_or_flushing_poisons_and_both_go_on_when_it_ends() {
-    let which: [(&str, fn(Op, &Path) -> bool); 3] = [
+    let which: [(&str, Which); 3] = [
         ("create", |op, path| op == Op::Create && is_segment(path)),
         ("write", |op, path| op == Op::Write && (is_segment(path) || path.ends_with("merging.tmp"))),
         ("read", |op, path| matches!(op, Op::Open | Op::Read) && is_segment(path)),
@@ -222,8 +225,7 @@ fn a_load_behind_an_append_that_failed_takes_its_number_and_later_writes_others(
     let options = faults.options(&memory, Maintenance::Manual);
     let store = Store::<u64>::create("store", &Parameters::new(3), &options).unwrap();
     for (number, op) in (0..).zip([Op::CreateLog, Op::Append]) {
-        let which: fn(Op, &Path) -> bool =
-            if op == Op::Append { |op, _| op == Op::Append } else { |op, _| op == Op::CreateLog };
+        let which: Which = if op == Op::Append { |op, _| op == Op::Append } else { |op, _| op == Op::CreateLog };
         faults.begin(ENOSPC, which);
         store.insert(1, 1, Durability::Buffered).unwrap_err();
         faults.end();
@@ -248,7 +250,7 @@ fn a_log_that_cannot_be_made_is_tried_again() {
         let store = Store::<u64>::open("store", &options).unwrap();
         let before = store.records().count() as u64;
         // The logs of the process before are written anew, then there is one of its own.
-        let which: [fn(Op, &Path) -> bool; 3] = [
+        let which: [Which; 3] = [
             |op, _| op == Op::Create,
             |op, _| op == Op::CreateLog,
             |op, path| op == Op::Rename && path.extension().is_some_and(|end| end == "wal"),
