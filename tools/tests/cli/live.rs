@@ -120,7 +120,7 @@ fn the_manifest_run_by_run() {
         let text = stdout(fpdump().arg("manifest").arg(path));
         assert!(text.contains("removals") && text.contains("writes up to number 5"), "{text}");
         let rows: Vec<&str> = text.lines().filter(|line| line.contains(".segment ")).collect();
-        let net = rows.iter().map(|row| row.split_whitespace().skip(8).collect::<Vec<_>>());
+        let net = rows.iter().map(|row| row.split_whitespace().skip(9).collect::<Vec<_>>());
         assert!(net.eq([vec!["50"], vec!["1"], vec![]]), "{text}");
     }
     // All segments, and all bytes of each.
