@@ -109,10 +109,10 @@ fn sources_may_come_while_others_are_read() {
     assert_eq!(rest, [2, 3]);
 }
 
+/// Prints the time that a record takes, of `FPSTORE_RECORDS` records in all (see BENCHMARKS.md).
 #[test]
-#[ignore = "prints times"]
 fn growth() {
-    let records = 1_600_000usize;
+    let records: usize = std::env::var("FPSTORE_RECORDS").map_or(3200, |text| text.parse().unwrap());
     for sources in [2, 4, 8, 16, 64, 256, 1600] {
         let source = |number: usize| {
             let mention = |at: usize| {
@@ -131,6 +131,7 @@ fn growth() {
             (start.elapsed().as_secs_f64() * 1e9 / words as f64, words)
         });
         let (least, words) = times.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+        assert_eq!(words, records / sources.len() * sources.len());
         println!("{:5} sources: {words} records, {least:7.0} ns each", sources.len());
     }
 }

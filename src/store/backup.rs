@@ -76,7 +76,7 @@ impl<F: Fingerprint> Store<F> {
         let env = &*options.env;
         let room = room_for_store(env, path)?;
         create_durably(env, path)?;
-        let (held, options) = &hold(path, options)?;
+        let (_held, options) = &hold(path, options)?;
         let env = &*options.env;
         // Another process may have been faster.
         room_for_store(env, path)?;
@@ -89,7 +89,6 @@ impl<F: Fingerprint> Store<F> {
                 undo_creation(env, path, &ManifestData::new(self.parameters().clone()), &room);
             }
         });
-        _ = held;
         undone
     }
 
