@@ -14,6 +14,11 @@ use crate::format::manifest::Numbering;
 use crate::options::{Filters, Maintenance};
 use std::sync::Arc;
 
+/// So many records are flushed while writers wait, in a few milliseconds.
+const FEW_RECORDS: u32 = 4096;
+/// So often it is tried to leave no more than that.
+const MOST_FLUSHES: usize = 4;
+
 /// What a load has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -188,8 +193,13 @@ impl<F: Fingerprint> Core<F> {
     /// Enters a run as what was written last. Writers wait for the flush of what came since the last one.
     fn enter(&self, made: MadeRun) -> Result<()> {
         let retire = |parts: &RunParts| parts.retire(&self.common.remover);
-        // Most of what came meanwhile is flushed while writes go on.
-        self.flush().inspect_err(|_| retire(&made.parts))?;
+        // Most of what came meanwhile is flushed while writes go on, so that they wait for little.
+        for _ in 0..MOST_FLUSHES {
+            self.flush().inspect_err(|_| retire(&made.parts))?;
+            if self.tree().active.as_ref().is_none_or(|memtable| memtable.visible() < FEW_RECORDS) {
+                break;
+            }
+        }
         let mut writing = self.writer().inspect_err(|_| retire(&made.parts))?;
         // Nothing older may come into segments after it.
         let sealed = self.seal(&mut writing).and_then(|()| self.flush_sealed());
