@@ -81,15 +81,14 @@ impl<F: Fingerprint> Store<F> {
         // Another process may have been faster.
         room_for_store(env, path)?;
         let copied = Copying { path, options, mode, manifest, report: BackupReport::default() }.run(&state);
-        let undone = copied.inspect_err(|_| {
+        copied.inspect_err(|_| {
             // Without it there is no store, and the mark explains the rest; with it, what it names has to stay.
             let removed = env.remove(&path.join(manifest::NAME));
             let is_gone = removed.is_ok() || removed.is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
             if is_gone && env.sync_dir(path).is_ok() {
                 undo_creation(env, path, &ManifestData::new(self.parameters().clone()), &room);
             }
-        });
-        undone
+        })
     }
 
     /// The state of now, and the manifest of a store that holds just that, without segments so far.
