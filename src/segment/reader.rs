@@ -1,12 +1,12 @@
 //! A segment that is open for reading.
 
 use super::file::SegmentFile;
-use super::ids::{IdScratch, Ids};
+use super::ids::Ids;
 use super::remover::Remover;
 use super::table::{Scratch, Table};
 use crate::env::{Env, ReadMode};
 use crate::error::{Error, Result};
-use crate::fingerprint::{Fingerprint, Id};
+use crate::fingerprint::Fingerprint;
 use crate::format::fields::Fields;
 use crate::format::footer::{Footer, Span, TRAILER};
 use crate::format::header;
@@ -109,24 +109,6 @@ impl Segment {
     /// The rank of a fingerprint in the first table, if it is stored.
     pub(crate) fn rank_of<F: Fingerprint>(&self, fingerprint: F, scratch: &mut Scratch) -> Result<Option<u64>> {
         self.first_table()?.rank_of(fingerprint, scratch)
-    }
-
-    /// Whether a record is stored: this fingerprint with this id; without ids, whether the fingerprint is.
-    ///
-    /// # Errors
-    /// `Damaged` if pages and index contradict each other; `Io`.
-    #[allow(dead_code, reason = "for the store's look-ups")]
-    pub(crate) fn has_record<F: Fingerprint>(
-        &self,
-        fingerprint: F,
-        id: &Id,
-        scratch: &mut Scratch,
-        ids: &mut IdScratch,
-    ) -> Result<bool> {
-        match self.rank_of(fingerprint, scratch)? {
-            Some(rank) => self.ids.has(rank, id, ids),
-            None => Ok(false),
-        }
     }
 
     /// Bytes of memory of everything that stays there while the segment is open.
