@@ -111,7 +111,7 @@ impl Options {
         self
     }
 
-    /// Keeps the latest writes in memtables of about so many bytes; there may be three of them. One of 64 MiB has room for
+    /// Keeps the latest writes in memtables of about so many bytes; there may be four of them. One of 64 MiB has room for
     /// a million records and more.
     #[must_use]
     pub fn with_memtable_memory(mut self, bytes: u64) -> Self {

@@ -10,7 +10,8 @@ use super::ReadFile;
 use crate::fingerprint::Fingerprint;
 use std::fs::File;
 use std::io;
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// A read-only map of a whole file.
 #[derive(Debug)]
@@ -121,23 +122,84 @@ impl<F: Fingerprint> Array<F> {
     }
 }
 
+/// Memory for arrays that are made together, in one map if they fit: each map, and the first touch of each, may have to wait
+/// for all other threads that map or unmap memory.
+#[derive(Debug)]
+pub(crate) struct Arena {
+    /// Bytes of a map, unless an array has more.
+    bytes: usize,
+    /// The map that the next array may be in, and how many of its bytes others have.
+    map: Option<(Arc<memmap2::MmapRaw>, usize)>,
+}
+
+impl Arena {
+    /// Arrays begin in cache lines of their own.
+    const ALIGNMENT: usize = 64;
+
+    /// For arrays of up to so many bytes in all.
+    pub(crate) fn new(bytes: usize) -> Self {
+        Self { bytes, map: None }
+    }
+
+    /// So many zeros; `None` if there is not so much memory. The beginning of large arrays is taken from the system now.
+    pub(crate) fn array<A: Atomic>(&mut self, count: usize) -> Option<AtomicArray<A>> {
+        let bytes = count.checked_mul(size_of::<A>())?;
+        if self.bytes < WORTH_MAPPING {
+            let numbers = (0..count).map(|_| A::default()).collect::<Vec<_>>();
+            return Some(AtomicArray { first: numbers.as_ptr(), count, _memory: Shared::Plain(numbers) });
+        }
+        let fitting = self.map.take().filter(|(map, used)| map.len().saturating_sub(*used) >= bytes.max(1));
+        let (map, begin) = match fitting {
+            Some(fitting) => fitting,
+            None => (Arc::new(zeros(bytes.max(self.bytes))?.into()), 0),
+        };
+        self.map = Some((Arc::clone(&map), begin.saturating_add(bytes).checked_next_multiple_of(Self::ALIGNMENT)?));
+        // SAFETY: there are `bytes` behind it in the map, which begins at a page; so it is aligned too.
+        let first = unsafe { map.as_ptr().add(begin) }.cast();
+        let array = AtomicArray::<A> { first, count, _memory: Shared::Mapped(map) };
+        array.as_slice().first().inspect(|first| first.clear());
+        Some(array)
+    }
+}
+
 /// Numbers that threads share, zeros at first. Memory is taken as they are touched, of large arrays in huge pages.
 #[derive(Debug)]
 pub(crate) struct AtomicArray<A> {
-    memory: Shared<A>,
+    first: *const A,
     count: usize,
+    _memory: Shared<A>,
 }
 
+// SAFETY: only shared references to atomics come from the pointer, and what it points to goes with the array.
+unsafe impl<A: Atomic> Send for AtomicArray<A> {}
+// SAFETY: as above.
+unsafe impl<A: Atomic> Sync for AtomicArray<A> {}
+
+/// What keeps the numbers of an array.
 #[derive(Debug)]
+#[expect(dead_code, reason = "only dropped")]
 enum Shared<A> {
-    Mapped(memmap2::MmapRaw),
+    Mapped(Arc<memmap2::MmapRaw>),
     Plain(Vec<A>),
 }
 
 /// What an [`AtomicArray`] may be of: any bits are legal, and zeros are the default.
-pub(crate) trait Atomic: Default + Send + Sync + sealed::Sealed {}
-impl Atomic for AtomicU32 {}
-impl Atomic for AtomicU64 {}
+pub(crate) trait Atomic: Default + Send + Sync + sealed::Sealed {
+    /// Sets it to zero.
+    fn clear(&self);
+}
+
+impl Atomic for AtomicU32 {
+    fn clear(&self) {
+        self.store(0, Ordering::Relaxed);
+    }
+}
+
+impl Atomic for AtomicU64 {
+    fn clear(&self) {
+        self.store(0, Ordering::Relaxed);
+    }
+}
 
 mod sealed {
     pub(crate) trait Sealed {}
@@ -146,33 +208,18 @@ mod sealed {
 }
 
 impl<A: Atomic> AtomicArray<A> {
-    /// So many zeros; `None` if there is not so much memory.
-    pub(crate) fn new(count: usize) -> Option<Self> {
-        let bytes = count.checked_mul(size_of::<A>())?;
-        let memory = if bytes < WORTH_MAPPING {
-            Shared::Plain((0..count).map(|_| A::default()).collect())
-        } else {
-            Shared::Mapped(zeros(bytes)?.into())
-        };
-        Some(Self { memory, count })
-    }
-
     /// The numbers.
     #[inline]
     pub(crate) fn as_slice(&self) -> &[A] {
-        match &self.memory {
-            // SAFETY: a map begins at a page, so it is aligned, and has `count` atomics, for which any bits are legal (the
-            // trait is sealed); nobody has other references into it, and atomics may be changed through shared ones.
-            Shared::Mapped(map) => unsafe { std::slice::from_raw_parts(map.as_ptr().cast(), self.count) },
-            Shared::Plain(numbers) => numbers,
-        }
+        // SAFETY: the arena gave `count` atomics from `first` on to this array alone, for as long as it lives. Any bits are legal for
+        // them (the trait is sealed), and they may be changed through shared references.
+        unsafe { std::slice::from_raw_parts(self.first, self.count) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::Ordering;
 
     #[test]
     fn arrays_in_pages_and_in_plain_memory_are_the_same() {
@@ -181,7 +228,8 @@ mod tests {
             assert!(array.as_slice().len() == count && array.as_slice().iter().all(|&word| word == 0));
             array.as_mut_slice()[count - 1] = 7;
             assert_eq!(array.as_slice()[count - 2..], [0, 7]);
-            let shared = AtomicArray::<AtomicU64>::new(count).unwrap();
+            let mut arena = Arena::new(count * 8);
+            let [before, shared, behind] = [3, count, 5].map(|count| arena.array::<AtomicU64>(count).unwrap());
             std::thread::scope(|threads| {
                 for number in 0..2 {
                     let slice = shared.as_slice();
@@ -190,7 +238,19 @@ mod tests {
             });
             let last = shared.as_slice().iter().map(|word| word.load(Ordering::Relaxed)).skip(count - 3);
             assert_eq!(last.collect::<Vec<_>>(), [0, 2, 1]);
+            let others = before.as_slice().iter().chain(behind.as_slice());
+            assert_eq!(others.map(|word| word.load(Ordering::Relaxed)).collect::<Vec<_>>(), [0; 8]);
         }
-        assert!(Array::<u64>::new(usize::MAX).is_none() && AtomicArray::<AtomicU32>::new(usize::MAX).is_none());
+        assert!(Array::<u64>::new(usize::MAX).is_none());
+        let mut arena = Arena::new(WORTH_MAPPING);
+        assert!([usize::MAX, usize::MAX / 4].into_iter().all(|count| arena.array::<AtomicU32>(count).is_none()));
+        // An array that a map has no room for has one of its own.
+        let large =
+            [WORTH_MAPPING / 4 - 16, WORTH_MAPPING / 2, 0, 1].map(|count| arena.array::<AtomicU32>(count).unwrap());
+        large.iter().filter_map(|array| array.as_slice().last()).for_each(|last| last.store(1, Ordering::Relaxed));
+        let sum = |array: &AtomicArray<AtomicU32>| -> u32 {
+            array.as_slice().iter().map(|number| number.load(Ordering::Relaxed)).sum()
+        };
+        assert_eq!(large.each_ref().map(sum), [1, 1, 0, 1]);
     }
 }

@@ -1,6 +1,6 @@
 //! A hash table of chains that only grows: numbers by a key, the newest first.
 
-use super::atomics::{AtomicArray, AtomicU32, AtomicU64, Ordering};
+use super::atomics::{Arena, AtomicArray, AtomicU32, AtomicU64, Ordering};
 use crate::codec::prefetch;
 
 #[cfg(test)]
@@ -35,13 +35,13 @@ pub(super) struct Buckets {
 
 impl Buckets {
     /// For so many numbers, those below it; `None` if there is not so much memory.
-    pub(super) fn new(numbers: usize) -> Option<Self> {
+    pub(super) fn new(numbers: usize, arena: &mut Arena) -> Option<Self> {
         let heads = numbers.next_power_of_two().max(64 / MARKS);
         let places = heads.checked_mul(MARKS)?;
         Some(Self {
-            marks: AtomicArray::new(places / 64)?,
-            heads: AtomicArray::new(heads)?,
-            older: AtomicArray::new(numbers)?,
+            marks: arena.array(places / 64)?,
+            heads: arena.array(heads)?,
+            older: arena.array(numbers)?,
             shift: 64 - places.trailing_zeros(),
         })
     }

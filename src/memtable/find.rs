@@ -9,7 +9,7 @@
 //! newer record of the same id had removed or repeated when it was written. A reader follows the first until it meets a record
 //! of its own moment, and the second from there.
 
-use super::atomics::{AtomicArray, AtomicU32, Ordering};
+use super::atomics::{Arena, AtomicArray, AtomicU32, Ordering};
 use super::buckets::{Buckets, count_step};
 use super::{Link, Memtable, ids, load};
 use crate::fingerprint::{Fingerprint, Id};
@@ -153,8 +153,8 @@ pub(super) struct ByIds {
 
 impl ByIds {
     /// For so many records; `None` if there is not so much memory.
-    pub(super) fn new(records: usize) -> Option<Self> {
-        Some(Self { all: Buckets::new(records)?, live: AtomicArray::new(records)? })
+    pub(super) fn new(records: usize, arena: &mut Arena) -> Option<Self> {
+        Some(Self { all: Buckets::new(records, arena)?, live: arena.array(records)? })
     }
 
     /// The next record of the shorter list behind this one.

@@ -1,6 +1,6 @@
 //! The ids of a memtable's records: a word each, texts in one string.
 
-use super::atomics::{AtomicArray, AtomicU64, Ordering};
+use super::atomics::{Arena, AtomicArray, AtomicU64, Ordering};
 use crate::fingerprint::{Id, IdKind};
 use std::sync::{PoisonError, RwLock};
 use xxhash_rust::xxh64::xxh64;
@@ -19,8 +19,8 @@ pub(super) struct IdColumn {
 
 impl IdColumn {
     /// Room for so many; `None` if there is not so much memory.
-    pub(super) fn new(kind: IdKind, count: usize) -> Option<Self> {
-        Some(Self { kind, words: AtomicArray::new(count)?, texts: RwLock::default() })
+    pub(super) fn new(kind: IdKind, count: usize, arena: &mut Arena) -> Option<Self> {
+        Some(Self { kind, words: arena.array(count)?, texts: RwLock::default() })
     }
 
     /// Bytes of all texts.

@@ -9,7 +9,8 @@
 //! likes, however many come behind. One thread at a time may write; which one is the caller's to see to. What it pushes
 //! is invisible until it is published, so a batch is seen whole or not at all.
 //!
-//! All memory is set aside when a memtable is made, and taken from the system as it is touched.
+//! All memory is set aside when a memtable is made, and but for the beginning of each array taken from the system as it is
+//! touched.
 
 mod atomics;
 mod buckets;
@@ -24,7 +25,7 @@ pub(crate) use shape::MemtableShape;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::{Fingerprint, Id, IdKind, Mention};
-use atomics::{AtomicArray, AtomicU32, AtomicU64, Ordering};
+use atomics::{Arena, AtomicArray, AtomicU32, AtomicU64, Ordering};
 use buckets::Buckets;
 use find::ByIds;
 use ids::IdColumn;
@@ -92,18 +93,19 @@ impl<F: Fingerprint> Memtable<F> {
     pub(crate) fn new(shape: &Arc<MemtableShape>, least: usize) -> Result<Self> {
         let capacity = shape.capacity.max(least).min(shape::MOST_RECORDS);
         let make = || {
-            let buckets = || Buckets::new(capacity);
+            // Heads of chains are up to twice as many as records.
+            let arena = &mut Arena::new(capacity.checked_mul(shape.record_bytes)?.checked_mul(2)?);
             Some(Self {
                 shape: Arc::clone(shape),
                 capacity: u32::try_from(capacity).ok()?,
-                tables: shape.tables.iter().map(|_| buckets()).collect::<Option<_>>()?,
-                words: AtomicArray::new(capacity.checked_mul(F::WORDS)?)?,
-                latest: AtomicArray::new(capacity)?,
-                ids: IdColumn::new(shape.ids, capacity)?,
-                links: AtomicArray::new(capacity)?,
-                by_value: buckets()?,
-                by_record: if shape.ids == IdKind::None { None } else { Some(buckets()?) },
-                by_id: if shape.id_index { Some(ByIds::new(capacity)?) } else { None },
+                tables: shape.tables.iter().map(|_| Buckets::new(capacity, arena)).collect::<Option<_>>()?,
+                words: arena.array(capacity.checked_mul(F::WORDS)?)?,
+                latest: arena.array(capacity)?,
+                ids: IdColumn::new(shape.ids, capacity, arena)?,
+                links: arena.array(capacity)?,
+                by_value: Buckets::new(capacity, arena)?,
+                by_record: if shape.ids == IdKind::None { None } else { Some(Buckets::new(capacity, arena)?) },
+                by_id: if shape.id_index { Some(ByIds::new(capacity, arena)?) } else { None },
                 fingerprints: AtomicU32::new(0),
                 pushed: AtomicU32::new(0),
                 visible: AtomicU32::new(0),
@@ -115,6 +117,18 @@ impl<F: Fingerprint> Memtable<F> {
             Error::new(ErrorKind::Io, format!("there is no memory for a memtable of {capacity} records"))
                 .with_remedy("open the store with a smaller memtable")
         })
+    }
+
+    /// Number of records that it has room for.
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity as usize
+    }
+
+    /// Whether three quarters of it are in use.
+    pub(crate) fn is_nearly_full(&self) -> bool {
+        let is_nearly = |used: usize, most: usize| used > most / 4 * 3;
+        is_nearly(self.pushed.load(Ordering::Relaxed) as usize, self.capacity as usize)
+            || self.shape.text_bytes > 0 && is_nearly(self.ids.text_bytes(), self.shape.text_bytes)
     }
 
     /// Whether these operations, and the texts of their ids, still fit.

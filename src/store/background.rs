@@ -3,6 +3,7 @@
 //! Each computes with one thread and rests in between, so that queries have the rest. They end when the store is closed, at
 //! once, and when they next have something to do after it was poisoned; what they leave undone the next process does.
 
+use super::ahead::Next;
 use super::apart::pool;
 use super::core::{Core, lock};
 use super::health::Failing;
@@ -82,6 +83,13 @@ fn flush_when_due<F: Fingerprint>(core: &Core<F>) -> Result<()> {
             // What is not flushed is in the logs.
             if tree.closing {
                 return Ok(());
+            }
+            if let Next::Wanted(written) = &mut tree.next {
+                let written = written.take();
+                drop(tree);
+                core.prepare_next(written.as_ref())?;
+                tree = core.tree();
+                continue;
             }
             let pause = tree.flushing.as_ref().and_then(Failing::pause);
             if pause.is_none() && !tree.sealed.is_empty() && !core.must_merge_first(&tree) {

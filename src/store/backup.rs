@@ -95,7 +95,7 @@ impl<F: Fingerprint> Store<F> {
     fn frozen(&self) -> (State<F>, ManifestData) {
         let core = &self.core;
         let following = lock(&self.following);
-        let writer = lock(&core.writer);
+        let writer = core.writer.lock();
         let tree = core.tree();
         let state = core.state();
         let mut manifest = tree.manifest.clone();

@@ -2,6 +2,7 @@
 
 use super::common::Common;
 use super::filters::FilterMaker;
+use super::handed::Handed;
 use super::pressure::Pressure;
 use super::query::{Asking, Searcher};
 use super::run::Run;
@@ -14,26 +15,32 @@ use crate::fingerprint::Fingerprint;
 use crate::options::{Filters, Maintenance};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 /// So many times as long as it works, merging segments in the background rests.
 const COMPACTION_RESTS: u32 = 1;
 
 /// The state of an open store.
 ///
-/// Whoever takes several of the locks takes them in this order: `counting`, `writer`, `flushing`,
-/// `compacting`, `tree`.
+/// Whoever takes several of the locks takes them in this order: `counting`, `writer`, `flushing`, `compacting`, `installing`,
+/// `tree`; then `reaping`, `retired`.
 #[derive(Debug)]
 pub(super) struct Core<F: Fingerprint> {
     pub(super) common: Arc<Common>,
     pub(super) latest: Latest<F>,
-    /// Who writes. `None`, for ever, in a store that is open for reading only.
-    pub(super) writer: Mutex<Option<Writer>>,
+    /// What the process writes with. `None`, for ever, in a store that is open for reading only.
+    pub(super) writer: parking_lot::Mutex<Option<Writer>>,
+    /// Small batches of threads that could not get it for a while.
+    pub(super) handed: Handed<F>,
     /// Held, where there are no ids, by who removes.
     pub(super) counting: Mutex<()>,
     /// Held by who moves memtables to segments.
     pub(super) flushing: Mutex<()>,
     /// Held by who merges segments.
     pub(super) compacting: Mutex<()>,
+    /// Held while a manifest is written.
+    pub(super) installing: Mutex<()>,
+    /// Held for moments only: writers and readers wait for it.
     pub(super) tree: Mutex<Tree<F>>,
     /// What the tree has changed, for who waits for it.
     pub(super) changed: Condvar,
@@ -62,10 +69,12 @@ impl<F: Fingerprint> Core<F> {
         Self {
             common,
             latest: Latest::new(view),
-            writer: Mutex::new(writer),
+            writer: parking_lot::Mutex::new(writer),
+            handed: Handed::default(),
             counting: Mutex::new(()),
             flushing: Mutex::new(()),
             compacting: Mutex::new(()),
+            installing: Mutex::new(()),
             next_segment: AtomicU64::new(tree.manifest.next_segment),
             tree: Mutex::new(tree),
             changed: Condvar::new(),
@@ -86,29 +95,23 @@ impl<F: Fingerprint> Core<F> {
 
     /// Lets readers see what the tree is now. Returns what they saw before, to be dropped when no lock is held.
     pub(super) fn publish(&self, tree: &Tree<F>) -> Arc<View<F>> {
-        let before = self.latest.view();
-        let view = tree.view();
-        let same = before.segments.len() == view.segments.len()
-            && before.segments.iter().zip(&view.segments).all(|(a, b)| Arc::ptr_eq(a, b));
-        let segments = view.segments.clone();
-        drop(before);
-        let before = self.latest.publish(view);
+        let before = self.latest.publish(tree.view());
         self.set_pressure(tree);
         self.changed.notify_all();
-        if !same {
-            // Nobody waits for those of segments that come later.
-            let when = match self.common.options.filters {
-                Filters::AtOpen => Filters::Background,
-                when => when,
-            };
-            self.filters.want(&segments, &self.common, when);
-        }
         before
     }
 
-    /// Begins with filters as these options want them.
+    /// Begins with filters as these options want them, and leaves those of segments that are not there any more.
     pub(super) fn make_filters(&self, when: Filters) {
         self.filters.want(&self.latest.view().segments, &self.common, when);
+    }
+
+    /// The same for segments that came since the store was opened: nothing waits for their filters.
+    pub(super) fn make_later_filters(&self) {
+        self.make_filters(match self.common.options.filters {
+            Filters::AtOpen => Filters::Background,
+            when => when,
+        });
     }
 
     /// Returns when the filters that are being made are there.
@@ -176,11 +179,8 @@ impl<F: Fingerprint> Core<F> {
 
     /// Has nothing be written any more, because of an error after which nobody knows what the files hold.
     pub(super) fn poison(&self, error: &Error) {
-        self.poison_under(&self.tree(), error);
-    }
-
-    /// The same by who has the tree: whoever waits for it to change either sees the poison before it waits, or is woken.
-    pub(super) fn poison_under(&self, _tree: &Tree<F>, error: &Error) {
+        // A thread that waits for the tree to change either sees the poison before it waits, or is woken.
+        let _tree = self.tree();
         let _ = self.poison.set(error.to_string());
         self.changed.notify_all();
     }
@@ -209,7 +209,20 @@ impl<F: Fingerprint> Core<F> {
 
     /// Whoever writes, if the store is open for writing and nothing has gone wrong.
     pub(super) fn writer(&self) -> Result<Writing<'_>> {
-        let writer = lock(&self.writer);
+        self.check_writer(self.writer.lock())
+    }
+
+    /// The same, unless others write for so long.
+    pub(super) fn writer_within(&self, most: Duration) -> Result<Option<Writing<'_>>> {
+        self.writer.try_lock_for(most).map(|writer| self.check_writer(writer)).transpose()
+    }
+
+    /// The same at once and whatever has gone wrong, unless others write.
+    pub(super) fn turn_if_free(&self) -> Option<Writing<'_>> {
+        self.writer.try_lock().map(Writing)
+    }
+
+    fn check_writer<'a>(&self, writer: parking_lot::MutexGuard<'a, Option<Writer>>) -> Result<Writing<'a>> {
         if writer.is_none() {
             return Err(Error::new(ErrorKind::ReadOnly, "the store is open for reading only")
                 .at_path(&self.common.path)
@@ -230,7 +243,7 @@ impl<F: Fingerprint> Core<F> {
 }
 
 /// The writer, which is there.
-pub(super) struct Writing<'a>(MutexGuard<'a, Option<Writer>>);
+pub(super) struct Writing<'a>(parking_lot::MutexGuard<'a, Option<Writer>>);
 
 impl Writing<'_> {
     /// The writer.

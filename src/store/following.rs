@@ -95,6 +95,7 @@ impl<F: Fingerprint> Following<F> {
         *self = following;
         core.publish(&now);
         drop(now);
+        core.make_later_filters();
         core.forget();
         Ok(true)
     }

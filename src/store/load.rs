@@ -5,6 +5,7 @@ use super::compact::merged_net;
 use super::core::{Core, Writing};
 use super::count::{layers, pointless};
 use super::estimate::Estimate;
+use super::pressure::Entering;
 use super::run::Run;
 use super::segments::{Making, RunParts};
 use crate::bulk::{Expected, Present, RecordIds, SortedRecords, Workspace};
@@ -16,8 +17,6 @@ use std::sync::Arc;
 
 /// So many records are flushed while writers wait, in a few milliseconds.
 const FEW_RECORDS: u32 = 4096;
-/// So often it is tried to leave no more than that.
-const MOST_FLUSHES: usize = 4;
 
 /// What a load has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,7 +52,7 @@ pub(super) enum Merging {
 impl<F: Fingerprint> Core<F> {
     /// Adds records; whether runs were merged.
     pub(super) fn bulk_load(&self, records: SortedRecords<F>, merging: Merging) -> Result<(LoadReport, bool)> {
-        self.flush()?;
+        self.flush_beside()?;
         let reserved = self.reserve(&records)?;
         let loaded = self.load_reserved(records, reserved.first, merging);
         if loaded.is_err() {
@@ -193,13 +192,7 @@ impl<F: Fingerprint> Core<F> {
     /// Enters a run as what was written last. Writers wait for the flush of what came since the last one.
     fn enter(&self, made: MadeRun) -> Result<()> {
         let retire = |parts: &RunParts| parts.retire(&self.common.remover);
-        // Most of what came meanwhile is flushed while writes go on, so that they wait for little.
-        for _ in 0..MOST_FLUSHES {
-            self.flush().inspect_err(|_| retire(&made.parts))?;
-            if self.tree().active.as_ref().is_none_or(|memtable| memtable.visible() < FEW_RECORDS) {
-                break;
-            }
-        }
+        let entering = self.leave_little().inspect_err(|_| retire(&made.parts))?;
         let mut writing = self.writer().inspect_err(|_| retire(&made.parts))?;
         // Nothing older may come into segments after it.
         let sealed = self.seal(&mut writing).and_then(|()| self.flush_sealed());
@@ -210,11 +203,29 @@ impl<F: Fingerprint> Core<F> {
         let sequence = writing.get().next_sequence;
         let new: Vec<_> = made.parts.into_run(sequence, sequence, count.filter(|_| quiet)).into_iter().collect();
         self.place(&mut writing, &new, bytes, |all| all.extend(new.iter().cloned()))?;
-        drop(writing);
+        drop((writing, entering));
         if let (false, Some(run), Some(count)) = (quiet, new.first(), count) {
             self.count_beside(run, count, &older, made.last);
         }
         Ok(())
+    }
+
+    /// Flushes what came meanwhile while writes go on, and has writers add little more until what it returns is dropped: they will
+    /// wait for the flush of that.
+    fn leave_little(&self) -> Result<Entering<'_>> {
+        let is_much = || self.tree().active.as_ref().is_some_and(|memtable| memtable.visible() >= FEW_RECORDS);
+        if is_much() {
+            self.flush_beside()?;
+        }
+        let entering = self.pressure.enter();
+        if is_much() {
+            self.flush_beside()?;
+        }
+        if self.tree().active.is_some() {
+            let written = self.writer()?.get().promise();
+            self.prepare_next(written.as_ref())?;
+        }
+        Ok(entering)
     }
 
     /// Finds out how many records more there are by a run that has so many, beside which others were written.

@@ -14,6 +14,7 @@
 //! nothing that was acknowledged: a write or a load that fails may be tried again; flushing and merging in the background are
 //! tried again by themselves, and [`Store::health`] tells what they fail of.
 
+mod ahead;
 mod apart;
 mod background;
 mod backup;
@@ -31,6 +32,7 @@ mod estimate;
 mod filters;
 mod flush;
 mod following;
+mod handed;
 mod hashers;
 mod health;
 mod live;

@@ -23,6 +23,8 @@ const DELAY: Duration = Duration::from_millis(1);
 #[derive(Debug, Default)]
 pub(super) struct Pressure {
     is_slow: AtomicBool,
+    /// Runs that are being entered: writers are to leave little to be flushed.
+    entering: AtomicU64,
     slowed: AtomicU64,
     stopped: AtomicU64,
     /// Microseconds.
@@ -61,7 +63,8 @@ impl<F: Fingerprint> Core<F> {
 
     /// Has a write take longer while merging is behind. To be called without any lock.
     pub(super) fn slow_down(&self) {
-        if self.pressure.is_slow.load(Ordering::Relaxed) {
+        let Pressure { is_slow, entering, .. } = &self.pressure;
+        if is_slow.load(Ordering::Relaxed) || entering.load(Ordering::Relaxed) > 0 {
             self.pressure.slowed.fetch_add(1, Ordering::Relaxed);
             std::thread::sleep(DELAY);
         }
@@ -83,7 +86,22 @@ impl<F: Fingerprint> Core<F> {
     }
 }
 
+/// Writers are slowed down until it is dropped.
+pub(super) struct Entering<'a>(&'a Pressure);
+
+impl Drop for Entering<'_> {
+    fn drop(&mut self) {
+        self.0.entering.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Pressure {
+    /// Slows writers down while a run is entered.
+    pub(super) fn enter(&self) -> Entering<'_> {
+        self.entering.fetch_add(1, Ordering::Relaxed);
+        Entering(self)
+    }
+
     /// Notes that a write was stopped since then.
     pub(super) fn stopped_since(&self, started: Instant) {
         self.stopped.fetch_add(1, Ordering::Relaxed);

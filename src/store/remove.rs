@@ -25,7 +25,7 @@ impl<F: Fingerprint> Core<F> {
     pub(super) fn bulk_remove(&self, records: &SortedRecords<F>) -> Result<RemoveReport> {
         let counted = self.common.parameters.ids() == IdKind::None;
         let _counting = counted.then(|| lock(&self.counting));
-        self.flush()?;
+        self.flush_beside()?;
         self.check_ids(records)?;
         let workspace = self.beside_indexes(records.workspace());
         let runs = self.tree().runs.clone();

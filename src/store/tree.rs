@@ -1,7 +1,8 @@
 //! What a store consists of now, and the manifest that says so.
 
+use super::ahead::Next;
 use super::common::Common;
-use super::core::Core;
+use super::core::{Core, lock};
 use super::health::Failing;
 use super::run::Run;
 use super::view::View;
@@ -26,6 +27,8 @@ pub(super) struct Tree<F: Fingerprint> {
     pub(super) sealed: VecDeque<Sealed<F>>,
     /// The memtable that is being written to.
     pub(super) active: Option<Arc<Memtable<F>>>,
+    /// The one after it.
+    pub(super) next: Next<F>,
     /// Whether there is a manifest on disk: not before the store is created.
     pub(super) is_placed: bool,
     /// What keeps memtables from being moved to segments.
@@ -58,6 +61,7 @@ impl<F: Fingerprint> Tree<F> {
             runs,
             sealed: VecDeque::new(),
             active: None,
+            next: Next::Later,
             is_placed: true,
             flushing: None,
             merging: None,
@@ -85,30 +89,33 @@ impl<F: Fingerprint> Core<F> {
         change: impl FnOnce(&mut ManifestData, &mut Vec<Arc<Run>>),
         after: impl FnOnce(&mut Tree<F>),
     ) -> Result<()> {
-        let mut tree = self.tree();
+        // One at a time changes the manifest and the runs, so they stay as they are while writers go on.
+        let _installing = lock(&self.installing);
+        let tree = self.tree();
+        let before = Some(tree.manifest.clone()).filter(|_| tree.is_placed);
+        let (mut manifest, mut runs) = (tree.manifest.clone(), tree.runs.clone());
+        drop(tree);
         // Which manifest is there, and whether it lasts, nobody knows then: whatever follows might take away what it names.
         if let Err(error) = self.check_poison() {
             new.iter().for_each(|run| run.retire(&self.common.remover));
             return Err(error);
         }
-        let (mut manifest, mut runs) = (tree.manifest.clone(), tree.runs.clone());
         change(&mut manifest, &mut runs);
         manifest.runs = runs.iter().map(|run| run.entry).collect();
         manifest.next_segment = self.next_segment.load(Ordering::Relaxed);
-        let before = Some(&tree.manifest).filter(|_| tree.is_placed);
-        if let Err(failed) = replace(&self.common, before, &manifest) {
-            let error = match failed {
+        if let Err(failed) = replace(&self.common, before.as_ref(), &manifest) {
+            return Err(match failed {
                 Failed::AsBefore(error) => {
                     new.iter().for_each(|run| run.retire(&self.common.remover));
                     error
                 }
                 Failed::Unknown(error) => {
-                    self.poison_under(&tree, &error);
+                    self.poison(&error);
                     error
                 }
-            };
-            return Err(error);
+            });
         }
+        let mut tree = self.tree();
         let first_log = tree.manifest.first_log;
         tree.manifest = manifest;
         let mut gone = std::mem::replace(&mut tree.runs, runs);
@@ -125,6 +132,7 @@ impl<F: Fingerprint> Core<F> {
         // Their writes are in segments now. What cannot be removed, the next writer removes.
         logs.for_each(|number| _ = self.common.env().remove(&self.common.path.join(wal::name(number))));
         drop(seen);
+        self.make_later_filters();
         self.forget();
         self.retire(gone);
         Ok(())

@@ -21,10 +21,9 @@ impl<F: Fingerprint> Core<F> {
         self.check_batch(batch)?;
         self.slow_down();
         let counting = self.lock_counting(batch);
-        let mut writing = self.writer()?;
-        let (written, promise) = self.write_with(&mut writing, batch)?;
+        let (written, promise) = self.write_in_turn(batch)?;
         // Threads that wait for the device share its syncs.
-        drop((writing, counting));
+        drop(counting);
         match promise {
             Some(promise) => self.keep(&promise, durability)?,
             // There was nothing to do, as logs of earlier processes say: what they say has to last as well.

@@ -4,7 +4,7 @@
 //! durable. What a sync leaves in doubt poisons the store; an append that fails is taken back, and the next write tries again.
 //! Specified in format-spec/store.md, A batch of writes.
 
-use super::core::{Core, Writing};
+use super::core::{Core, Writing, lock};
 use super::recovery::Recovered;
 use super::tree::{Sealed, Tree};
 use crate::error::{Error, ErrorKind, Result};
@@ -100,8 +100,7 @@ impl<F: Fingerprint> Core<F> {
                 .with_remedy("write it in several batches, or load or remove in bulk"));
         }
         self.check_numbers(writing.get())?;
-        let active = self.tree().active.clone();
-        let active = match active.filter(|memtable| memtable.has_room(operations)) {
+        let active = match self.active(writing.get()).filter(|memtable| memtable.has_room(operations)) {
             Some(active) => active,
             None => self.next_memtable(writing, operations.len())?,
         };
@@ -149,13 +148,14 @@ impl<F: Fingerprint> Core<F> {
     /// Makes logs of earlier processes durable: what is written now must not survive without what is in them.
     fn sync_earlier(&self, writer: &mut Writer) -> Result<()> {
         // No log is removed meanwhile. Those that were removed have their writes in segments.
-        let tree = self.tree();
-        writer.unsynced.retain(|&(number, _)| number >= tree.manifest.first_log);
+        let _installing = lock(&self.installing);
+        let first_log = self.tree().manifest.first_log;
+        writer.unsynced.retain(|&(number, _)| number >= first_log);
         while let Some(&(number, end)) = writer.unsynced.first() {
             // It is written anew: after a sync that has failed, another one of the same file would not tell.
             wal::rewrite(self.common.env(), &self.common.path, number, end).inspect_err(|error| {
                 if error.kind() == ErrorKind::Damaged || error.is_displaced() {
-                    self.poison_under(&tree, error);
+                    self.poison(error);
                 }
             })?;
             writer.unsynced.remove(0);
@@ -165,9 +165,12 @@ impl<F: Fingerprint> Core<F> {
 
     /// Another memtable, with room for so many records, in the place of the active one.
     fn next_memtable(&self, writing: &mut Writing<'_>, records: usize) -> Result<Arc<Memtable<F>>> {
-        self.seal(writing)?;
+        // Where there is none, a load has taken it; the log goes on then.
+        if self.tree().active.is_some() {
+            self.seal(writing)?;
+        }
         self.make_room()?;
-        let memtable = Arc::new(Memtable::new(&self.common.shape, records)?);
+        let memtable = self.take_next(records)?;
         writing.get().active_first = writing.get().next_sequence;
         let mut tree = self.tree();
         tree.active = Some(Arc::clone(&memtable));
@@ -186,20 +189,25 @@ impl<F: Fingerprint> Core<F> {
             // Of a log that another one follows nothing may be missing, at any level that somebody may ask for later.
             log.sync(log.end(), Durability::SyncAll).inspect_err(|error| self.poison(error))?;
         }
-        let mut tree = self.tree();
-        if let Some(memtable) = tree.active.take_if(|memtable| !memtable.is_empty()) {
-            tree.sealed.push_back(Sealed {
-                memtable,
-                first: writer.active_first,
-                last: writer.next_sequence - 1,
-                next_log: writer.next_log,
-                next_id: writer.next_id,
-                log_bytes: std::mem::take(&mut writer.log_bytes),
-            });
-            let before = self.publish(&tree);
-            drop((tree, before));
-        }
+        self.seal_memtable(writer);
         Ok(())
+    }
+
+    /// Ends the active memtable, unless it is empty. The log goes on, if there is one.
+    fn seal_memtable(&self, writer: &mut Writer) {
+        let mut tree = self.tree();
+        let Some(memtable) = tree.active.take_if(|memtable| !memtable.is_empty()) else { return };
+        tree.sealed.push_back(Sealed {
+            memtable,
+            first: writer.active_first,
+            last: writer.next_sequence - 1,
+            // A log that goes on has more than is in this memtable.
+            next_log: writer.log.as_ref().map_or(writer.next_log, |log| log.number()),
+            next_id: writer.next_id,
+            log_bytes: std::mem::take(&mut writer.log_bytes),
+        });
+        let before = self.publish(&tree);
+        drop((tree, before));
     }
 
     /// Flushes, or waits until enough was flushed, if too many memtables wait for it.
@@ -254,6 +262,19 @@ impl<F: Fingerprint> Core<F> {
         promise.map_or(Ok(()), |promise| self.keep(&promise, durability))
     }
 
+    /// Moves to segments what was written up to now, while writes go on in the same log: they wait neither for memory nor for
+    /// a device.
+    ///
+    /// # Errors
+    /// Those of [`Core::flush`].
+    pub(super) fn flush_beside(&self) -> Result<()> {
+        if self.tree().active.as_ref().is_some_and(|active| !active.is_empty()) {
+            self.prepare_next(None)?;
+        }
+        self.seal_memtable(self.writer()?.get());
+        self.flush_sealed()
+    }
+
     /// Moves all that was written to segments.
     ///
     /// # Errors
@@ -261,8 +282,14 @@ impl<F: Fingerprint> Core<F> {
     pub(super) fn flush(&self) -> Result<()> {
         let mut writing = self.writer()?;
         self.seal(&mut writing)?;
+        let next_log = writing.get().next_log;
         drop(writing);
-        self.flush_sealed()
+        self.flush_sealed()?;
+        // Of the last one all may have been in segments before it ended.
+        if self.tree().manifest.first_log < next_log {
+            self.install(&[], |manifest, _| manifest.first_log = manifest.first_log.max(next_log), |_| ())?;
+        }
+        Ok(())
     }
 }
 

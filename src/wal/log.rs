@@ -101,6 +101,11 @@ impl Log {
         })
     }
 
+    /// Its number.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Bytes that were written.
     pub(crate) fn end(&self) -> u64 {
         self.end.load(Ordering::Acquire)
