@@ -1,8 +1,8 @@
 //! The next memtable, made before it is needed.
 //!
-//! Making one asks the system for memory, and under load that takes as long as tens of thousands of inserts. So when the active one is
-//! nearly full the thread that flushes makes another, and makes the log durable so far, while writes go on; a load does the
-//! same before it has writers wait.
+//! Making one asks the system for memory, and under load that takes as long as tens of thousands of inserts. So when the
+//! active one is nearly full the thread that flushes makes another, and makes the log durable so far, while writes go on; a
+//! load does the same before it has writers wait.
 
 use super::core::Core;
 use super::writer::{Promise, Writer};
@@ -41,20 +41,23 @@ impl<F: Fingerprint> Core<F> {
         tree.active.clone()
     }
 
-    /// Makes the next memtable, unless it is there, and makes durable what was promised. Takes no lock of writers: a write that
-    /// has it may wait for the thread that flushes.
+    /// Makes the next memtable, if the active one is in use, and makes durable what was promised. Takes no lock of writers: a
+    /// write that has it may wait for the thread that flushes.
     ///
     /// # Errors
     /// `Io` from syncing, which poisons the store.
     pub(super) fn prepare_next(&self, written: Option<&Promise>) -> Result<()> {
         let mut tree = self.tree();
-        let is_made = matches!(tree.next, Next::Made(_));
-        if !is_made {
+        let is_used = tree.active.as_ref().is_some_and(|active| !active.is_empty());
+        let is_needed = is_used && !matches!(tree.next, Next::Made(_));
+        if is_needed {
             tree.next = Next::Tried;
         }
         drop(tree);
-        if !is_made && let Ok(memtable) = Memtable::new(&self.common.shape, 0) {
-            self.tree().next = Next::Made(Arc::new(memtable));
+        if is_needed && let Ok(memtable) = Memtable::new(&self.common.shape, 0) {
+            // Another thread may have made one meanwhile, which goes when nothing is locked.
+            let before = std::mem::replace(&mut self.tree().next, Next::Made(Arc::new(memtable)));
+            drop(before);
         }
         written.map_or(Ok(()), |written| self.keep(written, Durability::SyncAll))
     }
@@ -75,11 +78,12 @@ impl<F: Fingerprint> Core<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Options, Parameters, Records, Store};
+    use crate::{Options, Parameters, Record, Records, Store};
+    use std::collections::BTreeSet;
     use std::time::{Duration, Instant};
 
     fn store(path: &std::path::Path, maintenance: Maintenance) -> Store<u64> {
-        let options = Options::new().with_maintenance(maintenance).with_memtable_memory(64 << 10);
+        let options = Options::new().with_maintenance(maintenance).with_memtable_memory(256 << 10);
         Store::create(path, &Parameters::new(3), &options).unwrap()
     }
 
@@ -110,17 +114,35 @@ mod tests {
         assert_eq!(store.statistics().records, capacity + 1);
     }
 
+    fn logs(path: &std::path::Path) -> Vec<String> {
+        let names = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.ends_with(".wal")).collect()
+    }
+
+    #[test]
+    fn no_log_grows_for_ever() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("store");
+        let store = store(&path, Maintenance::Foreground);
+        let mut seen = BTreeSet::new();
+        for load in 0..40 {
+            store.insert_many((0..1000).map(|number| (load << 32 | number, number)), Durability::Buffered).unwrap();
+            // Nothing of it is new, so no run is entered.
+            store.bulk_load(Records::WithIds(vec![Record::new(0, 0)])).unwrap();
+            assert!(logs(&path).len() <= 1);
+            seen.extend(logs(&path));
+        }
+        assert!(seen.len() > 1, "{seen:?}");
+        assert_eq!(store.statistics().records, 40_000);
+    }
+
     #[test]
     fn a_log_goes_on_behind_what_a_load_has_flushed() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("store");
         let store = store(&path, Maintenance::Manual);
         let insert = |number| store.insert(number, number, Durability::SyncData).unwrap();
-        let logs = || {
-            let names =
-                std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-            names.filter(|name| name.ends_with(".wal")).count()
-        };
+        let logs = || logs(&path).len();
         (0..10).for_each(insert);
         store.core.flush_beside().unwrap();
         (10..20).for_each(insert);

@@ -84,8 +84,9 @@ fn flush_when_due<F: Fingerprint>(core: &Core<F>) -> Result<()> {
             if tree.closing {
                 return Ok(());
             }
-            if let Next::Wanted(written) = &mut tree.next {
-                let written = written.take();
+            if matches!(tree.next, Next::Wanted(_))
+                && let Next::Wanted(written) = std::mem::replace(&mut tree.next, Next::Tried)
+            {
                 drop(tree);
                 core.prepare_next(written.as_ref())?;
                 tree = core.tree();

@@ -95,11 +95,11 @@ impl<F: Fingerprint> Store<F> {
     fn frozen(&self) -> (State<F>, ManifestData) {
         let core = &self.core;
         let following = lock(&self.following);
-        let writer = core.writer.lock();
+        let writer = core.writer.as_ref().map(|writer| writer.lock());
         let tree = core.tree();
         let state = core.state();
         let mut manifest = tree.manifest.clone();
-        if let Some(writer) = &*writer {
+        if let Some(writer) = &writer {
             manifest.flushed = writer.next_sequence - 1;
             (manifest.numbering, manifest.next_id) = (writer.numbering, writer.next_id);
         } else if let Some(following) = &*following {

@@ -58,8 +58,10 @@ impl<F: Fingerprint> Core<F> {
                 continue;
             }
             let batch = WriteBatch { writes: vec![Write::Insert(fingerprint, id)] };
-            let (written, promise) = self.write_with(&mut writing, &batch)?;
+            let done = self.write_with(&mut writing, &batch);
+            self.write_handed(&mut writing);
             drop(writing);
+            let (written, promise) = done?;
             promise.map_or(Ok(()), |promise| self.keep(&promise, durability))?;
             return Ok(Check { inserted: true, number: written.first_number, duplicates, own });
         }

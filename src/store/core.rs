@@ -22,29 +22,29 @@ const COMPACTION_RESTS: u32 = 1;
 
 /// The state of an open store.
 ///
-/// Whoever takes several of the locks takes them in this order: `counting`, `writer`, `flushing`, `compacting`, `installing`,
-/// `tree`; then `reaping`, `retired`.
+/// A thread that takes several of the locks takes them in this order: `counting`, `writer`, `flushing`, `compacting`,
+/// `installing`, `tree`; `reaping`, then `retired`, are taken with none of these.
 #[derive(Debug)]
 pub(super) struct Core<F: Fingerprint> {
     pub(super) common: Arc<Common>,
     pub(super) latest: Latest<F>,
-    /// What the process writes with. `None`, for ever, in a store that is open for reading only.
-    pub(super) writer: parking_lot::Mutex<Option<Writer>>,
-    /// Small batches of threads that could not get it for a while.
+    /// What is written with; none in a store that is open for reading only.
+    pub(super) writer: Option<parking_lot::Mutex<Writer>>,
+    /// Small batches of threads that have waited for it.
     pub(super) handed: Handed<F>,
-    /// Held, where there are no ids, by who removes.
+    /// Held, where there are no ids, while records are removed.
     pub(super) counting: Mutex<()>,
-    /// Held by who moves memtables to segments.
+    /// Held while memtables are moved to segments.
     pub(super) flushing: Mutex<()>,
-    /// Held by who merges segments.
+    /// Held while segments are merged.
     pub(super) compacting: Mutex<()>,
     /// Held while a manifest is written.
     pub(super) installing: Mutex<()>,
     /// Held for moments only: writers and readers wait for it.
     pub(super) tree: Mutex<Tree<F>>,
-    /// What the tree has changed, for who waits for it.
+    /// Tells threads that wait for it that the tree has changed.
     pub(super) changed: Condvar,
-    /// The number of the next segment, whoever makes it.
+    /// The number of the next segment.
     pub(super) next_segment: AtomicU64,
     /// Why nothing may be written any more.
     poison: OnceLock<String>,
@@ -69,7 +69,7 @@ impl<F: Fingerprint> Core<F> {
         Self {
             common,
             latest: Latest::new(view),
-            writer: parking_lot::Mutex::new(writer),
+            writer: writer.map(parking_lot::Mutex::new),
             handed: Handed::default(),
             counting: Mutex::new(()),
             flushing: Mutex::new(()),
@@ -106,12 +106,15 @@ impl<F: Fingerprint> Core<F> {
         self.filters.want(&self.latest.view().segments, &self.common, when);
     }
 
-    /// The same for segments that came since the store was opened: nothing waits for their filters.
-    pub(super) fn make_later_filters(&self) {
-        self.make_filters(match self.common.options.filters {
-            Filters::AtOpen => Filters::Background,
-            when => when,
-        });
+    /// Begins with filters for segments that have come since a view, and leaves those of segments that have gone. Nothing waits
+    /// for them.
+    pub(super) fn make_later_filters(&self, seen: &View<F>) {
+        let now = self.view();
+        let same = |(a, b)| Arc::ptr_eq(a, b);
+        if seen.segments.len() != now.segments.len() || !seen.segments.iter().zip(&now.segments).all(same) {
+            let when = self.common.options.filters;
+            self.make_filters(if when == Filters::AtOpen { Filters::Background } else { when });
+        }
     }
 
     /// Returns when the filters that are being made are there.
@@ -207,29 +210,24 @@ impl<F: Fingerprint> Core<F> {
         }
     }
 
-    /// Whoever writes, if the store is open for writing and nothing has gone wrong.
+    /// Waits for other writes, in a store that is open for writing and in which nothing has gone wrong.
     pub(super) fn writer(&self) -> Result<Writing<'_>> {
-        self.check_writer(self.writer.lock())
-    }
-
-    /// The same, unless others write for so long.
-    pub(super) fn writer_within(&self, most: Duration) -> Result<Option<Writing<'_>>> {
-        self.writer.try_lock_for(most).map(|writer| self.check_writer(writer)).transpose()
-    }
-
-    /// The same at once and whatever has gone wrong, unless others write.
-    pub(super) fn turn_if_free(&self) -> Option<Writing<'_>> {
-        self.writer.try_lock().map(Writing)
-    }
-
-    fn check_writer<'a>(&self, writer: parking_lot::MutexGuard<'a, Option<Writer>>) -> Result<Writing<'a>> {
-        if writer.is_none() {
-            return Err(Error::new(ErrorKind::ReadOnly, "the store is open for reading only")
-                .at_path(&self.common.path)
-                .with_remedy("open it with Store::open"));
-        }
+        let writing = Writing(self.writer_lock()?.lock());
         self.check_poison()?;
-        Ok(Writing(writer))
+        Ok(writing)
+    }
+
+    /// Waits for other writes, but no longer than this. What has gone wrong is for the caller to ask.
+    pub(super) fn writer_within(&self, most: Duration) -> Result<Option<Writing<'_>>> {
+        Ok(self.writer_lock()?.try_lock_for(most).map(Writing))
+    }
+
+    fn writer_lock(&self) -> Result<&parking_lot::Mutex<Writer>> {
+        self.writer.as_ref().ok_or_else(|| {
+            Error::new(ErrorKind::ReadOnly, "the store is open for reading only")
+                .at_path(&self.common.path)
+                .with_remedy("open it with Store::open")
+        })
     }
 
     /// Stops all that goes on in the background.
@@ -242,13 +240,13 @@ impl<F: Fingerprint> Core<F> {
     }
 }
 
-/// The writer, which is there.
-pub(super) struct Writing<'a>(parking_lot::MutexGuard<'a, Option<Writer>>);
+/// The right to write.
+pub(super) struct Writing<'a>(parking_lot::MutexGuard<'a, Writer>);
 
 impl Writing<'_> {
-    /// The writer.
+    /// What is written with.
     pub(super) fn get(&mut self) -> &mut Writer {
-        self.0.get_or_insert_with(Writer::default)
+        &mut self.0
     }
 }
 

@@ -93,9 +93,10 @@ impl<F: Fingerprint> Following<F> {
         let mut now = core.tree();
         *now = tree;
         *self = following;
-        core.publish(&now);
+        let seen = core.publish(&now);
         drop(now);
-        core.make_later_filters();
+        core.make_later_filters(&seen);
+        drop(seen);
         core.forget();
         Ok(true)
     }

@@ -1,9 +1,9 @@
 //! Writes that are handed to the thread that writes.
 //!
-//! Where more threads write than there are cores, a thread that waits for its turn may find each time it is woken that
-//! others were faster. So a thread that has waited for a while hands its batch to whichever thread has the turn, which
-//! writes it after its own, and is woken once, when its batch is written. (Combining: Hendler, Incze, Shavit, Tzafrir, "Flat
-//! Combining and the Synchronization-Parallelism Tradeoff", SPAA 2010.)
+//! Where more threads write than there are cores, a thread that waits for the lock may find each time it is woken that others
+//! were faster. So a thread that has waited for a while hands its batch to whichever thread has the lock, which writes it
+//! after its own, and is woken once, when its batch is written. (Combining: Hendler, Incze, Shavit, Tzafrir, "Flat Combining
+//! and the Synchronization-Parallelism Tradeoff", SPAA 2010.)
 
 use super::core::{Core, Writing, lock};
 use super::write_batch::{WriteBatch, Written};
@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
-/// How long a thread waits before it hands its batch over, and after that until it looks whether the turn is free.
-const PATIENCE: Duration = Duration::from_millis(1);
-/// Larger batches wait for their turn: no thread is to spend long on those of others.
+/// How long a thread waits for the lock before it hands its batch over, and after that until it looks whether the lock is free.
+const WAIT: Duration = Duration::from_millis(1);
+/// Larger batches wait for the lock: no thread is to spend long on those of others.
 const MOST_WRITES: usize = 64;
 
 /// What a batch has done, and what has to be durable before its thread goes on.
@@ -27,60 +27,61 @@ type Done = Result<(Written, Option<Promise>)>;
 #[derive(Debug)]
 pub(super) struct Handed<F: Fingerprint> {
     batches: Mutex<Vec<(WriteBatch<F>, SyncSender<Done>)>>,
-    /// Whether there may be some.
-    any: AtomicBool,
+    /// Whether there are some. Changes only under the lock.
+    is_some: AtomicBool,
 }
 
 impl<F: Fingerprint> Default for Handed<F> {
     fn default() -> Self {
-        Self { batches: Mutex::default(), any: AtomicBool::new(false) }
+        Self { batches: Mutex::default(), is_some: AtomicBool::new(false) }
     }
 }
 
 impl<F: Fingerprint> Core<F> {
-    /// Writes a batch when it is its turn, here or on another thread.
+    /// Writes a batch, on this thread or on another one.
     pub(super) fn write_in_turn(&self, batch: &WriteBatch<F>) -> Done {
-        if batch.len() > MOST_WRITES {
-            return self.write_with(&mut self.writer()?, batch);
-        }
-        if let Some(mut writing) = self.writer_within(PATIENCE)? {
+        let most = if batch.len() > MOST_WRITES { Duration::MAX } else { WAIT };
+        if let Some(mut writing) = self.writer_within(most)? {
+            self.check_poison()?;
             let done = self.write_with(&mut writing, batch);
             self.write_handed(&mut writing);
             return done;
         }
         let (sender, receiver) = sync_channel(1);
-        lock(&self.handed.batches).push((batch.clone(), sender));
-        self.handed.any.store(true, Ordering::Release);
+        let mut batches = lock(&self.handed.batches);
+        batches.push((batch.clone(), sender));
+        self.handed.is_some.store(true, Ordering::Relaxed);
+        drop(batches);
         loop {
-            match receiver.recv_timeout(PATIENCE) {
+            match receiver.recv_timeout(WAIT) {
                 Ok(done) => return done,
-                // The turn may have become free before the batch was handed over.
+                // Perhaps no thread comes that would write it.
                 Err(RecvTimeoutError::Timeout) => {
-                    self.turn_if_free().iter_mut().for_each(|writing| self.write_handed(writing));
+                    self.writer_within(Duration::ZERO)?.iter_mut().for_each(|writing| self.write_handed(writing));
                 }
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Error::new(ErrorKind::Poisoned, "the thread that wrote has panicked")
-                        .at_path(&self.common.path));
+                    let error = Error::new(ErrorKind::Poisoned, "a thread has panicked while it wrote for others");
+                    self.poison(&error);
+                    return Err(error.at_path(&self.common.path));
                 }
             }
         }
     }
 
     /// Writes what other threads have handed over.
-    fn write_handed(&self, writing: &mut Writing<'_>) {
-        if self.handed.any.load(Ordering::Relaxed) {
-            for (batch, sender) in self.take_handed() {
-                let done = self.check_poison().and_then(|()| self.write_with(writing, &batch));
-                // The thread waits for it.
-                let _ = sender.send(done);
-            }
+    pub(super) fn write_handed(&self, writing: &mut Writing<'_>) {
+        if !self.handed.is_some.load(Ordering::Relaxed) {
+            return;
         }
-    }
-
-    fn take_handed(&self) -> Vec<(WriteBatch<F>, SyncSender<Done>)> {
         let mut batches = lock(&self.handed.batches);
-        self.handed.any.store(false, Ordering::Relaxed);
-        std::mem::take(&mut *batches)
+        self.handed.is_some.store(false, Ordering::Relaxed);
+        let taken = std::mem::take(&mut *batches);
+        drop(batches);
+        for (batch, sender) in taken {
+            let done = self.check_poison().and_then(|()| self.write_with(writing, &batch));
+            // Its thread waits for it.
+            let _ = sender.send(done);
+        }
     }
 }
 
@@ -93,7 +94,7 @@ mod tests {
 
     const THREADS: u64 = 5;
 
-    /// Has threads insert numbered records while the test has the turn; once all have handed theirs over, `end` is given the turn.
+    /// Has threads insert numbered records while the test has the lock, which `end` is given when all have handed theirs over.
     /// What they were told.
     fn inserted(end: impl FnOnce(&Core<u64>, Writing<'_>)) -> (Store<u64>, Vec<Result<u64>>, tempfile::TempDir) {
         let directory = tempfile::tempdir().unwrap();
@@ -126,8 +127,17 @@ mod tests {
             }
             let numbers: BTreeSet<_> = told.into_iter().map(Result::unwrap).collect();
             assert_eq!(numbers, (1..=THREADS).collect());
-            assert!(!store.core.handed.any.load(Ordering::Relaxed));
+            assert!(!store.core.handed.is_some.load(Ordering::Relaxed));
         }
+    }
+
+    #[test]
+    fn a_store_that_is_open_for_reading_refuses_at_once() {
+        let (store, _, _directory) = inserted(|core, mut writing| core.write_handed(&mut writing));
+        let reader = Store::<u64>::open_read_only(store.path(), &Options::new()).unwrap();
+        assert!(reader.core.writer.is_none());
+        let error = reader.insert_numbered(1, Durability::Buffered).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ReadOnly);
     }
 
     #[test]

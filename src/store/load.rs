@@ -5,13 +5,14 @@ use super::compact::merged_net;
 use super::core::{Core, Writing};
 use super::count::{layers, pointless};
 use super::estimate::Estimate;
-use super::pressure::Entering;
+use super::pressure::Slowed;
 use super::run::Run;
 use super::segments::{Making, RunParts};
 use crate::bulk::{Expected, Present, RecordIds, SortedRecords, Workspace};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, IdKind};
 use crate::format::manifest::Numbering;
+use crate::memtable::Memtable;
 use crate::options::{Filters, Maintenance};
 use std::sync::Arc;
 
@@ -192,7 +193,7 @@ impl<F: Fingerprint> Core<F> {
     /// Enters a run as what was written last. Writers wait for the flush of what came since the last one.
     fn enter(&self, made: MadeRun) -> Result<()> {
         let retire = |parts: &RunParts| parts.retire(&self.common.remover);
-        let entering = self.leave_little().inspect_err(|_| retire(&made.parts))?;
+        let slowed = self.flush_most().inspect_err(|_| retire(&made.parts))?;
         let mut writing = self.writer().inspect_err(|_| retire(&made.parts))?;
         // Nothing older may come into segments after it.
         let sealed = self.seal(&mut writing).and_then(|()| self.flush_sealed());
@@ -203,29 +204,29 @@ impl<F: Fingerprint> Core<F> {
         let sequence = writing.get().next_sequence;
         let new: Vec<_> = made.parts.into_run(sequence, sequence, count.filter(|_| quiet)).into_iter().collect();
         self.place(&mut writing, &new, bytes, |all| all.extend(new.iter().cloned()))?;
-        drop((writing, entering));
+        drop((writing, slowed));
         if let (false, Some(run), Some(count)) = (quiet, new.first(), count) {
             self.count_beside(run, count, &older, made.last);
         }
         Ok(())
     }
 
-    /// Flushes what came meanwhile while writes go on, and has writers add little more until what it returns is dropped: they will
-    /// wait for the flush of that.
-    fn leave_little(&self) -> Result<Entering<'_>> {
-        let is_much = || self.tree().active.as_ref().is_some_and(|memtable| memtable.visible() >= FEW_RECORDS);
-        if is_much() {
-            self.flush_beside()?;
-        }
-        let entering = self.pressure.enter();
-        if is_much() {
-            self.flush_beside()?;
-        }
-        if self.tree().active.is_some() {
-            let written = self.writer()?.get().promise();
-            self.prepare_next(written.as_ref())?;
-        }
-        Ok(entering)
+    /// Flushes what came meanwhile while writes go on, and slows them down until what it returns is dropped: they will wait for
+    /// the flush of the rest.
+    fn flush_most(&self) -> Result<Slowed<'_>> {
+        let flush_much = || {
+            let tree = self.tree();
+            let is_much = |memtable: &Arc<Memtable<F>>| memtable.visible() >= FEW_RECORDS;
+            let is_worth_it = !tree.sealed.is_empty() || tree.active.as_ref().is_some_and(is_much);
+            drop(tree);
+            if is_worth_it { self.flush_beside() } else { Ok(()) }
+        };
+        flush_much()?;
+        let slowed = self.pressure.slow();
+        flush_much()?;
+        let written = self.writer()?.get().promise();
+        self.prepare_next(written.as_ref())?;
+        Ok(slowed)
     }
 
     /// Finds out how many records more there are by a run that has so many, beside which others were written.

@@ -5,7 +5,8 @@
 //! the write that needs one waits. So neither runs nor memory grow without limit, however fast records are written. Only one merge
 //! runs at a time: where one takes long, a compaction of everything above all, writers may have to wait for its end. While
 //! merging fails (`health`) flushes do not wait for it. Neither do calls of `flush`, loads and removals in bulk, each of which
-//! makes a run.
+//! makes a run. While the run of a load or removal is entered each write takes a millisecond longer too: what comes is flushed
+//! while writers wait, and so it is little.
 
 use super::compact::sizes;
 use super::core::Core;
@@ -23,7 +24,7 @@ const DELAY: Duration = Duration::from_millis(1);
 #[derive(Debug, Default)]
 pub(super) struct Pressure {
     is_slow: AtomicBool,
-    /// Runs that are being entered: writers are to leave little to be flushed.
+    /// Runs that are being entered, for which writers are slowed down too.
     entering: AtomicU64,
     slowed: AtomicU64,
     stopped: AtomicU64,
@@ -87,9 +88,9 @@ impl<F: Fingerprint> Core<F> {
 }
 
 /// Writers are slowed down until it is dropped.
-pub(super) struct Entering<'a>(&'a Pressure);
+pub(super) struct Slowed<'a>(&'a Pressure);
 
-impl Drop for Entering<'_> {
+impl Drop for Slowed<'_> {
     fn drop(&mut self) {
         self.0.entering.fetch_sub(1, Ordering::Relaxed);
     }
@@ -97,9 +98,9 @@ impl Drop for Entering<'_> {
 
 impl Pressure {
     /// Slows writers down while a run is entered.
-    pub(super) fn enter(&self) -> Entering<'_> {
+    pub(super) fn slow(&self) -> Slowed<'_> {
         self.entering.fetch_add(1, Ordering::Relaxed);
-        Entering(self)
+        Slowed(self)
     }
 
     /// Notes that a write was stopped since then.

@@ -90,7 +90,7 @@ impl<F: Fingerprint> Core<F> {
         after: impl FnOnce(&mut Tree<F>),
     ) -> Result<()> {
         // One at a time changes the manifest and the runs, so they stay as they are while writers go on.
-        let _installing = lock(&self.installing);
+        let installing = lock(&self.installing);
         let tree = self.tree();
         let before = Some(tree.manifest.clone()).filter(|_| tree.is_placed);
         let (mut manifest, mut runs) = (tree.manifest.clone(), tree.runs.clone());
@@ -131,8 +131,8 @@ impl<F: Fingerprint> Core<F> {
         drop(tree);
         // Their writes are in segments now. What cannot be removed, the next writer removes.
         logs.for_each(|number| _ = self.common.env().remove(&self.common.path.join(wal::name(number))));
-        drop(seen);
-        self.make_later_filters();
+        self.make_later_filters(&seen);
+        drop((installing, seen));
         self.forget();
         self.retire(gone);
         Ok(())

@@ -147,6 +147,9 @@ impl<F: Fingerprint> Core<F> {
 
     /// Makes logs of earlier processes durable: what is written now must not survive without what is in them.
     fn sync_earlier(&self, writer: &mut Writer) -> Result<()> {
+        if writer.unsynced.is_empty() {
+            return Ok(());
+        }
         // No log is removed meanwhile. Those that were removed have their writes in segments.
         let _installing = lock(&self.installing);
         let first_log = self.tree().manifest.first_log;
@@ -262,16 +265,23 @@ impl<F: Fingerprint> Core<F> {
         promise.map_or(Ok(()), |promise| self.keep(&promise, durability))
     }
 
-    /// Moves to segments what was written up to now, while writes go on in the same log: they wait neither for memory nor for
-    /// a device.
+    /// Moves to segments what was written up to now, while writes go on, as a rule in the same log: they wait neither for memory
+    /// nor for a device.
     ///
     /// # Errors
     /// Those of [`Core::flush`].
     pub(super) fn flush_beside(&self) -> Result<()> {
-        if self.tree().active.as_ref().is_some_and(|active| !active.is_empty()) {
-            self.prepare_next(None)?;
+        let written = self.writer()?.get().promise();
+        // A log that is as long as a memtable ends, so that none grows for ever.
+        let is_long = |written: &Promise| written.end > self.common.options.memtable_memory;
+        let ends = written.as_ref().filter(|written| is_long(written));
+        self.prepare_next(ends)?;
+        let mut writing = self.writer()?;
+        match ends {
+            Some(_) => self.seal(&mut writing)?,
+            None => self.seal_memtable(writing.get()),
         }
-        self.seal_memtable(self.writer()?.get());
+        drop(writing);
         self.flush_sealed()
     }
 
