@@ -19,6 +19,9 @@ pub(super) fn count_step() {
 /// Bits of [`Buckets::marks`] for each head.
 const MARKS: usize = 8;
 
+/// Says that a number was not entered, but counted.
+const COUNT: u32 = 1 << 31;
+
 /// Chains of numbers. Keys are not stored: who follows a chain compares.
 #[derive(Debug)]
 pub(super) struct Buckets {
@@ -27,7 +30,8 @@ pub(super) struct Buckets {
     marks: AtomicArray<AtomicU64>,
     /// The newest number of each chain, counted from 1.
     heads: AtomicArray<AtomicU32>,
-    /// Of each number the next older one of its chain, counted from 1.
+    /// Of each number that was entered the next older one of its chain, counted from 2, or 1 if there is none; of others a
+    /// count with the bit [`COUNT`].
     older: AtomicArray<AtomicU32>,
     /// Bits of a hash that do not tell places apart.
     shift: u32,
@@ -89,8 +93,28 @@ impl Buckets {
     #[inline]
     pub(super) fn older(&self, number: u32) -> Option<u32> {
         count_step();
-        // Whoever has the number has acquired what was stored before it.
-        self.older.as_slice().get(number as usize).and_then(|older| older.load(Ordering::Relaxed).checked_sub(1))
+        // A thread that has the number has acquired what was stored before it.
+        self.older.as_slice().get(number as usize).and_then(|older| older.load(Ordering::Relaxed).checked_sub(2))
+    }
+
+    /// Whether a number was entered, which the caller has from where it was put after that.
+    pub(super) fn has(&self, number: u32) -> bool {
+        count_step();
+        (1..COUNT).contains(&self.state(number))
+    }
+
+    /// What was noted of a number that was not entered; 0 if nothing was.
+    pub(super) fn count(&self, number: u32) -> u32 {
+        self.state(number).saturating_sub(COUNT)
+    }
+
+    /// Notes a count of a number that is not entered. One thread at a time.
+    pub(super) fn set_count(&self, number: u32, count: u32) {
+        self.older.as_slice().get(number as usize).inspect(|state| state.store(COUNT | count, Ordering::Relaxed));
+    }
+
+    fn state(&self, number: u32) -> u32 {
+        self.older.as_slice().get(number as usize).map_or(0, |state| state.load(Ordering::Relaxed))
     }
 
     /// Puts a number at the front of its key's chain. One thread at a time.
@@ -101,7 +125,7 @@ impl Buckets {
         }
         let (head, older) = (self.heads.as_slice().get(place / MARKS), self.older.as_slice().get(number as usize));
         if let (Some(head), Some(older)) = (head, older) {
-            older.store(head.load(Ordering::Relaxed), Ordering::Relaxed);
+            older.store(head.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
             // Readers of the head see the link, and all that the number stands for.
             head.store(number + 1, Ordering::Release);
         }

@@ -2,8 +2,8 @@
 //!
 //! A fingerprint stands in a chain of the first table, a record in the chain of its fingerprint. Both are short as a rule.
 //! Those that are not (fingerprints with one prefix, records with one fingerprint) have a second index by a hash of
-//! the whole value: as soon as a chain has more than [`WALK`] members, all of them stand there. So it costs nothing where
-//! fingerprints are spread, and no look-up walks further than that.
+//! the whole value: as soon as a chain has more than [`WALK`] members, all of them stand there. Its newest member tells
+//! which it is. So it costs nothing where fingerprints are spread, and no look-up walks further than that.
 //!
 //! The records of one id form two lists: all of them, newest first, and a shorter one from which those are missing that a
 //! newer record of the same id had removed or repeated when it was written. A reader follows the first until it meets a record
@@ -16,7 +16,7 @@ use crate::fingerprint::{Fingerprint, Id};
 use crate::plan::filter_shape::hash;
 
 /// Longest chain that is followed.
-const WALK: usize = if cfg!(fpstore_loom) { 1 } else { 16 };
+const WALK: usize = if cfg!(fpstore_loom) { 1 } else { 64 };
 
 /// What a fingerprint is found by in [`Memtable::by_value`].
 #[inline]
@@ -34,11 +34,11 @@ impl<F: Fingerprint> Memtable<F> {
     /// The number of a fingerprint, if it is there; some of its records may be.
     pub(crate) fn find(&self, fingerprint: F) -> Option<u32> {
         let (buckets, table) = self.tables.first().zip(self.shape.tables.first())?;
-        let mut chain = buckets.chain(table.bucket_key(table.permutation.head(fingerprint)));
+        let mut chain = buckets.chain(table.bucket_key(table.permutation.head(fingerprint))).peekable();
         let is_it = |&entry: &u32| self.fingerprint(entry) == fingerprint;
-        match chain.by_ref().take(WALK).find(is_it) {
-            None if chain.next().is_some() => self.by_value.chain(value_key(fingerprint)).find(is_it),
-            found => found,
+        match chain.peek() {
+            Some(&newest) if self.by_value.has(newest) => self.by_value.chain(value_key(fingerprint)).find(is_it),
+            _ => chain.find(is_it),
         }
     }
 
@@ -61,13 +61,14 @@ impl<F: Fingerprint> Memtable<F> {
     /// The newest of the first `visible` records of a fingerprint that has this id.
     fn last_of(&self, entry: u32, id: &Id, visible: u32) -> Option<u32> {
         let is_it = |record: &u32| *record < visible && self.ids.is(*record, id);
-        let mut chain = self.records_of(entry);
-        match chain.by_ref().take(WALK).find(is_it) {
-            None if chain.next().is_some() => {
+        let mut chain = self.records_of(entry).peekable();
+        let newest = *chain.peek()?;
+        match self.by_record.as_ref().filter(|by_record| by_record.has(newest)) {
+            Some(by_record) => {
                 let is_it = |record: &u32| self.link(*record).entry == entry && is_it(record);
-                self.by_record.as_ref()?.chain(record_key(self.fingerprint(entry), id)).find(is_it)
+                by_record.chain(record_key(self.fingerprint(entry), id)).find(is_it)
             }
-            found => found,
+            None => chain.find(is_it),
         }
     }
 
@@ -97,15 +98,15 @@ impl<F: Fingerprint> Memtable<F> {
     pub(super) fn index_value(&self, fingerprint: F, entry: u32) {
         let Some((buckets, table)) = self.tables.first().zip(self.shape.tables.first()) else { return };
         let place = buckets.place(table.bucket_key(table.permutation.head(fingerprint)));
-        let enter = |entry: u32| self.by_value.enter(value_key(self.fingerprint(entry)), entry);
-        index_long(buckets.chain_at(place), entry, enter);
+        let key = |entry: u32| value_key(self.fingerprint(entry));
+        index_long(&self.by_value, buckets.chain_at(place), entry, key);
     }
 
     /// Enters a record that is about to be entered in the chain of its fingerprint.
     pub(super) fn index_record(&self, fingerprint: F, entry: u32, record: u32) {
         let Some(by_record) = &self.by_record else { return };
-        let enter = |record: u32| by_record.enter(record_key(fingerprint, &self.ids.get(record)), record);
-        index_long(self.records_of(entry), record, enter);
+        let key = |record: u32| record_key(fingerprint, &self.ids.get(record));
+        index_long(by_record, self.records_of(entry), record, key);
     }
 
     /// Enters a record in the lists of its id.
@@ -123,23 +124,21 @@ impl<F: Fingerprint> Memtable<F> {
     }
 }
 
-/// Enters a new member of a chain in its second index, if the chain is long; with all others, when it becomes that.
-fn index_long(chain: impl Iterator<Item = u32>, new: u32, enter: impl Fn(u32)) {
-    let mut others = [0; WALK];
-    let mut count = 0;
-    for (other, slot) in chain.zip(others.iter_mut().map(Some).chain([None])) {
-        count += 1;
-        if let Some(slot) = slot {
-            *slot = other;
-        }
+/// Enters a new member of a chain in its second index, if the chain is long; with all others, when it becomes that. Of members
+/// of short chains the index knows how many came before them.
+fn index_long(index: &Buckets, chain: impl Iterator<Item = u32>, new: u32, key: impl Fn(u32) -> u64) {
+    let mut chain = chain.peekable();
+    let Some(&newest) = chain.peek() else { return };
+    if index.has(newest) {
+        return index.enter(key(new), new);
     }
-    if count == WALK {
-        // Oldest first, so that newer ones stand in front here too.
-        others.into_iter().rev().for_each(&enter);
+    let before = index.count(newest) + 1;
+    if (before as usize) < WALK {
+        return index.set_count(new, before);
     }
-    if count >= WALK {
-        enter(new);
-    }
+    // Oldest first, so that newer ones stand in front here too.
+    let others: Vec<u32> = chain.collect();
+    others.into_iter().rev().chain([new]).for_each(|member| index.enter(key(member), member));
 }
 
 /// The records of each id.
