@@ -19,8 +19,8 @@ pub(super) fn count_step() {
 /// Bits of [`Buckets::marks`] for each head.
 const MARKS: usize = 8;
 
-/// Says that a number was not entered, but counted.
-const COUNT: u32 = 1 << 31;
+/// Says that readers might have a number before it was entered.
+const SEEN: u32 = 1 << 31;
 
 /// Chains of numbers. Keys are not stored: who follows a chain compares.
 #[derive(Debug)]
@@ -30,8 +30,9 @@ pub(super) struct Buckets {
     marks: AtomicArray<AtomicU64>,
     /// The newest number of each chain, counted from 1.
     heads: AtomicArray<AtomicU32>,
-    /// Of each number that was entered the next older one of its chain, counted from 2, or 1 if there is none; of others a
-    /// count with the bit [`COUNT`].
+    /// Of each number that was entered the next older one of its chain, counted from 2, or 1 if there is none. With the bit
+    /// [`SEEN`] if readers might have the number from elsewhere; they might have a number that was not entered, of which a count
+    /// may stand here.
     older: AtomicArray<AtomicU32>,
     /// Bits of a hash that do not tell places apart.
     shift: u32,
@@ -94,23 +95,24 @@ impl Buckets {
     pub(super) fn older(&self, number: u32) -> Option<u32> {
         count_step();
         // A thread that has the number has acquired what was stored before it.
-        self.older.as_slice().get(number as usize).and_then(|older| older.load(Ordering::Relaxed).checked_sub(2))
+        (self.state(number) & !SEEN).checked_sub(2)
     }
 
-    /// Whether a number was entered, which the caller has from where it was put after that.
+    /// Whether a number was entered before any reader could have it from elsewhere. A reader that has it from there has acquired
+    /// all that was entered before it too.
     pub(super) fn has(&self, number: u32) -> bool {
         count_step();
-        (1..COUNT).contains(&self.state(number))
+        (1..SEEN).contains(&self.state(number))
     }
 
     /// What was noted of a number that was not entered; 0 if nothing was.
     pub(super) fn count(&self, number: u32) -> u32 {
-        self.state(number).saturating_sub(COUNT)
+        self.state(number).saturating_sub(SEEN)
     }
 
     /// Notes a count of a number that is not entered. One thread at a time.
     pub(super) fn set_count(&self, number: u32, count: u32) {
-        self.older.as_slice().get(number as usize).inspect(|state| state.store(COUNT | count, Ordering::Relaxed));
+        self.older.as_slice().get(number as usize).inspect(|state| state.store(SEEN | count, Ordering::Relaxed));
     }
 
     fn state(&self, number: u32) -> u32 {
@@ -119,13 +121,22 @@ impl Buckets {
 
     /// Puts a number at the front of its key's chain. One thread at a time.
     pub(super) fn enter(&self, key: u64, number: u32) {
+        self.put(key, number, 0);
+    }
+
+    /// The same with a number that readers have from elsewhere.
+    pub(super) fn enter_seen(&self, key: u64, number: u32) {
+        self.put(key, number, SEEN);
+    }
+
+    fn put(&self, key: u64, number: u32, seen: u32) {
         let place = self.place(key);
         if let Some(word) = self.marks.as_slice().get(place / 64) {
             word.store(word.load(Ordering::Relaxed) | 1 << (place % 64), Ordering::Relaxed);
         }
         let (head, older) = (self.heads.as_slice().get(place / MARKS), self.older.as_slice().get(number as usize));
         if let (Some(head), Some(older)) = (head, older) {
-            older.store(head.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            older.store(seen | (head.load(Ordering::Relaxed) + 1), Ordering::Relaxed);
             // Readers of the head see the link, and all that the number stands for.
             head.store(number + 1, Ordering::Release);
         }

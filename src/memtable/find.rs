@@ -3,7 +3,8 @@
 //! A fingerprint stands in a chain of the first table, a record in the chain of its fingerprint. Both are short as a rule.
 //! Those that are not (fingerprints with one prefix, records with one fingerprint) have a second index by a hash of
 //! the whole value: as soon as a chain has more than [`WALK`] members, all of them stand there. Its newest member tells
-//! which it is. So it costs nothing where fingerprints are spread, and no look-up walks further than that.
+//! which it is: it is entered in the index before readers can see it, so that they find all others there too. So it costs
+//! nothing where fingerprints are spread, and no look-up walks further than that.
 //!
 //! The records of one id form two lists: all of them, newest first, and a shorter one from which those are missing that a
 //! newer record of the same id had removed or repeated when it was written. A reader follows the first until it meets a record
@@ -138,7 +139,8 @@ fn index_long(index: &Buckets, chain: impl Iterator<Item = u32>, new: u32, key: 
     }
     // Oldest first, so that newer ones stand in front here too.
     let others: Vec<u32> = chain.collect();
-    others.into_iter().rev().chain([new]).for_each(|member| index.enter(key(member), member));
+    others.into_iter().rev().for_each(|other| index.enter_seen(key(other), other));
+    index.enter(key(new), new);
 }
 
 /// The records of each id.
