@@ -20,17 +20,19 @@ mod present;
 mod records;
 mod sample;
 mod sort;
+mod sorted_ids;
 mod spool;
 mod workspace;
 
 pub(crate) use batch::{Batch, batches};
 pub(crate) use build::{Building, Expected, OtherKeys, write_segment};
 pub(crate) use deal::{Dealer, cut, deal};
-pub(crate) use external::{Chunk, Chunks, Item, Sorted, Sorter, TextSorter};
-pub(crate) use id_index::{IdIndexEntries, id_hash};
+pub(crate) use external::{Chunk, Chunks, Item, Sorted, Sorter, TextChunk, TextSorter};
+pub(crate) use id_index::{IdIndexEntries, id_hash, id_hash_of};
 pub(crate) use pace::Pace;
 pub(crate) use present::{Layer, Present};
 pub use records::{IntoSorted, RecordIds, RecordSorter, Records, SortedRecords};
+pub use sorted_ids::{IdSorter, SortedIds};
 pub(crate) use workspace::Workspace;
 
 use crate::plan::Permutation;

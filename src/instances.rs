@@ -4,7 +4,8 @@
 //! every test, benchmark and program: all of them together took four times as long. Nothing here is ever called.
 
 use crate::{
-    Batch, Fingerprint, Keeper, Label, Options, Parameters, RecordSorter, Records, Result, Store, U256, Work, inspect,
+    Batch, ClusterUpdate, Fingerprint, Keeper, Label, Options, Parameters, RecordSorter, Records, Result, Store, U256,
+    Visit, Work, inspect,
 };
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -43,7 +44,10 @@ fn one<F: Fingerprint>(path: &Path, options: &Options) -> Result<()> {
     searcher.query_many(&[], 3)?;
     searcher.nearest_within(F::default(), 3, 3)?;
     searcher.scan_nearest(F::default(), 3, 3)?;
+    searcher.count(F::default(), &Visit::within(3))?;
+    let _ = searcher.visit(F::default(), &Visit::within(3), |_| ControlFlow::Continue(()))?;
     store.query_batch_counted(&[], 3, Batch::Auto, &mut Work::default())?;
+    store.visit_batch(&[], 3, 0, &mut Work::default(), |_, _| (), |()| Ok::<_, crate::Error>(()))?;
     let pairs = store.pairs_with(&store, 3)?.sorted();
     pairs.visit_distinct(|_| (), |()| Ok(ControlFlow::Continue(())))?;
     pairs.visit_records(|(): &mut (), _| ControlFlow::Continue(()), |()| Ok(ControlFlow::Continue(())))?;
@@ -53,6 +57,9 @@ fn one<F: Fingerprint>(path: &Path, options: &Options) -> Result<()> {
     let mut previous = clusters.previous()?;
     previous.push(&Label::Fingerprint(F::default()), &Label::Fingerprint(F::default()))?;
     clusters.find_from(previous, &Keeper::Smallest)?;
+    if let ClusterUpdate::Changes(changes) = clusters.find_changes(clusters.previous()?)? {
+        changes.visit(|(): &mut (), _| ControlFlow::Continue(()), |()| Ok(ControlFlow::Continue(())))?;
+    }
     let clustering = clusters.find(&Keeper::Smallest)?;
     clustering.records()?.next();
     clustering.report(10)?;

@@ -58,7 +58,7 @@ mod store;
 mod wal;
 mod width;
 
-pub use bulk::{IntoSorted, RecordIds, RecordSorter, Records, SortedRecords};
+pub use bulk::{IdSorter, IntoSorted, RecordIds, RecordSorter, Records, SortedIds, SortedRecords};
 pub use codec::Codec;
 pub use env::ReadMode;
 pub use error::{Error, ErrorKind, Result};
@@ -71,11 +71,12 @@ pub use plan::Design;
 pub use search::{QueryTables, Work};
 pub use segment::Damage;
 pub use store::{
-    BackupMode, BackupReport, Batch, Check, ClusterReport, Clustered, ClusteredIter, Clustering, Clusters,
-    FilterStatistics, Health, Keeper, Label, LargeCluster, LoadReport, Loss, Lost, LostFingerprints, Pair, PairIter,
-    Pairs, PartlyKnown, Previous, Progress, Ranking, RecordIter, RecordPair, RecordPairIter, RecordPairs, Recovery,
-    RemoveReport, RepairAction, RepairReport, Searcher, SizeClass, Snapshot, Statistics, Store, TableStatistics,
-    TornLog, Trouble, VerifyReport, WriteBatch, WritePressure, Written, WrittenBytes, check_hashers, parameters_of,
+    BackupMode, BackupReport, Batch, Check, ClusterChange, ClusterChanges, ClusterReport, ClusterUpdate, Clustered,
+    ClusteredIter, Clustering, Clusters, FilterStatistics, Health, Keeper, Label, LabelRef, LargeCluster, LeftOut,
+    LoadReport, Loss, Lost, LostFingerprints, Pair, PairIter, Pairs, PartlyKnown, Previous, Progress, Ranking,
+    RecordIter, RecordPair, RecordPairIter, RecordPairs, Recovery, RemoveIdsReport, RemoveReport, RepairAction,
+    RepairReport, ReplaceReport, Searcher, SizeClass, Snapshot, Statistics, Store, TableStatistics, TornLog, Trouble,
+    VerifyReport, Visit, WriteBatch, WritePressure, Written, WrittenBytes, add_id_index, check_hashers, parameters_of,
     plan_repair, repair, verify,
 };
 pub use wal::Durability;

@@ -1,19 +1,48 @@
-//! The documents, the true pairs, and what is found of them.
+//! The documents and what is found of their true pairs.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use fpsketch::{Features, Space, Splitter};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// The Jaccard similarities from which on a pair is right, in tenths; the file of pairs has those of at least 5.
+use crate::truth::{self, Pair, Truth};
+
+/// The Jaccard similarities from which on a pair is right, in tenths.
 pub(crate) const TRUTHS: [u64; 4] = [5, 6, 7, 8];
+
+/// Where documents are from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Corpus {
+    /// Versions of the pages of one book.
+    RustBook,
+    /// Manuals, licences, changelogs and messages in several languages.
+    Manuals,
+}
+
+impl Corpus {
+    pub(crate) const ALL: [Self; 2] = [Self::RustBook, Self::Manuals];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::RustBook => "rust-book",
+            Self::Manuals => "manuals",
+        }
+    }
+
+    fn file(self) -> &'static str {
+        match self {
+            Self::RustBook => "rust-book-documents.ndjson.gz",
+            Self::Manuals => "manuals.ndjson.gz",
+        }
+    }
+}
 
 /// Documents and pairs of them.
 pub(crate) struct Data {
+    pub(crate) corpus: Corpus,
     pub(crate) texts: Vec<String>,
     /// With a Jaccard similarity of at least one half.
     pub(crate) pairs: Vec<Pair>,
@@ -23,20 +52,6 @@ pub(crate) struct Data {
 
 /// Below a Jaccard similarity of a tenth.
 const UNRELATED: u8 = u8::MAX;
-
-#[derive(Deserialize)]
-pub(crate) struct Pair {
-    pub(crate) a: usize,
-    pub(crate) b: usize,
-    inter: u64,
-    union: u64,
-}
-
-impl Pair {
-    pub(crate) fn jaccard(&self) -> f64 {
-        self.inter as f64 / self.union as f64
-    }
-}
 
 /// One point of a curve: the pairs that are found at a threshold.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -49,18 +64,43 @@ pub(crate) struct Found {
 }
 
 impl Data {
-    /// The first documents of the sample, at most so many.
-    pub(crate) fn read(most: usize) -> Self {
+    /// The documents of a corpus, one in so many.
+    pub(crate) fn read(corpus: Corpus, every: usize) -> Self {
         #[derive(Deserialize)]
         struct Line {
             text: String,
         }
-        let texts = lines("rust-book-documents.ndjson.gz", most).into_iter().map(|line: Line| line.text);
-        let texts: Vec<String> = texts.collect();
-        let mut pairs: Vec<Pair> = lines("rust-book-jaccard.ndjson.gz", usize::MAX);
-        pairs.retain(|pair| pair.a < texts.len() && pair.b < texts.len());
-        let reached = reached(&texts, &pairs);
-        Self { texts, pairs, reached }
+        let texts = lines(corpus.file()).into_iter().step_by(every).map(|line: Line| line.text).collect();
+        let data = Self::of(corpus, texts, Truth::Tokens);
+        if (corpus, every) == (Corpus::RustBook, 1) {
+            let mut expected: Vec<Pair> = lines("rust-book-jaccard.ndjson.gz");
+            expected.sort_by_key(|pair| (pair.a, pair.b));
+            assert!(data.pairs == expected, "the file has these pairs");
+        }
+        data
+    }
+
+    /// The same documents by another truth.
+    pub(crate) fn by(&self, truth: Truth) -> Self {
+        Self::of(self.corpus, self.texts.clone(), truth)
+    }
+
+    fn of(corpus: Corpus, texts: Vec<String>, truth: Truth) -> Self {
+        let mut reached = vec![UNRELATED; texts.len() * texts.len()];
+        let mut pairs = Vec::new();
+        for pair in truth::related(&texts, truth) {
+            let tenths = TRUTHS.iter().filter(|tenths| 10 * pair.inter >= *tenths * pair.union).count();
+            reached[pair.a * texts.len() + pair.b] = u8::try_from(tenths).unwrap();
+            if tenths > 0 {
+                pairs.push(pair);
+            }
+        }
+        Self { corpus, texts, pairs, reached }
+    }
+
+    /// Those of the documents that are to be kept.
+    pub(crate) fn only(&self, kept: impl Fn(&str) -> bool) -> Self {
+        Self::of(self.corpus, self.texts.iter().filter(|text| kept(text)).cloned().collect(), Truth::Tokens)
     }
 
     /// All pairs, as if they were found.
@@ -95,60 +135,24 @@ impl Data {
     }
 }
 
-/// How similar all pairs are, by counting the shingles that they have in common; which has to give the pairs of the file.
-fn reached(texts: &[String], pairs: &[Pair]) -> Vec<u8> {
-    let splitter = Splitter { features: Features::Words(5), space: Space::Unicode };
-    let mut shingles: Vec<(u64, usize)> = Vec::new();
-    for (number, text) in texts.iter().enumerate() {
-        splitter.hashes(text.as_str().into(), |hash| shingles.push((hash, number)));
-    }
-    shingles.sort_unstable();
-    shingles.dedup();
-    let mut sizes = vec![0; texts.len()];
-    let mut common = vec![0_u64; texts.len() * texts.len()];
-    for same in shingles.chunk_by(|a, b| a.0 == b.0) {
-        for (place, (_, a)) in same.iter().enumerate() {
-            sizes[*a] += 1;
-            same[place + 1..].iter().for_each(|(_, b)| common[a * texts.len() + b] += 1);
-        }
-    }
-    let mut reached = vec![UNRELATED; common.len()];
-    let mut similar = 0;
-    for a in 0..texts.len() {
-        for b in a + 1..texts.len() {
-            let inter = common[a * texts.len() + b];
-            let union = sizes[a] + sizes[b] - inter;
-            if 10 * inter >= union {
-                let tenths = TRUTHS.iter().filter(|tenths| 10 * inter >= *tenths * union).count();
-                reached[a * texts.len() + b] = u8::try_from(tenths).unwrap();
-                similar += usize::from(tenths > 0);
-            }
-        }
-    }
-    assert_eq!(similar, pairs.len(), "the file has all pairs");
-    for Pair { a, b, inter, union } in pairs {
-        let found = common[a * texts.len() + b];
-        assert_eq!((found, sizes[*a] + sizes[*b] - found), (*inter, *union), "the file counts as we do");
-    }
-    reached
-}
-
-fn lines<T: DeserializeOwned>(name: &str, most: usize) -> Vec<T> {
+fn lines<T: DeserializeOwned>(name: &str) -> Vec<T> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data").join(name);
     let lines = BufReader::new(GzDecoder::new(File::open(path).unwrap())).lines();
-    lines.take(most).map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect()
+    lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect()
 }
 
 /// The points of one sketch.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Points {
-    /// What finds them: "simhash", "minhash", "bands" or "sentences".
+    pub(crate) corpus: &'static str,
+    /// What finds them: "simhash", "ties", "truth", "features", "minhash", "bands" or "sentences".
     pub(crate) way: &'static str,
     pub(crate) sketch: String,
     /// All that makes the sketch.
     pub(crate) identity: String,
     /// The parameter of each point, and what is found there.
     pub(crate) points: Vec<(f64, Found)>,
+    pub(crate) documents: usize,
     pub(crate) all: Found,
 }
 
@@ -160,7 +164,15 @@ impl Points {
         identity: String,
         points: Vec<(f64, Found)>,
     ) -> Self {
-        Self { way, sketch: sketch.to_owned(), identity, points, all: data.all() }
+        Self {
+            corpus: data.corpus.name(),
+            way,
+            sketch: sketch.to_owned(),
+            identity,
+            points,
+            documents: data.texts.len(),
+            all: data.all(),
+        }
     }
 
     /// The point with this parameter.

@@ -1,31 +1,77 @@
 //! Tables in Markdown, and JSON.
 
 use crate::data::{Data, Points, TRUTHS};
+use crate::lengths::{DISTANCES, Length};
 use crate::minhash::Errors;
+use crate::truth::is_unspaced;
 
+/// Distances of the shorter tables.
+const KS: [u8; 8] = [0, 3, 5, 6, 7, 8, 9, 10];
 /// A point is of use at this precision.
 const PRECISE: f64 = 0.95;
 
-pub(crate) fn json(results: &[Points], errors: &[Errors]) {
+pub(crate) fn json(results: &[Points], errors: &[Errors], lengths: &[Length]) {
     results.iter().for_each(|points| println!("{}", serde_json::to_string(points).unwrap()));
     errors.iter().for_each(|errors| println!("{}", serde_json::to_string(errors).unwrap()));
+    lengths.iter().for_each(|length| println!("{}", serde_json::to_string(length).unwrap()));
 }
 
-pub(crate) fn tables(data: &Data, results: &[Points], errors: &[Errors]) {
+/// What was found in a corpus.
+pub(crate) fn tables(data: &Data, results: &[Points]) {
     let (count, all) = (data.texts.len(), data.all());
+    let corpus = data.corpus.name();
     println!(
-        "{count} documents, {} pairs, {} of them right (Jaccard >= 0.5), {} unrelated (< 0.1)",
-        all.found, all.right[0], all.unrelated
+        "\n# {corpus}\n\n{count} documents, {} in Chinese or Japanese; {} pairs, {} of them right (Jaccard >= 0.5), {} unrelated \
+         (< 0.1)",
+        data.texts.iter().filter(|text| is_unspaced(text)).count(),
+        all.found,
+        all.right[0],
+        all.unrelated
     );
-    let of = |way: &str| results.iter().filter(|points| points.way == way).collect::<Vec<&Points>>();
+    let of = |way: &str| {
+        results.iter().filter(|points| points.way == way && points.corpus == corpus).collect::<Vec<&Points>>()
+    };
     simhash(&of("simhash"));
+    println!("\nnative where something else decides ties: precision / recall in percent at k\n");
+    curves("tie", &of("ties"), &KS);
+    println!("\nnative by other truths\n");
+    curves("truth", &of("truth"), &KS);
+    println!("\nnative, documents with at least so many features\n");
+    curves("features", &of("features"), &KS);
     minhash(&of("minhash"));
     bands(&of("bands"));
     sentences(&of("sentences"));
-    println!("\nEstimates of the true pairs, 128 places, 8 seeds\n");
+}
+
+pub(crate) fn errors(errors: &[Errors]) {
+    println!("\nEstimates of the true pairs of rust-book, 128 places, 8 seeds\n");
     head(&["MinHash", "bits a place", "mean error", "root mean square", "theory"].map(str::to_owned));
     for Errors { sketch, bits, mean, root_mean_square, theory, .. } in errors {
         println!("| {sketch} | {bits} | {mean:+.4} | {root_mean_square:.4} | {theory:.4} |");
+    }
+}
+
+/// False pairs of unrelated texts, a table for each distance.
+pub(crate) fn lengths(lengths: &[Length]) {
+    let rules: Vec<&str> = lengths.chunk_by(|a, b| a.words == b.words).take(1).flatten().map(|one| one.rule).collect();
+    for (place, k) in DISTANCES.iter().enumerate() {
+        println!("\nUnrelated texts of so many words: false pairs within {k}, and the texts that are in any\n");
+        head(&["words"].iter().chain(&rules).map(|&column| column.to_owned()).collect::<Vec<String>>());
+        for same in lengths.chunk_by(|a, b| a.words == b.words) {
+            let cells = same.iter().map(|one| format!("{} ({})", one.found[place], one.texts[place]));
+            println!("| {} | {} |", same[0].words, cells.collect::<Vec<String>>().join(" | "));
+        }
+    }
+}
+
+/// Documents, right pairs, and precision and recall at each k.
+fn curves(first: &str, all: &[&Points], ks: &[u8]) {
+    let columns = ks.iter().map(|k| format!("k = {k}"));
+    let before = [first, "documents", "right pairs"].map(str::to_owned);
+    head(&before.into_iter().chain(columns).collect::<Vec<String>>());
+    for points in all {
+        let cells: Vec<String> = ks.iter().map(|k| both(points, f64::from(*k), 0)).collect();
+        println!("| {} | {} | {} | {} |", points.sketch, points.documents, points.all.right[0], cells.join(" | "));
     }
 }
 

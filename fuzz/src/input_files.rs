@@ -30,7 +30,7 @@ pub fn inputs(data: &[u8]) {
         "a.u256",
         "a.bin",
         "a.ndjson",
-        "a.jsonl",
+        "a.json",
         "a.csv",
         "a.txt",
         "a.hex.gz",
@@ -46,7 +46,9 @@ pub fn inputs(data: &[u8]) {
         format: if name & 16 == 0 { None } else { formats[usize::from(name >> 5) % formats.len()] },
         fingerprint_column: (options & 1 != 0).then(|| "f".to_owned()),
         id_column: (options & 2 != 0).then(|| "i".to_owned()),
+        delimiter: (options & 64 != 0 && name & 16 == 0).then_some(b';'),
         temp_dir: Some(FOLDER.clone()),
+        ..InputOptions::default()
     };
     let ids = [Ids::Auto, Ids::Is(IdKind::Number), Ids::Is(IdKind::Text), Ids::Is(IdKind::None)]
         [usize::from(options >> 2 & 3)];

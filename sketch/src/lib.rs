@@ -14,6 +14,9 @@
 //! system made (`tests/vectors`). What is ours is called `native`, is versioned, and changes only with its version.
 //! [`Simhash::identity`] and [`MinHash::identity`] say in one word what made a sketch: preset, version, all parameters.
 //!
+//! A document without features has the sketch of every other such document: [`Simhash::try_fingerprint`] and
+//! [`MinHash::try_signature`] refuse documents with fewer features than they are told.
+//!
 //! [`compare`] has what tells how similar two fingerprints or two short texts are.
 //!
 //! ```
@@ -36,6 +39,7 @@
 pub mod bands;
 pub mod compare;
 mod document;
+mod enough;
 mod error;
 mod features;
 mod hash;
@@ -47,6 +51,7 @@ mod simhash;
 mod weights;
 
 pub use document::Document;
+pub use enough::TooFew;
 pub use error::{Error, Result};
 pub use features::{Features, Space, Splitter};
 pub use minhash::{EMPTY, Lucene, LuceneSketch, LuceneTerm, MinHash, MinHashPreset, estimate, packed};

@@ -3,7 +3,7 @@
 use super::entry::{Entry, fingerprints};
 use super::external::TextChunk;
 use super::sort::drop_equal;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Id, Record};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -35,6 +35,26 @@ impl<F: Fingerprint> Batch<'_, F> {
             all.remove(0);
         }
         all
+    }
+
+    /// The records one by one; of those without ids, none.
+    pub(super) fn into_records<'a>(self) -> Box<dyn Iterator<Item = Result<Record<F>>> + 'a>
+    where
+        Self: 'a,
+    {
+        match self {
+            Self::Numbers(entries) => Box::new((0..entries.len()).filter_map(move |number| {
+                let &Entry { fingerprint, id } = entries.get(number)?;
+                Some(Ok(Record { fingerprint, id: Id::Number(id) }))
+            })),
+            Self::Texts(chunk) => Box::new((0..chunk.len()).filter_map(move |number| {
+                let entry = chunk.entries.get(number)?;
+                let text = std::str::from_utf8(chunk.text(entry));
+                let text = text.map_err(|_| Error::damaged("temporary data hold no text"));
+                Some(text.map(|text| Record { fingerprint: entry.0, id: text.into() }))
+            })),
+            Self::Unnumbered(_) | Self::Counts(_) => Box::new(std::iter::empty()),
+        }
     }
 
     /// Whether there are none.

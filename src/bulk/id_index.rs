@@ -11,7 +11,7 @@ use super::pace::Pace;
 use super::workspace::Workspace;
 use crate::bits::bit_length;
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, Id};
+use crate::fingerprint::{Fingerprint, Id, IdRef};
 use crate::segment::{Segment, SegmentRecords};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -25,12 +25,18 @@ const STEP: u64 = 256;
 
 /// The hash of an id in the index of a segment with so many records: a number of a few bits more than theirs.
 pub(crate) fn id_hash(id: &Id, records: u64) -> u64 {
-    let hash = match id {
-        Id::Number(number) | Id::Count(number) => xxh64(&number.to_le_bytes(), 0),
-        Id::Text(text) => xxh64(text.as_bytes(), 0),
-    };
     let bits = (bit_length(records.saturating_sub(1)) + SPARE_BITS).min(64);
-    hash >> (64 - bits)
+    // A count is no id, and never asked for.
+    id_hash_of(id.as_ref()).unwrap_or(0) >> (64 - bits)
+}
+
+/// The hash of an id that all indexes have the leading bits of: ids in its order are looked up in the order of every index.
+pub(crate) fn id_hash_of(id: IdRef<'_>) -> Option<u64> {
+    match id {
+        IdRef::Number(number) => Some(xxh64(&number.to_le_bytes(), 0)),
+        IdRef::Text(text) => Some(xxh64(text.as_bytes(), 0)),
+        IdRef::None => None,
+    }
 }
 
 /// What an id index consists of, in order.

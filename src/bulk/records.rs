@@ -75,7 +75,12 @@ impl<F: Fingerprint> RecordSorter<F> {
     /// one that the store is in.
     #[must_use]
     pub fn new(path: &Path, options: &Options) -> Self {
-        Self { workspace: Workspace::new(path, options), given: 0, sorter: Sorters::Nothing }
+        Self::within(Workspace::new(path, options))
+    }
+
+    /// The same with this memory and directory.
+    pub(crate) fn within(workspace: Workspace) -> Self {
+        Self { workspace, given: 0, sorter: Sorters::Nothing }
     }
 
     /// Refuses so many records if there is less room for temporary files than they take there.
@@ -311,6 +316,13 @@ impl<F: Fingerprint> SortedRecords<F> {
     /// What a load may use.
     pub(crate) fn workspace(&self) -> &Workspace {
         &self.workspace
+    }
+
+    /// The records in order, one by one and each once. Not for those without ids.
+    pub(crate) fn records(&self) -> impl Iterator<Item = Result<Record<F>>> {
+        self.batches().flat_map(|batch| {
+            batch.map_or_else(|error| Box::new(std::iter::once(Err(error))) as Box<_>, Batch::into_records)
+        })
     }
 
     /// The records in order.

@@ -41,6 +41,11 @@ impl Workspace {
         Self { memory: self.memory.saturating_sub(bytes).max(LEAST_LOAD_MEMORY), ..self.clone() }
     }
 
+    /// The same with one part of the memory, of so many.
+    pub(crate) fn part(&self, parts: u64) -> Self {
+        Self { memory: (self.memory / parts.max(1)).max(LEAST_LOAD_MEMORY), ..self.clone() }
+    }
+
     /// Bytes that are handed on, written or read at once: each thread has a few such pieces.
     pub(super) fn piece(&self) -> usize {
         let piece = self.memory / 64 / rayon::current_num_threads().max(1) as u64;

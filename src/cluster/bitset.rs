@@ -13,6 +13,13 @@ impl Bitset {
         Self { words: vec![0; bound.div_ceil(64)], count: 0 }
     }
 
+    /// The numbers below `bound` for which `has` is true.
+    pub(crate) fn of(bound: u32, has: impl Fn(u32) -> bool) -> Self {
+        let mut set = Self::new(bound as usize);
+        (0..bound).filter(|&number| has(number)).for_each(|number| _ = set.insert(number as usize));
+        set
+    }
+
     /// Adds a number below the bound; whether it is new.
     #[inline]
     pub(crate) fn insert(&mut self, number: usize) -> bool {
@@ -26,6 +33,11 @@ impl Bitset {
     #[inline]
     pub(crate) fn has(&self, number: usize) -> bool {
         self.words.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
+    }
+
+    /// What all numbers are below, or a little more.
+    pub(crate) fn bound(&self) -> u64 {
+        64 * self.words.len() as u64
     }
 
     /// How many numbers are in it.

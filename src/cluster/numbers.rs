@@ -15,7 +15,6 @@ const DIRECTORY: u64 = 8;
 #[derive(Debug)]
 pub(crate) struct Numbers<F> {
     segments: Vec<Numbered<F>>,
-    count: u32,
 }
 
 #[derive(Debug)]
@@ -55,7 +54,7 @@ impl<F: Fingerprint> Numbers<F> {
             // The sum fits, as it was counted.
             first += u32::try_from(segment.footer().fingerprints).unwrap_or(0);
         }
-        Ok(Self { segments: numbered, count })
+        Ok(Self { segments: numbered })
     }
 
     /// Bytes of memory that are taken to be faster.
@@ -67,11 +66,6 @@ impl<F: Fingerprint> Numbers<F> {
     /// Gives back the memory that makes [`Numbers::of`] faster.
     pub(crate) fn release(&mut self) {
         self.segments.iter_mut().for_each(|one| one.all = None);
-    }
-
-    /// One more than the greatest number.
-    pub(crate) fn count(&self) -> u32 {
-        self.count
     }
 
     /// For numbers of fingerprints that come in ascending order.
@@ -156,8 +150,7 @@ fn all<F: Fingerprint>(segment: &Segment) -> Result<(Array<F>, Directory)> {
     let mut lots = Vec::new();
     for from in (0..blocks).step_by(lot) {
         let to = (from + lot).min(blocks);
-        let end = if to < blocks { table.index().rank(to) } else { count as u64 };
-        let length = usize::try_from(end - table.index().rank(from)).unwrap_or(0).min(rest.len());
+        let length = usize::try_from(table.index().rank(to) - table.index().rank(from)).unwrap_or(0).min(rest.len());
         let (slots, behind) = rest.split_at_mut(length);
         rest = behind;
         lots.push((from..to, slots));

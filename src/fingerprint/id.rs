@@ -157,10 +157,15 @@ pub fn check_text(text: &str) -> Result<()> {
     let refused = |message: String| Err(Error::invalid(message));
     match text.len() {
         0 => refused("the id is empty".to_owned()),
-        1..=MAX_TEXT => match text.bytes().find(|byte| matches!(byte, b'\t' | b'\r' | b'\n' | 0)) {
-            Some(byte) => refused(format!("the id has a character that ids may not have: {:?}", char::from(byte))),
-            None => Ok(()),
-        },
+        1..=MAX_TEXT => {
+            let is_wrong = |byte: &u8| matches!(byte, b'\t' | b'\r' | b'\n' | 0);
+            // All bytes are looked at, several at a time: most often none is wrong.
+            if !text.as_bytes().iter().fold(false, |wrong, byte| wrong | is_wrong(byte)) {
+                return Ok(());
+            }
+            let wrong = text.bytes().find(is_wrong).map_or('\0', char::from);
+            refused(format!("the id has a character that ids may not have: {wrong:?}"))
+        }
         length => refused(format!("the id has {length} bytes, {MAX_TEXT} is the most")),
     }
 }

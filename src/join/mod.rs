@@ -9,6 +9,7 @@
 //! of them alone; [`group`] walks it in memory, [`passes`] from the files.
 
 mod buckets;
+mod few;
 mod group;
 mod hash;
 mod mask;
@@ -22,10 +23,12 @@ mod source;
 mod stop;
 mod tiles;
 
+pub(crate) use few::Few;
 pub(crate) use ordered::{Output, Parcel, ordered, pool, unpacked};
 pub(crate) use passes::{MakeTaker, Taker};
 pub(crate) use share::Share;
 pub use sink::Sink;
+pub(crate) use source::visit_wanted;
 pub(crate) use stop::Step;
 
 use crate::cluster::Bitset;

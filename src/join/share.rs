@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::segment::{Segment, fingerprints_of};
+use crate::segment::{BlockIndex, Segment, fingerprints_of};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -16,6 +16,11 @@ pub(crate) struct Share {
 impl Share {
     /// All fingerprints.
     pub(crate) const ALL: Self = Self { from: 0, to: None };
+
+    /// Those whose first 64 bits are in a range.
+    pub(crate) fn new(from: u64, to: Option<u64>) -> Self {
+        Self { from, to }
+    }
 
     /// Cuts all fingerprints into shares of about `size`.
     pub(crate) fn of_size(segments: &[Arc<Segment>], size: u64) -> Result<Vec<Self>> {
@@ -53,14 +58,17 @@ impl Share {
         before(self.from)..self.to.map_or(ascending.len(), before)
     }
 
+    /// The blocks of a first table that may have some of it.
+    pub(super) fn blocks(self, index: &BlockIndex) -> Range<usize> {
+        index.find(self.from)..self.to.map_or(index.len(), |to| index.len().min(index.find(to).saturating_add(1)))
+    }
+
     /// Number of fingerprints of the segments in it, and in the blocks that it cuts.
     pub(super) fn at_most(self, segments: &[Arc<Segment>]) -> Result<usize> {
         segments.iter().try_fold(0, |sum, segment| {
             let index = segment.first_table()?.index();
-            let end = self.to.map_or(index.len(), |to| index.find(to).saturating_add(1));
-            let end = if end < index.len() { index.rank(end) } else { index.fingerprints() };
-            let from = index.find(self.from);
-            let from = if from < index.len() { index.rank(from) } else { end };
+            let Range { start: from, end } = self.blocks(index);
+            let (from, end) = (index.rank(from), index.rank(end));
             Ok(sum + usize::try_from(end.saturating_sub(from)).unwrap_or(usize::MAX))
         })
     }

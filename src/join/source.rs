@@ -132,11 +132,45 @@ pub(super) fn no_memory() -> Error {
     Error::new(ErrorKind::Io, "there is not enough memory for the join").with_remedy("allow it less, with --memory")
 }
 
+/// Calls `visit` with the fingerprints of a share that have these numbers, and their numbers, each once, until it fails. Decodes no
+/// block without any.
+pub(crate) fn visit_wanted<F: Fingerprint>(
+    segments: &[Arc<Segment>],
+    share: Share,
+    wanted: &Bitset,
+    visit: &mut dyn FnMut(F, u32) -> Result<()>,
+) -> Result<()> {
+    let (mut scratch, mut block, mut first) = (Scratch::default(), Vec::new(), 0);
+    let index_of = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    for segment in segments {
+        let table = segment.first_table()?;
+        for number in share.blocks(table.index()) {
+            let from = first + table.index().rank(number);
+            let mut numbers = (from..first + table.index().rank(number + 1))
+                .filter(|&number| wanted.has(index_of(number)))
+                .peekable();
+            if numbers.peek().is_none() {
+                continue;
+            }
+            table.fingerprints(number, &mut scratch, &mut block)?;
+            for number in numbers {
+                if let Some(&fingerprint) = block.get(index_of(number - from))
+                    && share.has(fingerprint)
+                {
+                    visit(fingerprint, u32::try_from(number).unwrap_or(u32::MAX))?;
+                }
+            }
+        }
+        first += segment.footer().fingerprints;
+    }
+    Ok(())
+}
+
 /// What is called with fingerprints.
 pub(super) type Visit<'a, F> = &'a mut dyn FnMut(&[F]);
 
 /// Calls `visit` with all fingerprints of a share, or only those with these numbers, ascending, each once.
-fn visit_stored<F: Fingerprint>(
+pub(super) fn visit_stored<F: Fingerprint>(
     segments: &[Arc<Segment>],
     share: Share,
     only: Option<&Bitset>,

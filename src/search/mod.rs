@@ -16,7 +16,7 @@ mod visit;
 mod work;
 
 pub use batch::QueryTables;
-pub(crate) use merge::{Pair, merge_segment};
+pub(crate) use merge::{Pair, Room, merge_segment};
 pub(crate) use probe::{Asked, Part, Prober};
 pub(crate) use scan::scan_segment;
 pub(crate) use segment_plan::{SegmentPlan, merging_pays};

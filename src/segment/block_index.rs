@@ -171,8 +171,11 @@ impl BlockIndex {
         last.and_then(|last| self.place(last)).map_or(0, |place| place.offset + place.length)
     }
 
-    /// Number of keys before a block.
+    /// Number of keys before a block; behind the last one, all.
     pub(crate) fn rank(&self, block: usize) -> u64 {
+        if block >= self.len() {
+            return self.fingerprints;
+        }
         let page = self.layout.page_of(block);
         let before: u64 = self
             .entries

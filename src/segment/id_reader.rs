@@ -122,12 +122,36 @@ impl IdReader {
         buffer: &mut Vec<u8>,
         mut visit: impl FnMut(u64) -> ControlFlow<()>,
     ) -> Result<()> {
+        self.each_range(rank, buffer, |page, records| page.visit_ids(records, &mut visit))
+    }
+
+    /// The number of ids of the fingerprint with this rank in the first table.
+    ///
+    /// # Errors
+    /// As [`IdReader::visit_ids`].
+    pub(super) fn count(&self, rank: u64, buffer: &mut Vec<u8>) -> Result<u64> {
+        let mut count = 0;
+        self.each_range(rank, buffer, |_, records| {
+            count += records.len() as u64;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(count)
+    }
+
+    /// Calls `visit` with the pages that have ids of the fingerprint with this rank, and where they are there, until it
+    /// breaks.
+    fn each_range(
+        &self,
+        rank: u64,
+        buffer: &mut Vec<u8>,
+        mut visit: impl FnMut(&IdPage<'_>, Range<usize>) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
         let (first, nth) = self.place_of(rank)?;
         for number in first..self.pages.count() {
             let more = self.with_page(number, buffer, |page| {
                 let records = if number == first { range_of(page, nth)? } else { continued(page) };
                 let all = records.end == page.records();
-                Ok(page.visit_ids(records, &mut visit)?.is_continue() && all)
+                Ok(visit(page, records)?.is_continue() && all)
             })?;
             // A fingerprint with very many ids goes on in the next pages.
             if !more {

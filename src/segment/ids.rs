@@ -28,6 +28,13 @@ pub(crate) struct IdScratch {
     text: TextScratch,
 }
 
+impl IdScratch {
+    /// Those of texts.
+    pub(super) fn text(&mut self) -> &mut TextScratch {
+        &mut self.text
+    }
+}
+
 impl Ids {
     /// Reads what describes the ids of a segment.
     pub(super) fn open(file: &Arc<SegmentFile>, footer: &Footer) -> Result<Self> {
@@ -114,6 +121,24 @@ impl Ids {
     pub(crate) fn pages_of(&self, rank: u64) -> Result<u64> {
         let (pages, _) = self.pages_from(rank)?;
         Ok(pages.end.saturating_sub(pages.start))
+    }
+
+    /// The number of ids of the fingerprint with this rank in the first table, or their count.
+    ///
+    /// # Errors
+    /// As [`Ids::visit_ids`].
+    pub(crate) fn count(&self, rank: u64, scratch: &mut IdScratch) -> Result<u64> {
+        let mut count = 0;
+        let mut add = |number| {
+            count += number;
+            ControlFlow::Continue(())
+        };
+        match self {
+            Self::Numbers(reader) => return reader.count(rank, &mut scratch.page),
+            Self::Counts(reader) => reader.visit_ids(rank, &mut scratch.page, add)?,
+            Self::Texts(reader) => reader.visit_ids(rank, &mut scratch.text, |_| add(1))?,
+        }
+        Ok(count)
     }
 
     /// Whether the fingerprint with this rank in the first table has an id. Reads a number of pages or frames that grows

@@ -1,8 +1,10 @@
 //! All records of a segment in order.
 
+use super::ids::{IdScratch, Ids};
 use super::{IdCursor, Scratch, Segment};
 use crate::error::{Error, Result};
-use crate::fingerprint::{Fingerprint, Record};
+use crate::fingerprint::{Fingerprint, IdRef, Record};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Iterates over records by fingerprint, then id, with a block of fingerprints and a page of ids in memory. Ends after
@@ -48,6 +50,63 @@ impl<F: Fingerprint> SegmentRecords<F> {
             records.ended = true;
         }
         Ok(records)
+    }
+
+    /// Calls `visit` with the records that [`SegmentRecords::near`] has, until it breaks. Makes no text of its own of any id.
+    ///
+    /// # Errors
+    /// `Damaged` or `Io` from reading; those of `visit`.
+    pub(crate) fn visit_near<E: From<Error>>(
+        segment: &Arc<Segment>,
+        head: u64,
+        mut visit: impl FnMut(F, IdRef<'_>) -> std::result::Result<ControlFlow<()>, E>,
+    ) -> std::result::Result<(), E> {
+        let Ids::Texts(texts) = segment.ids() else {
+            for record in Self::near(segment, head)? {
+                let Record { fingerprint, id } = record?;
+                if visit(fingerprint, id.as_ref())?.is_break() {
+                    break;
+                }
+            }
+            return Ok(());
+        };
+        let mut records = Self::new(Arc::clone(segment));
+        let index = segment.first_table()?.index();
+        records.block = index.find(head);
+        if records.block >= index.len() {
+            return Ok(());
+        }
+        // Fingerprints of the first frame that come before.
+        let (first, mut before) = segment.ids().place_of(index.rank(records.block))?;
+        let (mut scratch, mut has_begun, mut result) = (IdScratch::default(), false, Ok(ControlFlow::Continue(())));
+        for number in first..texts.frame_count() {
+            texts.with_frame(number, scratch.text(), |frame| {
+                for (begins, text) in frame.iter() {
+                    if begins && before == 0 {
+                        has_begun = true;
+                        records.current = records.next_fingerprint()?;
+                    } else if begins {
+                        before -= 1;
+                    }
+                    match records.current.filter(|_| has_begun) {
+                        Some(fingerprint) => result = visit(fingerprint, IdRef::Text(text)),
+                        None if has_begun => return Err(Error::damaged("there are ids of no fingerprint")),
+                        None => continue,
+                    }
+                    if !matches!(result, Ok(ControlFlow::Continue(()))) {
+                        break;
+                    }
+                }
+                Ok(())
+            })?;
+            if !matches!(result, Ok(ControlFlow::Continue(()))) {
+                return result.map(drop);
+            }
+        }
+        match records.next_fingerprint()? {
+            None => Ok(()),
+            Some(_) => Err(Error::damaged("a fingerprint has no ids").at_path(segment.path()).into()),
+        }
     }
 
     /// The next fingerprint of the first table, if there is one.

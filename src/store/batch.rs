@@ -1,13 +1,14 @@
 //! Asking a store many queries at once.
 
 use super::common::Common;
-use super::query::{Asking, Searcher, check_distance, in_order, rank_of};
+use super::gathered::{Bounds, Gathered, Parts};
+use super::query::{Asking, Searcher, check_distance};
 use super::view::State;
 use super::{Snapshot, Store};
-use crate::error::Result;
-use crate::fingerprint::{Fingerprint, Match, distance};
-use crate::search::{Pair, Work, merge_segment, merging_pays};
-use crate::segment::{IdScratch, Scratch, Segment};
+use crate::error::{Error, Result};
+use crate::fingerprint::{Fingerprint, Match};
+use crate::search::{Work, merging_pays};
+use crate::segment::Segment;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -23,9 +24,6 @@ pub enum Batch {
     /// Each query probes the tables by itself.
     Never,
 }
-
-/// Matches with the numbers of their queries.
-type Numbered<F> = Vec<(u32, Match<F>)>;
 
 /// Queries that are answered together: bounds the memory of what is found but not yet an answer.
 const LOT: usize = 1 << 22;
@@ -117,19 +115,77 @@ impl<F: Fingerprint> Snapshot<F> {
                 let probed = State::part(state, probed.into_iter().cloned().collect());
                 *work += probe(common, &probed, queries, k, answers)?;
             }
+            let mut gathered = Gathered::new(queries.len(), Bounds::none());
             for segment in &merged {
-                for pairs in merge_segment(segment, queries, k, work)? {
-                    add(segment, queries, pairs, answers)?;
-                }
+                gathered.merge(segment, queries, k, work)?;
             }
-            if !merged.is_empty() {
-                answers.par_iter_mut().for_each(|answer| *answer = in_order(std::mem::take(answer)));
-            }
+            let parts = gathered.into_parts();
+            let answers_of = answers.par_chunks_mut(parts.length).zip(parts.parts);
+            answers_of.for_each(|(answers, found)| _ = found.distribute(answers));
             if state.has_removals() {
                 drop_removed(common, state, queries, answers)?;
             }
         }
         Ok(answers)
+    }
+}
+
+impl<F: Fingerprint> Store<F> {
+    /// Merges a batch as [`Batch::Always`] does, in about so many bytes of memory beside what it takes for each query:
+    /// calls `make` on all threads with the number of a query and the answers to it and those behind it, and `take` with
+    /// what it returns, in the order of the queries. An answer that is `None` has very many records of one fingerprint, or
+    /// may have; [`Searcher::visit`] finds them.
+    ///
+    /// Returns `false`, and has called neither, if the answers take more memory; then the caller asks fewer at once.
+    ///
+    /// # Errors
+    /// Those of [`Store::query_batch`], and those of `take`.
+    pub fn visit_batch<T: Send, E: From<Error>>(
+        &self,
+        fingerprints: &[F],
+        k: u32,
+        memory: u64,
+        work: &mut Work,
+        make: impl Fn(usize, Vec<Option<Vec<Match<F>>>>) -> T + Sync,
+        mut take: impl FnMut(T) -> std::result::Result<(), E>,
+    ) -> std::result::Result<bool, E> {
+        check_distance::<F>(k)?;
+        let snapshot = self.snapshot();
+        let (common, state) = (snapshot.common(), snapshot.state());
+        let mut gathered = Gathered::new(fingerprints.len(), Bounds::of(memory));
+        for segment in &state.view.segments {
+            if !gathered.merge(segment, fingerprints, k, work)? {
+                return Ok(false);
+            }
+        }
+        let live = State::part(state, Vec::new());
+        let Parts { parts, length } = gathered.into_parts();
+        let numbered = fingerprints.chunks(length).zip(parts).enumerate();
+        let mut numbered = numbered.map(|(number, (queries, found))| (number * length, queries, found));
+        loop {
+            let some: Vec<_> = numbered.by_ref().take(2 * rayon::current_num_threads()).collect();
+            if some.is_empty() {
+                return Ok(true);
+            }
+            let made = some.into_par_iter().map(|(first, queries, found)| {
+                let mut answers = vec![Vec::new(); queries.len()];
+                let mut work = Work::default();
+                if !live.view.memtables.is_empty() {
+                    work = probe(common, &live, queries, k, &mut answers)?;
+                }
+                let apart = found.distribute(&mut answers);
+                if state.has_removals() {
+                    drop_removed(common, state, queries, &mut answers)?;
+                }
+                let answers = answers.into_iter().zip(0..);
+                let answers = answers.map(|(answer, number)| (!apart.contains(&number)).then_some(answer));
+                Ok((make(first, answers.collect()), work))
+            });
+            for made in made.collect::<Result<Vec<_>>>()? {
+                *work += made.1;
+                take(made.0)?;
+            }
+        }
     }
 }
 
@@ -167,53 +223,4 @@ fn drop_removed<F: Fingerprint>(
         || Asking::new(common, state.clone()),
         |asking, (&query, answer)| asking.drop_removed(query, answer),
     )
-}
-/// Adds the records of what a table has found to the answers.
-fn add<F: Fingerprint>(
-    segment: &Segment,
-    queries: &[F],
-    mut pairs: Vec<Pair<F>>,
-    answers: &mut [Vec<Match<F>>],
-) -> Result<()> {
-    // In the order of the first table: what is read for one lies near to what is read for the next.
-    let place = |pair: &Pair<F>| (pair.found.rank, pair.found.fingerprint);
-    if !pairs.is_sorted_by_key(place) {
-        pairs.par_sort_unstable_by_key(place);
-    }
-    let threads = rayon::current_num_threads();
-    // Each part of the answers is filled by one thread.
-    let part = answers.len().div_ceil(threads * 4).max(1);
-    let parts = answers.len().div_ceil(part);
-    let lots: Result<Vec<Vec<Numbered<F>>>> = pairs
-        .par_chunks(pairs.len().div_ceil(threads * 4).max(1))
-        .map(|pairs| {
-            let (mut scratch, mut ids) = (Scratch::default(), IdScratch::default());
-            let mut lot: Vec<Numbered<F>> = vec![Vec::new(); parts];
-            for pair in pairs {
-                let fingerprint = pair.found.fingerprint;
-                let rank = rank_of(segment, pair.found, &mut scratch)?;
-                let number = pair.query as usize;
-                let distance = queries.get(number).map_or(0, |&query| distance(query, fingerprint));
-                let Some(into) = lot.get_mut(number / part) else { continue };
-                segment
-                    .ids()
-                    .ids_of(rank, &mut ids, |id| into.push((pair.query, Match { distance, fingerprint, id })))?;
-            }
-            Ok(lot)
-        })
-        .collect();
-    let mut of_parts: Vec<Vec<Numbered<F>>> = (0..parts).map(|_| Vec::new()).collect();
-    for lot in lots? {
-        of_parts.iter_mut().zip(lot).for_each(|(part, found)| part.push(found));
-    }
-    answers.par_chunks_mut(part).zip(of_parts).zip(0..parts).for_each(|((answers, found), number)| {
-        for (query, found) in found.into_iter().flatten() {
-            if let Some(answer) = answers.get_mut(query as usize - number * part) {
-                // Most have one.
-                answer.reserve_exact(usize::from(answer.is_empty()));
-                answer.push(found);
-            }
-        }
-    });
-    Ok(())
 }

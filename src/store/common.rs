@@ -47,7 +47,7 @@ impl Common {
         }
         Err(Error::new(ErrorKind::Unsupported, "the store has no id index")
             .at_path(&self.path)
-            .with_remedy("create it with one: `fpload --create --id-index`"))
+            .with_remedy("make one: `fpload --id-index STORE`, or `add_id_index`"))
     }
 
     pub(super) fn env(&self) -> &Arc<dyn Env> {

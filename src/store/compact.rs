@@ -10,7 +10,7 @@ use super::directory::merge_range;
 use super::estimate::Estimate;
 use super::health::Failing;
 use super::run::Run;
-use super::segments::{Making, RunParts, bytes_of};
+use super::segments::{Maker, Making, RunParts, bytes_of};
 use super::tree::Tree;
 use super::view::add_runs;
 use crate::bulk::{Expected, Pace, Workspace, batches};
@@ -125,7 +125,7 @@ impl<F: Fingerprint> Core<F> {
                 // What is written stays for when there is room.
                 self.check_room_to_merge(runs, found.written())?;
                 let checkpoints = Arc::new(found);
-                let merged = self.merge_runs(runs, is_oldest, &workspace, pace, Some(&checkpoints));
+                let merged = self.merge_runs(self.maker(), runs, is_oldest, &workspace, pace, Some(&checkpoints));
                 // A failed merge begins anew, so that what fails is not kept.
                 if merged.as_ref().is_err_and(|error| error.kind() != ErrorKind::Stopped) {
                     let _ = checkpoints.forget();
@@ -191,9 +191,10 @@ impl<F: Fingerprint> Core<F> {
         )
     }
 
-    /// The segments of one run of neighbours. `is_oldest` says whether there is nothing older than they are.
+    /// The segments of one run of neighbours, made by `maker`. `is_oldest` says whether there is nothing older than they are.
     pub(super) fn merge_runs(
         &self,
+        maker: Maker<'_>,
         runs: &[Arc<Run>],
         is_oldest: bool,
         workspace: &Workspace,
@@ -225,7 +226,7 @@ impl<F: Fingerprint> Core<F> {
             merge
         };
         let live = Live { words: merge(), dead: &dead, current: None };
-        let records = self.maker().records(making, batches(live, workspace.memory_of_batches()))?;
+        let records = maker.records(making, batches(live, workspace.memory_of_batches()))?;
         let removals = || {
             if is_oldest || removals.count() == 0 {
                 return Ok(None);
@@ -237,9 +238,9 @@ impl<F: Fingerprint> Core<F> {
                 Ok(_) => None,
                 Err(error) => Some(Err(error)),
             });
-            self.maker().removals(making, batches(removed, workspace.memory_of_batches()))
+            maker.removals(making, batches(removed, workspace.memory_of_batches()))
         };
-        let run = removals().and_then(|removals| self.maker().run::<F>(removals, records.clone(), making));
+        let run = removals().and_then(|removals| maker.run::<F>(removals, records.clone(), making));
         run.inspect_err(|error| {
             let Some((_, segment)) = &records else { return };
             if let (ErrorKind::Stopped, Some(checkpoints)) = (error.kind(), checkpoints) {

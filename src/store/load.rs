@@ -6,12 +6,13 @@ use super::core::{Core, Writing};
 use super::count::{layers, pointless};
 use super::estimate::Estimate;
 use super::pressure::Slowed;
+use super::replace::Others;
 use super::run::Run;
-use super::segments::{Making, RunParts};
-use crate::bulk::{Expected, Present, RecordIds, SortedRecords, Workspace};
+use super::segments::{Made, Making, RunParts};
+use crate::bulk::{Expected, Present, RecordIds, SortedRecords, Workspace, batches};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, IdKind};
-use crate::format::manifest::Numbering;
+use crate::format::manifest::{ManifestData, Numbering};
 use crate::memtable::Memtable;
 use crate::options::{Filters, Maintenance};
 use std::sync::Arc;
@@ -41,6 +42,15 @@ impl LoadReport {
     }
 }
 
+/// What came of records whose numbers were set aside.
+pub(super) struct Loaded {
+    pub(super) report: LoadReport,
+    /// Old records that were removed.
+    pub(super) removed: u64,
+    /// Whether runs were merged.
+    pub(super) merged: bool,
+}
+
 /// Which runs are merged with the new one, in the same step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Merging {
@@ -53,9 +63,19 @@ pub(super) enum Merging {
 impl<F: Fingerprint> Core<F> {
     /// Adds records; whether runs were merged.
     pub(super) fn bulk_load(&self, records: SortedRecords<F>, merging: Merging) -> Result<(LoadReport, bool)> {
+        let loaded = self.load(records, |records, first| self.load_reserved(records, None, first, merging))?;
+        Ok((loaded.report, loaded.merged))
+    }
+
+    /// Does a load of records, of which the first without an id gets the number that `load` is given.
+    pub(super) fn load<R>(
+        &self,
+        records: SortedRecords<F>,
+        load: impl FnOnce(SortedRecords<F>, u64) -> Result<R>,
+    ) -> Result<R> {
         self.flush_beside()?;
         let reserved = self.reserve(&records)?;
-        let loaded = self.load_reserved(records, reserved.first, merging);
+        let loaded = load(records, reserved.first);
         if loaded.is_err() {
             self.give_back(&reserved);
         } else if self.common.options.filters == Filters::AtOpen {
@@ -64,19 +84,21 @@ impl<F: Fingerprint> Core<F> {
         loaded
     }
 
-    fn load_reserved(
+    /// Adds records, and removes those of `old` that are not among them.
+    pub(super) fn load_reserved(
         &self,
         records: SortedRecords<F>,
+        old: Option<&SortedRecords<F>>,
         first_number: u64,
         merging: Merging,
-    ) -> Result<(LoadReport, bool)> {
+    ) -> Result<Loaded> {
         let mut report = LoadReport { records: records.given(), ..LoadReport::default() };
         let estimate = Estimate::of(&self.common);
         let index = estimate.index_bytes(records.fingerprints());
         let workspace = self.beside_indexes(records.workspace()).without(index);
         // Records that the store numbers, or counts, are others than those that are there.
         let is_apart = records.ids() == RecordIds::Without;
-        let (parts, last) = self.make_missing(&records, &workspace, first_number, &estimate)?;
+        let (parts, last) = self.make_missing(&records, old, &workspace, first_number, &estimate)?;
         drop(records);
         if let Some((entry, _)) = &parts.records {
             report.already_present = report.records - entry.records;
@@ -85,14 +107,17 @@ impl<F: Fingerprint> Core<F> {
         } else {
             report.already_present = report.records;
         }
+        let removed = parts.removals.as_ref().map_or(0, |(entry, _)| entry.records);
         let merged = self.add_run(MadeRun { parts, last, is_apart }, merging, &workspace)?;
-        Ok((report, merged))
+        Ok(Loaded { report, removed, merged })
     }
 
-    /// The segments of those records that are not there yet, and the last sequence number of what is there.
+    /// The segments of those records that are not there yet and of the old ones that are there and not among them, and the last
+    /// sequence number of what is there.
     fn make_missing(
         &self,
         records: &SortedRecords<F>,
+        old: Option<&SortedRecords<F>>,
         workspace: &Workspace,
         first_number: u64,
         estimate: &Estimate,
@@ -117,9 +142,27 @@ impl<F: Fingerprint> Core<F> {
             }
             Ok(missing)
         });
+        let removals = old.map_or(Ok(None), |old| self.make_gone(old, records, &runs, workspace))?;
         let making = Making { expected, ..Making::new(workspace) };
-        let records = self.maker().records(making, missing)?;
-        Ok((self.maker().run::<F>(None, records, making)?, last_of(&runs)))
+        let records = self.maker().records(making, missing).inspect_err(|_| {
+            removals.iter().for_each(|(_, segment)| segment.retire(&self.common.remover));
+        })?;
+        Ok((self.maker().run::<F>(removals, records, making)?, last_of(&runs)))
+    }
+
+    /// The segment of those old records that these runs have, and that are not among the new ones.
+    fn make_gone(
+        &self,
+        old: &SortedRecords<F>,
+        new: &SortedRecords<F>,
+        runs: &[Arc<Run>],
+        workspace: &Workspace,
+    ) -> Result<Option<Made>> {
+        let expected = Expected { text_bytes: old.text_bytes(), ..Expected::default() };
+        let gone = batches(Others::new(old.records(), new.records()), workspace.memory_of_batches());
+        let mut present = Present::new(layers(runs));
+        let making = Making { expected, ..Making::new(workspace) };
+        self.maker().removals(making, gone.map(|batch| present.present(batch?)))
     }
 
     /// What a load may use beside the indexes of what the store has.
@@ -162,7 +205,7 @@ impl<F: Fingerprint> Core<F> {
             return self.enter(made).map(|()| false);
         }
         let merged = self.check_room_to_merge(&runs, 0);
-        let merged = merged.and_then(|()| self.merge_runs(&runs, true, workspace, None, None));
+        let merged = merged.and_then(|()| self.merge_runs(self.maker(), &runs, true, workspace, None, None));
         let merged = merged.inspect_err(|_| retire(&made.parts))?;
         drop(compacting);
         let mut writing = self.writer().inspect_err(|_| [&made.parts, &merged].into_iter().for_each(retire))?;
@@ -185,7 +228,7 @@ impl<F: Fingerprint> Core<F> {
         let sequence = writing.get().next_sequence;
         let net = merged_net(&runs, true, &merged);
         let new: Vec<_> = merged.into_run(first, sequence, net).into_iter().collect();
-        self.place(&mut writing, &new, bytes, |all| *all = new.clone())?;
+        self.place(&mut writing, &new, bytes, |_, all| *all = new.clone())?;
         self.forget_merge_of_what_is_gone();
         Ok(true)
     }
@@ -203,7 +246,7 @@ impl<F: Fingerprint> Core<F> {
         let quiet = made.is_apart || last_of(&older) == made.last;
         let sequence = writing.get().next_sequence;
         let new: Vec<_> = made.parts.into_run(sequence, sequence, count.filter(|_| quiet)).into_iter().collect();
-        self.place(&mut writing, &new, bytes, |all| all.extend(new.iter().cloned()))?;
+        self.place(&mut writing, &new, bytes, |_, all| all.extend(new.iter().cloned()))?;
         drop((writing, slowed));
         if let (false, Some(run), Some(count)) = (quiet, new.first(), count) {
             self.count_beside(run, count, &older, made.last);
@@ -231,9 +274,11 @@ impl<F: Fingerprint> Core<F> {
 
     /// Finds out how many records more there are by a run that has so many, beside which others were written.
     fn count_beside(&self, run: &Arc<Run>, count: i64, older: &[Arc<Run>], last: u64) {
-        // What cannot be counted, or noted, is counted when it is asked for. So is what was merged with runs from before, which
-        // no longer tell what was removed.
-        if last > 0 && !older.iter().any(|run| run.entry.last == last) {
+        // What cannot be counted, or noted, is counted when it is asked for. So is a run that adds and removes, and what was
+        // merged with runs from before, which no longer tell what was removed.
+        if run.records.is_some() && run.removals.is_some()
+            || last > 0 && !older.iter().any(|run| run.entry.last == last)
+        {
             return;
         }
         let tail = older.iter().filter(|run| run.entry.last > last).cloned().collect::<Vec<_>>();
@@ -249,12 +294,12 @@ impl<F: Fingerprint> Core<F> {
     }
 
     /// Replaces the manifest by one with a new run, which has what was written up to now and one write more.
-    fn place(
+    pub(super) fn place(
         &self,
         writing: &mut Writing<'_>,
         new: &[Arc<Run>],
         (bytes, merged_bytes): (u64, u64),
-        change: impl FnOnce(&mut Vec<Arc<Run>>),
+        change: impl FnOnce(&mut ManifestData, &mut Vec<Arc<Run>>),
     ) -> Result<()> {
         let writer = writing.get();
         let sequence = writer.next_sequence;
@@ -266,7 +311,7 @@ impl<F: Fingerprint> Core<F> {
                 (manifest.numbering, manifest.next_id) = (writer.numbering, writer.next_id);
                 manifest.written.new = manifest.written.new.saturating_add(bytes);
                 manifest.written.merged = manifest.written.merged.saturating_add(merged_bytes);
-                change(all);
+                change(manifest, all);
             },
             |_| (),
         )?;

@@ -19,6 +19,7 @@ mod apart;
 mod background;
 mod backup;
 mod batch;
+mod by_id;
 mod check;
 mod clean;
 mod clusters;
@@ -32,9 +33,11 @@ mod estimate;
 mod filters;
 mod flush;
 mod following;
+mod gathered;
 mod handed;
 mod hashers;
 mod health;
+mod id_index;
 mod live;
 mod load;
 mod means;
@@ -45,6 +48,7 @@ mod records;
 mod recovery;
 mod remove;
 mod repair;
+mod replace;
 mod resolved;
 mod run;
 mod segments;
@@ -59,23 +63,26 @@ mod writer;
 
 pub use backup::{BackupMode, BackupReport};
 pub use batch::Batch;
+pub use by_id::RemoveIdsReport;
 pub use check::Check;
 pub use clusters::{
-    ClusterReport, Clustered, ClusteredIter, Clustering, Clusters, Keeper, Label, LargeCluster, Previous, Ranking,
-    SizeClass,
+    ClusterChange, ClusterChanges, ClusterReport, ClusterUpdate, Clustered, ClusteredIter, Clustering, Clusters,
+    Keeper, Label, LabelRef, LargeCluster, LeftOut, Previous, Ranking, SizeClass,
 };
 pub use filters::FilterStatistics;
 pub use hashers::check_hashers;
 pub use health::{Health, Trouble};
+pub use id_index::add_id_index;
 pub use load::LoadReport;
 pub use means::Progress;
 pub use pairs::{Pair, PairIter, Pairs, RecordPair, RecordPairIter, RecordPairs};
 pub use pressure::WritePressure;
-pub use query::Searcher;
+pub use query::{Searcher, Visit};
 pub use records::RecordIter;
 pub use recovery::{Recovery, TornLog};
 pub use remove::RemoveReport;
 pub use repair::{Loss, Lost, LostFingerprints, PartlyKnown, RepairAction, RepairReport, plan_repair, repair};
+pub use replace::ReplaceReport;
 pub use snapshot::Snapshot;
 pub use statistics::{Statistics, TableStatistics, WrittenBytes};
 pub use verify::{VerifyReport, verify};
@@ -399,21 +406,6 @@ impl<F: Fingerprint> Store<F> {
     #[must_use]
     pub fn filter_statistics(&self) -> FilterStatistics {
         filters::statistics(&self.view().segments, self.core.common.filter_budget())
-    }
-
-    /// Removes many records, durably and all or nothing; those that the store does not have are counted. Where there are no
-    /// ids, each given record is one that its fingerprint counts less.
-    ///
-    /// Other threads may write meanwhile. All records go at one moment, shortly before the call returns. Which go is decided when
-    /// it begins: one that is not there then and that another thread adds meanwhile stays, and one that is there goes although
-    /// another thread adds it again.
-    ///
-    /// # Errors
-    /// `ReadOnly`; `InvalidInput` if the records have no ids and the store's have; `Damaged` or `Io` from reading what is
-    /// there; `Io` from writing, in which case the store is as before; `Poisoned`.
-    pub fn bulk_remove(&self, records: impl IntoSorted<F>) -> Result<RemoveReport> {
-        let records = records.into_sorted(self.path(), &self.core.common.options)?;
-        self.core.bulk_remove(&records)
     }
 
     /// Makes one segment of all that there is when it is called, without what was removed; whether there was anything to do. What

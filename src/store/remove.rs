@@ -1,10 +1,11 @@
 //! Removing many records at once.
 
+use super::Store;
 use super::core::{Core, lock};
 use super::count::{layers, records_of_runs};
 use super::load::{MadeRun, Merging, last_of};
 use super::segments::Making;
-use crate::bulk::{Expected, Present, RecordIds, SortedRecords};
+use crate::bulk::{Expected, IntoSorted, Present, RecordIds, SortedRecords};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, IdKind};
 
@@ -18,6 +19,23 @@ pub struct RemoveReport {
     pub removed: u64,
     /// Records that are left; at most so many, where damage keeps some from being counted.
     pub left: u64,
+}
+
+impl<F: Fingerprint> Store<F> {
+    /// Removes many records, durably and all or nothing; those that the store does not have are counted. Where there are no
+    /// ids, each given record is one that its fingerprint counts less.
+    ///
+    /// Other threads may write meanwhile. All records go at one moment, shortly before the call returns. Which go is decided when
+    /// it begins: one that is not there then and that another thread adds meanwhile stays, and one that is there goes although
+    /// another thread adds it again.
+    ///
+    /// # Errors
+    /// `ReadOnly`; `InvalidInput` if the records have no ids and the store's have; `Damaged` or `Io` from reading what is
+    /// there; `Io` from writing, in which case the store is as before; `Poisoned`.
+    pub fn bulk_remove(&self, records: impl IntoSorted<F>) -> Result<RemoveReport> {
+        let records = records.into_sorted(self.path(), &self.core.common.options)?;
+        self.core.bulk_remove(&records)
+    }
 }
 
 impl<F: Fingerprint> Core<F> {

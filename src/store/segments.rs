@@ -158,14 +158,10 @@ impl RunParts {
         self.removals.is_none() && self.records.is_none()
     }
 
-    /// How many records it adds, or removes if it has none; none if that is no number of a run.
+    /// How many records it adds, less those that it removes; none if that is no number of a run.
     pub(super) fn count(&self) -> Option<i64> {
-        let count = |made: &Made| i64::try_from(made.0.records).ok();
-        match (&self.records, &self.removals) {
-            (Some(records), _) => count(records),
-            (None, Some(removals)) => count(removals).map(|count| -count),
-            (None, None) => Some(0),
-        }
+        let count = |made: &Option<Made>| made.as_ref().map_or(Some(0), |made| i64::try_from(made.0.records).ok());
+        count(&self.records)?.checked_sub(count(&self.removals)?)
     }
 
     /// Bytes of the files.

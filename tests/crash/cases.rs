@@ -72,6 +72,10 @@ pub(crate) enum Step<F: Fingerprint> {
     InsertIfNew(F, Id, Durability),
     Load(Vec<Record<F>>),
     Unload(Vec<Record<F>>),
+    /// In bulk, of a store with ids.
+    ReplaceAll(Vec<Record<F>>),
+    /// In bulk, of a store with ids.
+    RemoveIds(Vec<Id>),
     Sync(Durability),
     Flush,
     Compact,
@@ -111,7 +115,8 @@ impl<F: Fingerprint> Step<F> {
             Self::Batch(_, level) | Self::One(_, level) | Self::InsertIfNew(_, _, level) | Self::Sync(level) => {
                 *level != Durability::Buffered
             }
-            Self::Load(_) | Self::Unload(_) | Self::Flush | Self::Compact => true,
+            Self::Load(_) | Self::Unload(_) | Self::ReplaceAll(_) | Self::RemoveIds(_) => true,
+            Self::Flush | Self::Compact => true,
             Self::Reopen | Self::Backup => false,
         }
     }
@@ -130,6 +135,8 @@ impl<F: Fingerprint> Step<F> {
             Self::Unload(records) => {
                 records.iter().for_each(|record| _ = model.remove(record.fingerprint, &record.id));
             }
+            Self::ReplaceAll(records) => _ = model.replace(records),
+            Self::RemoveIds(ids) => ids.iter().for_each(|id| _ = model.remove_id(id, None)),
             Self::Sync(_) | Self::Flush | Self::Compact | Self::Reopen | Self::Backup => {}
         }
     }
@@ -204,7 +211,7 @@ impl<F: Fingerprint> Generator<F> {
     }
 
     fn step(&mut self) -> Step<F> {
-        match self.random.below(24) {
+        match self.random.below(26) {
             0..=8 => Step::Batch((0..8).map(|_| self.write()).collect(), self.durability()),
             9..=13 => Step::One(self.write(), self.durability()),
             14 => Step::InsertIfNew(self.fingerprint(), self.id(), self.durability()),
@@ -215,6 +222,8 @@ impl<F: Fingerprint> Generator<F> {
             20 => Step::Compact,
             21 | 22 if self.case.threads == 1 => Step::Reopen,
             23 if self.case.threads == 1 => Step::Backup,
+            24 if self.case.ids != IdKind::None => Step::ReplaceAll(self.records()),
+            25 if self.case.ids != IdKind::None => Step::RemoveIds((0..4).map(|_| self.id()).collect()),
             _ => Step::Batch((0..100).map(|_| self.write()).collect(), self.durability()),
         }
     }

@@ -21,6 +21,7 @@ mod judge;
 mod media;
 #[cfg(target_os = "linux")]
 #[path = "../it/live/model.rs"]
+#[allow(dead_code, reason = "shared with the other integration tests")]
 mod model;
 #[cfg(target_os = "linux")]
 mod names;

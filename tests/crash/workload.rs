@@ -3,7 +3,8 @@
 use super::cases::{Case, Step, Write};
 use super::recording::MARKS;
 use fpstore::{
-    BackupMode, Filters, Fingerprint, IdKind, IdRef, Maintenance, Options, Record, Records, Result, Store, WriteBatch,
+    BackupMode, Filters, Fingerprint, IdKind, IdRef, IdSorter, Maintenance, Options, Record, Records, Result, Store,
+    WriteBatch,
 };
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -150,6 +151,12 @@ impl Worker {
             }
             Step::Load(records) => store.bulk_load(self.records(records)).map(drop),
             Step::Unload(records) => store.bulk_remove(self.records(records)).map(drop),
+            Step::ReplaceAll(records) => store.bulk_replace(self.records(records)).map(drop),
+            Step::RemoveIds(ids) => {
+                let mut sorter = IdSorter::new(&self.path(), &self.options);
+                ids.iter().try_for_each(|id| sorter.push(id.into()))?;
+                store.bulk_remove_ids(&sorter.finish()?).map(drop)
+            }
             Step::Sync(durability) => store.sync(*durability),
             Step::Flush => store.flush(),
             Step::Compact => store.compact().map(drop),

@@ -1,29 +1,65 @@
 //! Clusters gone on from labels are those of a run from scratch, whatever came and went.
 
 use crate::clusters::{crowded, expected, text};
-use crate::support::{Fixture, Random, numbered, real};
+use crate::support::{Fixture, Random, families, numbered, real};
 use fpstore::env::Env;
 use fpstore::{
-    Clustered, Clustering, Clusters, Fingerprint, Id, IdKind, Keeper, Label, Parameters, ReadMode, Record, Result,
-    Store, U256,
+    ClusterChange, ClusterUpdate, Clustered, Clustering, Clusters, Fingerprint, Id, IdKind, Keeper, Label, Parameters,
+    ReadMode, Record, Result, Store, U256,
 };
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 type Labels<F> = Vec<(Label<F>, Label<F>)>;
 
-/// Records as labels name them, and their labels.
-fn labels<F: Fingerprint>(clustering: &Clustering<F>) -> Labels<F> {
-    let name = |one: Clustered<F>| match one.record.id {
+/// A record as labels name it, and its label.
+fn name<F: Fingerprint>(one: Clustered<F>) -> (Label<F>, Label<F>) {
+    match one.record.id {
         Id::Count(_) => (Label::Fingerprint(one.record.fingerprint), one.label),
         id => (Label::Id(id), one.label),
-    };
+    }
+}
+
+fn labels<F: Fingerprint>(clustering: &Clustering<F>) -> Labels<F> {
     clustering.records().unwrap().map(|one| name(one.unwrap())).collect()
 }
 
+/// The labels that others have become, and whether that was told by what has changed.
+fn updated<F: Fingerprint>(clusters: &Clusters<F>, given: &[(Label<F>, Label<F>)]) -> (Labels<F>, bool) {
+    let mut previous = clusters.previous().unwrap();
+    given.iter().for_each(|(record, label)| previous.push(record, label).unwrap());
+    let changes = match clusters.find_changes(previous).unwrap() {
+        ClusterUpdate::All(clustering) => return (labels(&clustering), false),
+        ClusterUpdate::Changes(changes) => changes,
+    };
+    let mut found = Vec::new();
+    let add = |lot: &mut Labels<F>, change| {
+        match change {
+            ClusterChange::Same(same) => lot.extend_from_slice(&given[same.start as usize..same.end as usize]),
+            ClusterChange::Record(one) => lot.push(name(one)),
+        }
+        if lot.len() > 100 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let take = |lot: Labels<F>| {
+        found.extend(lot);
+        Ok(ControlFlow::Continue(()))
+    };
+    changes.visit(add, take).unwrap();
+    (found, true)
+}
+
 fn gone_on<F: Fingerprint>(clusters: &Clusters<F>, labels: &[(Label<F>, Label<F>)]) -> Clustering<F> {
+    gone_on_with(clusters, labels, &Keeper::Smallest)
+}
+
+fn gone_on_with<F: Fingerprint>(
+    clusters: &Clusters<F>,
+    labels: &[(Label<F>, Label<F>)],
+    keeper: &Keeper,
+) -> Clustering<F> {
     let mut previous = clusters.previous().unwrap();
     labels.iter().for_each(|(record, label)| previous.push(record, label).unwrap());
-    clusters.find_from(previous, &Keeper::Smallest).unwrap()
+    clusters.find_from(previous, keeper).unwrap()
 }
 
 fn load<F: Fingerprint>(parameters: &Parameters, records: &[Record<F>], segments: usize) -> Store<F> {
@@ -45,11 +81,18 @@ fn come_and_go<F: Fingerprint>(parameters: &Parameters, records: &[Record<F>], k
     let stored: Vec<_> = kept.iter().chain(loaded).cloned().collect();
     let before = load(parameters, &labelled, 1 + round as usize % 2);
     let mut labels_before = labels(&before.clusters(k).unwrap().find(&Keeper::Smallest).unwrap());
-    shuffle(&mut labels_before, &mut random);
+    // In the order of the store, or in any.
+    if round.is_multiple_of(2) {
+        shuffle(&mut labels_before, &mut random);
+    }
     let (store, fresh) = (load(parameters, &stored, 1 + round as usize % 3), load(parameters, &was_new, 1));
     let clusters = store.clusters(k).unwrap().with_new(&fresh).unwrap().with_sizes();
     let clustering = gone_on(&clusters, &labels_before);
     let found: Vec<Clustered<F>> = clustering.records().unwrap().map(Result::unwrap).collect();
+    let unsized_too = gone_on(&store.clusters(k).unwrap().with_new(&fresh).unwrap(), &labels_before);
+    assert!(labels(&unsized_too) == labels(&clustering), "round {round}");
+    let (update, _) = updated(&store.clusters(k).unwrap().with_new(&fresh).unwrap(), &labels_before);
+    assert!(update == labels(&clustering), "round {round}");
     let all: Vec<_> = kept.into_iter().chain(was_new).collect();
     if parameters.ids() == IdKind::None {
         let scratch = clusters.find(&Keeper::Smallest).unwrap();
@@ -70,6 +113,91 @@ fn as_from_scratch_with_ids_of_every_kind() {
             come_and_go(&Parameters::new(3).with_ids(kind), &records, [3, 1, 0][round as usize % 3], round);
         }
     }
+}
+
+/// A few of many records go, and a few come: most labels stay those of their clusters.
+#[test]
+fn as_from_scratch_where_little_has_changed() {
+    let fingerprints = families(1500, 9, 5);
+    for (kind, id) in
+        [(IdKind::Number, Id::Number as fn(u64) -> Id), (IdKind::Text, text_of), (IdKind::None, Id::Number)]
+    {
+        let parameters = Parameters::new(3).with_ids(kind);
+        // Ids in no order; some fingerprints have several, and one id has two.
+        let all = fingerprints.iter().chain(&fingerprints[..700]);
+        let mut records: Vec<Record> = all
+            .zip(0..)
+            .map(|(&fingerprint, number)| Record { fingerprint, id: id(number * 7919 % 20_011 + 1) })
+            .collect();
+        records[4000].id = records[60].id.clone();
+        let gone = |number: usize| number % 7000 == 69;
+        let kept: Vec<Record> =
+            (0..).zip(&records).filter(|(number, _)| !gone(*number)).map(|(_, one)| one.clone()).collect();
+        // Near old ones, far from all, and one that is there; with the smallest id, and the largest.
+        let new: Vec<Record> = (0..5u64)
+            .map(|n| {
+                let fingerprint = fingerprints[n as usize * 900] ^ if n == 4 { u64::MAX } else { n };
+                Record { fingerprint, id: id(if n == 3 { 0 } else { (1 << 20) + n }) }
+            })
+            .chain([kept[77].clone()])
+            .collect();
+        let before = load(&parameters, &records, 1);
+        let old = labels(&before.clusters(3).unwrap().find(&Keeper::Smallest).unwrap());
+        let largest = labels(&before.clusters(3).unwrap().find(&Keeper::Largest).unwrap());
+        let (store, fresh) = (load(&parameters, &kept, 2), load(&parameters, &new, 1));
+        let clusters = store.clusters(3).unwrap().with_new(&fresh).unwrap();
+        for keeper in [Keeper::Smallest, Keeper::Largest] {
+            let scratch = labels(&clusters.find(&keeper).unwrap());
+            for given in [&old, &largest] {
+                let clustering = gone_on_with(&clusters, given, &keeper);
+                assert!(labels(&clustering) == scratch, "{kind:?} {keeper:?}");
+                assert!((4..50).contains(&clustering.searched()), "{}", clustering.searched());
+                let unknown = given.len() as u64 - clustering.labelled();
+                assert!((1..=4).contains(&unknown), "{kind:?} {unknown}");
+            }
+        }
+        // Only the least ids are told by what has changed.
+        let scratch = labels(&clusters.find(&Keeper::Smallest).unwrap());
+        assert!(updated(&clusters, &old) == (scratch.clone(), true), "{kind:?}");
+        assert!(updated(&clusters, &largest) == (scratch.clone(), false), "{kind:?}");
+        for round in 0..8 {
+            let given = damaged(&old, &mut Random(round), round);
+            let (found, by_changes) = updated(&clusters, &given);
+            assert!(found == scratch, "{kind:?} {round}");
+            assert!(by_changes || round != 1, "{kind:?} {round}");
+        }
+    }
+}
+
+/// Labels with lines that miss, that are of nothing, that are another one's, that come twice, that come in another order.
+fn damaged(labels: &Labels<u64>, random: &mut Random, round: u64) -> Labels<u64> {
+    let mut labels = labels.clone();
+    for _ in 0..2 {
+        let at = random.below(labels.len() as u64 - 200) as usize;
+        let stranger = match &labels[at].0 {
+            Label::Id(Id::Text(_)) => Label::Id(text_of(1 << 40)),
+            Label::Fingerprint(_) => Label::Fingerprint(0x1234_5678_9abc_def0),
+            Label::Id(_) => Label::Id(Id::Number(1 << 40)),
+        };
+        match round % 8 {
+            0 => drop(labels.drain(at..at + 2)),
+            1 => labels.insert(at, (stranger.clone(), stranger)),
+            2 => labels[at].1 = stranger,
+            3 => labels[at] = (stranger.clone(), stranger),
+            4 => labels.insert(at, labels[at].clone()),
+            5 => labels.swap(at, at + 150),
+            6 => labels.truncate(at),
+            _ => labels.clear(),
+        }
+        if labels.len() < 1000 {
+            break;
+        }
+    }
+    labels
+}
+
+fn text_of(number: u64) -> Id {
+    Id::from(format!("https://example.org/{number}").as_str())
 }
 
 #[test]
@@ -101,6 +229,7 @@ fn only_what_is_new_or_was_touched_is_looked_at_again() {
     assert_eq!(scratch.searched(), 4000);
     let unchanged = gone_on(&all.clusters(2).unwrap(), &known);
     assert_eq!((unchanged.searched(), labels(&unchanged)), (0, known.clone()));
+    assert_eq!(updated(&all.clusters(2).unwrap(), &known), (known.clone(), true));
     // The second link of one chain goes, and the ends of another come together: 3 of the first chain, and the new one.
     let without: Vec<Record> = records.iter().filter(|record| record.id != Id::Number(401)).cloned().collect();
     let store = load(&parameters, &without, 1);

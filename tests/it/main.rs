@@ -23,4 +23,5 @@ mod room;
 mod stores;
 mod strict;
 mod support;
+mod visit;
 mod wide;

@@ -5,6 +5,8 @@ use std::io::{self, IsTerminal, Write};
 
 use anyhow::Context;
 
+use crate::notice;
+
 /// Value of `schema_version` in every JSON object that the programs write.
 pub const SCHEMA_VERSION: u32 = 1;
 
@@ -25,12 +27,13 @@ pub struct Common {
 }
 
 impl Common {
-    /// Starts the threads. To be called once, before any parallel work.
+    /// Starts the threads, and lets remarks be made unless `--quiet`. To be called once, before any parallel work.
     ///
     /// # Errors
     ///
     /// When the operating system does not give that many threads.
     pub fn start(&self) -> anyhow::Result<()> {
+        notice::wanted(!self.quiet);
         rayon::ThreadPoolBuilder::new()
             .num_threads(self.threads.unwrap_or(0))
             .build_global()

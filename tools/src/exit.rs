@@ -1,5 +1,5 @@
-//! How a program ends: 0 = done or found, 1 = nothing found or damage found, 2 = wrong use, bad input, I/O error, 130 =
-//! stopped with Ctrl-C by who waits for it.
+//! How a program ends: 0 = done or found, 1 = nothing found or damage found, 2 = wrong use, bad input, I/O error, 128 +
+//! the signal's number = stopped by it (130 by Ctrl-C).
 //!
 //! A reader that has seen enough (`fpquery ... | head`) closes the pipe: that is success, and silent. Wrong use found
 //! by clap itself exits with 2 as well.
@@ -26,8 +26,11 @@ pub fn finish(program: &str, result: anyhow::Result<Outcome>) -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::NothingFound | Outcome::Damaged) => ExitCode::from(1),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) if interrupt::is_cause_of(&error) => ExitCode::from(interrupt::EXIT_CODE),
         Err(error) => {
+            // What fails once a signal has come fails for that.
+            if let Some(code) = interrupt::stopped(program) {
+                return ExitCode::from(code);
+            }
             // Nobody to tell if standard error is gone; the exit code still says it.
             let _ = writeln!(io::stderr().lock(), "{program}: {}", describe(&error));
             ExitCode::from(2)

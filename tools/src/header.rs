@@ -1,6 +1,15 @@
-//! The line that says what the fingerprints behind it are; `fpload` honours it.
+//! The line that says what the fingerprints behind it are, and the one that says that all are there; `fpload` honours both.
 
 use fpstore::{Id, IdKind, Parameters};
+
+/// What a first line ends with that announces a [`trailer`].
+pub const ANNOUNCED: &str = " end=1";
+
+/// The last line of so many records, which a writer that fails does not come to.
+#[must_use]
+pub fn trailer(records: u64) -> String {
+    format!("#end records={records}\n")
+}
 
 /// The first line of the records of a store with these parameters, of which the first has this id; none where a load would
 /// take all of it for granted.

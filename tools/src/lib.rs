@@ -5,14 +5,17 @@
 //! the package `fpstore`.
 
 pub mod allocator;
+pub mod by_id;
 pub mod common;
 pub mod documents;
 pub mod exit;
 pub mod generate;
 pub mod header;
+mod help;
 pub mod input;
 pub mod interrupt;
 pub mod memory;
+mod notice;
 pub mod number;
 pub mod output;
 pub mod prediction;
@@ -21,6 +24,8 @@ pub mod progress;
 pub mod report;
 pub mod rows;
 pub mod size;
+pub mod sketches;
 pub mod sketching;
 pub mod statistics;
+pub mod stoppable;
 pub mod width;

@@ -5,12 +5,17 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::exit::{Outcome, finish};
-use crate::generate;
+use crate::{generate, help, interrupt, notice};
 
 /// The `main` of a program by this name: does what its arguments say, or answers `--generate` ([`generate`]).
-pub fn main<A: Parser>(name: &str, run: impl FnOnce(A) -> anyhow::Result<Outcome>) -> ExitCode {
+pub fn main<A: Parser>(name: &'static str, run: impl FnOnce(A) -> anyhow::Result<Outcome>) -> ExitCode {
+    notice::of_program(name);
     match generate::requested::<A>(name) {
         Some(code) => code,
-        None => finish(name, run(A::parse())),
+        None => {
+            let matches = help::fitted(A::command()).get_matches();
+            let arguments = A::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+            finish(name, interrupt::listen(name).and_then(|()| run(arguments)))
+        }
     }
 }

@@ -1,21 +1,52 @@
-//! SIZE arguments: a number of bytes, or of KiB, MiB, GiB.
+//! SIZE arguments: a number of bytes, or of KiB, MiB, GiB and TiB.
+//!
+//! A letter stands for a power of 1024 however it is spelled: `1G`, `1GB` and `1GiB` are the same, as in other programs'
+//! options for memory. So a size is never less than what the user meant.
 
-const UNITS: [(&str, u64); 4] = [("", 1), ("kib", 1 << 10), ("mib", 1 << 20), ("gib", 1 << 30)];
+const UNITS: [char; 4] = ['k', 'm', 'g', 't'];
 
-/// Reads `4096`, `4KiB`, `64 MiB`; for clap's `value_parser`.
+/// Reads `4096`, `100k`, `64 MiB`, `1.5GB`, in upper or lower case; for clap's `value_parser`.
 ///
 /// # Errors
 ///
 /// When the text is not of that form or the number of bytes does not fit 64 bits.
 pub fn parse(text: &str) -> Result<u64, String> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = text.split_at_checked(digits).unwrap_or((text, ""));
-    let unit = unit.trim_start().to_ascii_lowercase();
-    let factor = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor);
-    match (number.parse::<u64>(), factor) {
-        (Ok(number), Some(factor)) => number.checked_mul(factor).ok_or_else(|| "is too large".to_owned()),
-        _ => Err("expected a number of bytes, or a number with KiB, MiB or GiB".to_owned()),
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at_checked(end).unwrap_or((text, ""));
+    let form = || format!("expected a number of bytes, or one with K, M, G or T behind it ({HELP})");
+    let factor = factor(&unit.trim_start().to_ascii_lowercase()).ok_or_else(form)?;
+    let (whole, part) = match number.split_once('.') {
+        // Bytes have no parts.
+        Some((_, part)) if factor == 1 || part.is_empty() || part.len() > MOST_DECIMALS => return Err(form()),
+        Some((whole, part)) => (whole, part.parse::<u128>().map_err(|_| form())? * factor / scale(part)),
+        None => (number, 0),
+    };
+    if whole.is_empty() || !whole.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(form());
     }
+    let bytes = whole.parse::<u128>().ok().and_then(|whole| whole.checked_mul(factor)?.checked_add(part));
+    bytes.and_then(|bytes| u64::try_from(bytes).ok()).ok_or_else(|| "is too large".to_owned())
+}
+
+/// What a SIZE may look like.
+const HELP: &str = "512M, 1G, 1GB, 1.5GiB; powers of 1024";
+
+/// Most digits behind the point: with more, a part of a TiB would not fit.
+const MOST_DECIMALS: usize = 18;
+
+/// What digits behind the point are parts of.
+fn scale(digits: &str) -> u128 {
+    digits.bytes().fold(1, |scale, _| scale * 10)
+}
+
+/// Bytes of a unit: a letter, with `b` or `ib` behind it or without.
+fn factor(unit: &str) -> Option<u128> {
+    let mut letters = unit.chars();
+    let shift = match letters.next() {
+        None | Some('b') if letters.as_str().is_empty() => return Some(1),
+        letter => UNITS.iter().zip(1..).find(|(name, _)| Some(**name) == letter)?.1 * 10,
+    };
+    matches!(letters.as_str(), "" | "b" | "ib").then_some(1 << shift)
 }
 
 /// A SIZE of at least so many bytes: whole KiB, or whole MiB from one on.
@@ -67,12 +98,28 @@ mod tests {
         assert_eq!(parse("4 kib"), Ok(4096));
         assert_eq!(parse("3MiB"), Ok(3 << 20));
         assert_eq!(parse("2GiB"), Ok(2 << 30));
+        for text in ["1G", "1g", "1GB", "1gb", "1GiB", "1 gib", "1024M", "1.0G", "1073741824", "1073741824B"] {
+            assert_eq!(parse(text), Ok(1 << 30), "{text}");
+        }
+        assert_eq!(parse("1.5GiB"), Ok(3 << 29));
+        assert_eq!(parse("0.5T"), Ok(1 << 39));
+        assert_eq!(parse("100k"), Ok(100 << 10));
+        assert_eq!(parse("16777215TiB"), Ok(16_777_215 << 40));
+        // Whole bytes are what remains of parts of them.
+        assert_eq!(parse("0.999999999999999999K"), Ok(1023));
     }
 
     #[test]
     fn anything_else_is_refused() {
-        for text in ["", "KiB", "4KB", "4k", "-1", "1.5MiB", "4 KiB x", "99999999999GiB", "99999999999999999999999"] {
-            assert!(parse(text).is_err(), "{text}");
+        for text in
+            ["", "KiB", "-1", "4 KiB x", "1.5", "1.5B", ".5M", "1.M", "1.2.3M", "1e3", "4kbit", "4P", "4\u{212a}"]
+        {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains("1.5GiB"), "{text}: {error}");
         }
+        for text in ["99999999999GiB", "16777216T", "99999999999999999999999", &"9".repeat(100)] {
+            assert_eq!(parse(text), Err("is too large".to_owned()), "{text}");
+        }
+        assert!(parse(&format!("1.{}K", "0".repeat(19))).is_err());
     }
 }

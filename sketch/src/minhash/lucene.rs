@@ -16,8 +16,10 @@ use std::collections::BTreeSet;
 
 use super::murmur3;
 use crate::document::Document;
+use crate::enough::{Enough, TooFew};
 use crate::error::{Error, Result};
 use crate::features::{Features, Space};
+use crate::hash::of_text;
 use crate::normalise::Normalise;
 use crate::preparation::Preparation;
 
@@ -110,11 +112,27 @@ impl Lucene {
     /// The sketch of a document.
     #[must_use]
     pub fn sketch(&self, document: Document<'_>) -> LuceneSketch {
+        self.sketch_of(document, &mut Enough::new(0))
+    }
+
+    /// The same of a document that has at least so many distinct features; empty ones do not count.
+    ///
+    /// # Errors
+    ///
+    /// When the document has fewer: says how many.
+    pub fn try_sketch(&self, document: Document<'_>, least: usize) -> std::result::Result<LuceneSketch, TooFew> {
+        let mut enough = Enough::new(least);
+        let sketch = self.sketch_of(document, &mut enough);
+        enough.check(sketch)
+    }
+
+    fn sketch_of(&self, document: Document<'_>, enough: &mut Enough) -> LuceneSketch {
         let bucket_size = (1_u64 << 32).div_ceil(self.bucket_count.into());
         let mut buckets = vec![BTreeSet::new(); self.hash_count as usize * self.bucket_count as usize];
         let numbers: Vec<(u64, u64)> = (0..self.hash_count).map(|i| murmur3::hash(&i.to_be_bytes())).collect();
         let mut bytes = Vec::new();
         let take = |token: &str| {
+            enough.add(|| of_text(token));
             bytes.clear();
             bytes.extend(token.encode_utf16().flat_map(u16::to_le_bytes));
             let hash = murmur3::hash(&bytes);

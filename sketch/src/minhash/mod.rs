@@ -23,8 +23,10 @@ pub use bbit::packed;
 pub use lucene::{Lucene, LuceneSketch, LuceneTerm};
 
 use crate::document::Document;
+use crate::enough::{Enough, TooFew};
 use crate::error::{Error, Result};
 use crate::features::{Features, Space};
+use crate::hash;
 use crate::normalise::{Normalise, Step};
 use crate::preparation::Preparation;
 use datasketch::Permutations;
@@ -159,6 +161,21 @@ impl MinHash {
     /// The signature of a document.
     #[must_use]
     pub fn signature(&self, document: Document<'_>) -> Vec<u32> {
+        self.sketch(document, &mut Enough::new(0))
+    }
+
+    /// The same of a document that has at least so many distinct features; empty ones do not count.
+    ///
+    /// # Errors
+    ///
+    /// When the document has fewer: says how many.
+    pub fn try_signature(&self, document: Document<'_>, least: usize) -> std::result::Result<Vec<u32>, TooFew> {
+        let mut enough = Enough::new(least);
+        let signature = self.sketch(document, &mut enough);
+        enough.check(signature)
+    }
+
+    fn sketch(&self, document: Document<'_>, enough: &mut Enough) -> Vec<u32> {
         match self.preset {
             MinHashPreset::Native => {
                 let expected = match document {
@@ -167,11 +184,13 @@ impl MinHash {
                 };
                 let mut hashes = Vec::with_capacity(expected);
                 self.preparation.hashes(document, |hash| hashes.push(hash));
+                hashes.iter().for_each(|hash| enough.add(|| *hash));
                 native::signature(&hashes, self.places, self.seed)
             }
             MinHashPreset::Datasketch | MinHashPreset::DatasketchLegacy => {
                 let mut signature = vec![EMPTY; self.places];
                 self.preparation.each(document, |feature| {
+                    enough.add(|| hash::of_text(feature));
                     self.permutations.add(datasketch::sha1_hash32(feature), &mut signature);
                 });
                 signature

@@ -73,3 +73,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn enough_features() {
+    for preset in MinHashPreset::ALL {
+        let minhash = MinHash::new(preset, 16, 1).unwrap();
+        assert_eq!(minhash.try_signature("".into(), 1), Err(TooFew { features: 0 }), "{preset}");
+        assert_eq!(minhash.try_signature("".into(), 0), Ok(vec![EMPTY; 16]), "{preset}");
+        let repeated = [tokens(0..2), tokens(0..2)].concat();
+        let repeated = || Document::from(repeated.as_slice());
+        assert_eq!(minhash.try_signature(repeated(), 2), Ok(minhash.signature(repeated())), "{preset}");
+        assert_eq!(minhash.try_signature(repeated(), 3), Err(TooFew { features: 2 }), "{preset}");
+    }
+    let lucene = Lucene::default();
+    assert_eq!(lucene.try_sketch("four words, no more".into(), 1), Err(TooFew { features: 0 }));
+    assert_eq!(
+        lucene.try_sketch("one two three four five".into(), 1).map_err(|few| few.to_string()),
+        Ok(lucene.sketch("one two three four five".into()))
+    );
+}

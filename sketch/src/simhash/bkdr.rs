@@ -13,11 +13,13 @@
 use std::collections::HashMap;
 
 use crate::document::Document;
+use crate::enough::Enough;
+use crate::hash;
 
 const SEED: i64 = 31;
 
 /// The fingerprint of so many bits. Tokens are pieces.
-pub(super) fn fingerprint(document: Document<'_>, width: u32) -> u128 {
+pub(super) fn fingerprint(document: Document<'_>, width: u32, enough: &mut Enough) -> u128 {
     let pieces: Vec<&str> = match document {
         Document::Text(text) => pieces(text),
         Document::Tokens(tokens) => tokens.iter().map(String::as_str).collect(),
@@ -27,6 +29,7 @@ pub(super) fn fingerprint(document: Document<'_>, width: u32) -> u128 {
     let mut sums = vec![0.0; width as usize];
     for word in pieces.iter().filter_map(|piece| word(piece)) {
         let Some(weight) = frequencies.get(word) else { continue };
+        enough.add(|| hash::of_text(word));
         let number = remainder(bkdr(word), width);
         for (sum, place) in sums.iter_mut().zip((0..width).rev()) {
             let one = number >= 0 && place < 32 && number >> place & 1 == 1;
@@ -125,8 +128,8 @@ mod tests {
         assert!(remainder((1 << 31) + 5, 32) < 0);
         // Punctuation by its tag or by accident; but known by another piece, it counts as a word.
         assert!(frequencies(&["town/n", "a/wd"]).is_empty());
-        let both = fingerprint("a/n a/wd".into(), 8);
-        assert_eq!(both, fingerprint("a/n".into(), 8));
-        assert_eq!(fingerprint("".into(), 64), 0);
+        let of = |text: &str, width| fingerprint(text.into(), width, &mut Enough::new(0));
+        assert_eq!(of("a/n a/wd", 8), of("a/n", 8));
+        assert_eq!(of("", 64), 0);
     }
 }

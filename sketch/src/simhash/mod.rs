@@ -7,31 +7,39 @@
 //!
 //! | preset | bits | hash of a feature | a tie | features unless told |
 //! |---|---|---|---|---|
-//! | `native` | 64, 128 | XXH3 | 0 | `unicode:2` of the lower-case text, each once |
+//! | `native` | 64, 128 | XXH3 | by a feature | `unicode:2` of the lower-case text, each once |
 //! | `1e0ng` | 8 to 128, by 8 | the last bytes of MD5, big-endian | 0 | `chars:4` of what `\w` matches in the lower-case text |
 //! | `seomoz` | 64 | the first 8 bytes of MD5, big-endian | 0 | `words:4` |
 //! | `bkdr` | 1 to 64 | BKDR with seed 31, as Java computes it | 0 | the words of `word/tag` between spaces |
 //! | `string-hash` | 1 to 128 | Python 2's hash of a string, over code points | 1 | `tokens` |
 //! | `string-hash-java` | 1 to 128 | the same over UTF-16 units | 1 | `tokens` of `StringTokenizer` |
 //!
-//! Without any feature there is no vote: every bit is a tie.
+//! Without any feature there is no vote: every bit is a tie, and `native` has 0. [`Simhash::try_fingerprint`] refuses such
+//! documents.
+//!
+//! Half of the bits of two features are ties, and still a quarter where there are six; if all of them were 0, as in version 1 of
+//! `native`, short texts that have nothing to do with each other would be near. So features decide (`ties.rs`).
 
 mod bkdr;
 mod e0ng;
 mod preset;
+mod recorded;
 mod string_hash;
 mod tally;
+mod ties;
 mod votes;
 
 pub use preset::SimhashPreset;
 
 use crate::document::Document;
+use crate::enough::{Enough, TooFew};
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::hash;
 use crate::preparation::Preparation;
 use crate::weights::{HashSet, Weights};
 use tally::Tally;
+use ties::Ties;
 use votes::Votes;
 
 /// How fingerprints are made.
@@ -151,74 +159,110 @@ impl Simhash {
     /// The fingerprint of a document: the lowest bits of the number, as many as the width.
     #[must_use]
     pub fn fingerprint(&self, document: Document<'_>) -> u128 {
-        self.preparation.normalise().with(document, |document| self.of_normalised(document))
+        self.sketch(document, &mut Enough::new(0))
     }
 
-    fn of_normalised(&self, document: Document<'_>) -> u128 {
+    /// The same of a document that has at least so many distinct features. Those that weigh nothing and empty ones do not
+    /// count; of bkdr, words do.
+    ///
+    /// # Errors
+    ///
+    /// When the document has fewer: says how many.
+    pub fn try_fingerprint(&self, document: Document<'_>, least: usize) -> std::result::Result<u128, TooFew> {
+        let mut enough = Enough::new(least);
+        let fingerprint = self.sketch(document, &mut enough);
+        enough.check(fingerprint)
+    }
+
+    fn sketch(&self, document: Document<'_>, enough: &mut Enough) -> u128 {
+        self.preparation.normalise().with(document, |document| self.of_normalised(document, enough))
+    }
+
+    fn of_normalised(&self, document: Document<'_>, enough: &mut Enough) -> u128 {
+        let width = self.width;
         match self.preset {
-            SimhashPreset::Native => self.native(document),
-            SimhashPreset::Bkdr => bkdr::fingerprint(document, self.width),
+            SimhashPreset::Native => self.native(document, enough),
+            SimhashPreset::Bkdr => bkdr::fingerprint(document, width, enough),
             SimhashPreset::E0ng => {
                 let kept = e0ng::letters(document, self.preparation.features());
-                self.of_features(kept.as_deref().map_or(document, Document::Text), |text| e0ng::hash(text, self.width))
+                let document = kept.as_deref().map_or(document, Document::Text);
+                self.of_features(document, enough, |text| e0ng::hash(text, width))
             }
-            SimhashPreset::Seomoz => self.of_features(document, e0ng::first_half),
-            SimhashPreset::StringHash => self.of_features(document, |text| string_hash::python(text, self.width)),
-            SimhashPreset::StringHashJava => self.of_features(document, |text| string_hash::java(text, self.width)),
+            SimhashPreset::Seomoz => self.of_features(document, enough, e0ng::first_half),
+            SimhashPreset::StringHash => self.of_features(document, enough, |text| string_hash::python(text, width)),
+            SimhashPreset::StringHashJava => self.of_features(document, enough, |text| string_hash::java(text, width)),
         }
     }
 
     /// By hashes of features alone, unless their weights need to be looked up.
-    fn native(&self, document: Document<'_>) -> u128 {
+    fn native(&self, document: Document<'_>, enough: &mut Enough) -> u128 {
         let wide = |hash: u64| {
             if self.width == 64 { hash.into() } else { u128::from(hash::second(hash)) << 64 | u128::from(hash) }
         };
+        let mut ties = Ties::default();
         if let Weights::Table(table) = &self.weights {
             // Weights are those of texts; hashes are what they are without a table.
             let mut weights = Vec::new();
             self.preparation.splitter().each(document, |text| weights.push(table.get(text)));
             let (mut votes, mut weights) = (Votes::new(self.width), weights.into_iter());
-            self.preparation
-                .splitter()
-                .hashes(document, |hash| votes.add(wide(hash), weights.next().unwrap_or_default()));
-            return votes.majority(false);
+            self.preparation.splitter().hashes(document, |hash| {
+                let weight = weights.next().unwrap_or_default();
+                votes.add(wide(hash), weight);
+                if weight != 0.0 {
+                    enough.add(|| hash);
+                    ties.add(hash);
+                }
+            });
+            return votes.majority(|tied| ties.decide(tied));
         }
         let mut seen = self.seen(document);
         let mut tallies = [Tally::default(), Tally::default()];
         let [low, high] = &mut tallies;
         self.preparation.splitter().hashes(document, |hash| {
+            enough.add(|| hash);
             if seen.as_mut().is_none_or(|seen| seen.insert(hash)) {
+                ties.add(hash);
                 low.add(hash);
                 if self.width > 64 {
                     high.add(hash::second(hash));
                 }
             }
         });
-        let [low, high] = tallies.map(|tally| u128::from(tally.majority(false)));
-        if self.width > 64 { high << 64 | low } else { low }
+        let [low, high] = tallies;
+        let low = u128::from(low.majority(|tied| half(ties.decide(tied.into()))));
+        let upper = |tied: u64| half(ties.decide(u128::from(tied) << 64) >> 64);
+        if self.width > 64 { u128::from(high.majority(upper)) << 64 | low } else { low }
     }
 
     /// By any hash of the text of a feature.
-    fn of_features(&self, document: Document<'_>, hash: impl Fn(&str) -> u128) -> u128 {
-        let tie = self.preset.tie();
+    fn of_features(&self, document: Document<'_>, enough: &mut Enough, hash: impl Fn(&str) -> u128) -> u128 {
+        let ties = self.preset.ties();
         match &self.weights {
             Weights::Table(table) => {
                 let half = self.preset == SimhashPreset::E0ng;
                 let mut votes = if half { Votes::more_than_half(self.width) } else { Votes::new(self.width) };
-                self.preparation.splitter().each(document, |text| votes.add(hash(text), table.get(text)));
-                votes.majority(tie)
+                self.preparation.splitter().each(document, |text| {
+                    let weight = table.get(text);
+                    if weight != 0.0 {
+                        enough.add(|| hash::of_text(text));
+                    }
+                    votes.add(hash(text), weight);
+                });
+                votes.majority(|_| ties)
             }
             Weights::Count | Weights::Distinct => {
                 let mut seen = self.seen(document);
                 let (mut low, mut high) = (Tally::default(), Tally::default());
                 self.preparation.splitter().each(document, |text| {
+                    enough.add(|| hash::of_text(text));
                     if seen.as_mut().is_none_or(|seen| seen.insert(hash::of_text(text))) {
                         let hash = hash(text);
                         low.add(half(hash));
                         high.add(half(hash >> 64));
                     }
                 });
-                let all = u128::from(high.majority(tie)) << 64 | u128::from(low.majority(tie));
+                let all =
+                    u128::from(high.majority(|_| half(ties >> 64))) << 64 | u128::from(low.majority(|_| half(ties)));
                 all & (u128::MAX >> (128 - self.width))
             }
         }

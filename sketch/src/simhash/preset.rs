@@ -63,15 +63,16 @@ impl SimhashPreset {
     /// Changes whenever its fingerprints do.
     pub(super) fn version(self) -> &'static str {
         match self {
-            Self::Native | Self::Bkdr | Self::StringHash | Self::StringHashJava => "1",
+            Self::Native => "2",
+            Self::Bkdr | Self::StringHash | Self::StringHashJava => "1",
             Self::E0ng => "2.1.2",
             Self::Seomoz => "0.4.0",
         }
     }
 
-    /// What a bit is whose votes are even.
-    pub(super) fn tie(self) -> bool {
-        matches!(self, Self::StringHash | Self::StringHashJava)
+    /// What the bits are whose votes are even, unless features decide it.
+    pub(super) fn ties(self) -> u128 {
+        if matches!(self, Self::StringHash | Self::StringHashJava) { u128::MAX } else { 0 }
     }
 
     pub(super) fn default_width(self) -> u32 {

@@ -60,16 +60,19 @@ impl Tally {
         self.length = 0;
     }
 
-    /// The bits that more than half of all hashes have set; a tie is as told.
-    pub(super) fn majority(mut self, tie: bool) -> u64 {
+    /// The bits that more than half of all hashes have set; those that exactly half have set are given to `decide`, of whose
+    /// bits they become what these say.
+    pub(super) fn majority(mut self, decide: impl FnOnce(u64) -> u64) -> u64 {
         self.add_lot();
-        // Both sides twice, so that half a vote is none.
-        (0..64).fold(0, |bits, bit| {
+        let (mut set, mut tied) = (0, 0);
+        for bit in 0..64 {
             let digits = self.planes.iter().rev();
             let count = digits.fold(0_u64, |count, plane| count << 1 | (plane >> bit & 1));
-            let set = if tie { 2 * count >= self.votes } else { 2 * count > self.votes };
-            bits | u64::from(set) << bit
-        })
+            // Both sides twice, so that half a vote is none.
+            set |= u64::from(2 * count > self.votes) << bit;
+            tied |= u64::from(2 * count == self.votes) << bit;
+        }
+        if tied == 0 { set } else { set | tied & decide(tied) }
     }
 }
 
@@ -88,7 +91,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_as_votes_do(hashes in prop::collection::vec(any::<u64>(), 0..200), tie: bool, few in 0_usize..3) {
+        fn counts_as_votes_do(hashes in prop::collection::vec(any::<u64>(), 0..200), ties: u64, few in 0_usize..3) {
             // Few different ones make ties.
             let hashes: Vec<u64> = if few > 0 { hashes.iter().map(|hash| hash % (few as u64 + 1)).collect() } else { hashes };
             let (mut tally, mut votes) = (Tally::default(), Votes::new(64));
@@ -96,7 +99,7 @@ mod tests {
                 tally.add(hash);
                 votes.add(hash.into(), 1.0);
             }
-            prop_assert_eq!(u128::from(tally.majority(tie)), votes.majority(tie));
+            prop_assert_eq!(u128::from(tally.majority(|_| ties)), votes.majority(|_| ties.into()));
         }
     }
 
@@ -106,11 +109,11 @@ mod tests {
         for i in 0..100_001_u64 {
             tally.add(i % 2);
         }
-        assert_eq!(tally.majority(false), 0);
+        assert_eq!(tally.majority(|_| 0), 0);
         let mut tally = Tally::default();
         for i in 0..100_001_u64 {
             tally.add(!(i % 2));
         }
-        assert_eq!(tally.majority(false), u64::MAX);
+        assert_eq!(tally.majority(|_| 0), u64::MAX);
     }
 }

@@ -28,13 +28,16 @@ impl Votes {
         }
     }
 
-    /// The bits with more weight for than against; a tie is as told.
-    pub(super) fn majority(&self, tie: bool) -> u128 {
+    /// The bits with more weight for than against; those where both weigh the same become what `decide` makes of them.
+    pub(super) fn majority(&self, decide: impl FnOnce(u128) -> u128) -> u128 {
         let needed = if self.half { self.total / 2.0 } else { 0.0 };
-        self.sums.iter().enumerate().fold(0, |bits, (bit, sum)| {
-            let set = if tie { *sum >= needed } else { *sum > needed };
-            bits | u128::from(set) << bit
-        })
+        let bits = |is: fn(&f64, &f64) -> bool| {
+            let bits = self.sums.iter().enumerate();
+            bits.fold(0, |bits, (bit, sum)| bits | u128::from(is(sum, &needed)) << bit)
+        };
+        #[allow(clippy::float_cmp, reason = "anything else is no tie")]
+        let tied = bits(|sum, needed| sum == needed);
+        bits(|sum, needed| sum > needed) | tied & decide(tied)
     }
 }
 
@@ -49,6 +52,6 @@ mod tests {
         votes.add(0b10_0101, 3.0);
         votes.add(0b10_1011, 5.0);
         assert_eq!(votes.sums, [8.0, 2.0, -2.0, 2.0, -8.0, 8.0]);
-        assert_eq!(votes.majority(false), 0b10_1011);
+        assert_eq!(votes.majority(|_| 0), 0b10_1011);
     }
 }

@@ -16,6 +16,7 @@ mod flips;
 mod marks;
 mod queries;
 mod ranges;
+mod room;
 #[cfg(test)]
 mod tests;
 mod worker;
@@ -27,6 +28,7 @@ use crate::plan::merging;
 use crate::segment::{Segment, Table};
 use queries::SortedQueries;
 use rayon::prelude::*;
+pub(crate) use room::Room;
 use worker::Worker;
 
 /// A stored fingerprint near a query.
@@ -69,10 +71,11 @@ struct Job<'a, F> {
     /// The tables before this one.
     earlier: &'a [Sight<'a>],
     sorted: &'a SortedQueries,
+    room: &'a Room,
 }
 
 /// Every fingerprint of a segment within distance `k` of every query, table by table, each pair once. There have to be fewer
-/// than 2^32 queries.
+/// than 2^32 queries. Where the room for them becomes full, some are missing.
 ///
 /// # Errors
 /// `Damaged` or `Io` from reading blocks.
@@ -80,6 +83,7 @@ pub(crate) fn merge_segment<F: Fingerprint>(
     segment: &Segment,
     queries: &[F],
     k: u32,
+    room: &Room,
     work: &mut Work,
 ) -> Result<Vec<Vec<Pair<F>>>> {
     let radii = segment.footer().parameters.design().radii(k);
@@ -94,7 +98,7 @@ pub(crate) fn merge_segment<F: Fingerprint>(
     for (number, &own) in sights.iter().enumerate() {
         let sorted = SortedQueries::new(queries, &own.table.layout().permutation);
         let earlier = sights.get(..number).unwrap_or_default();
-        let job = Job { segment, queries, k, own, earlier, sorted: &sorted };
+        let job = Job { segment, queries, k, own, earlier, sorted: &sorted, room };
         let longest = merging::longest_prefix(own.table.leading(), own.radius);
         let ranges = ranges::cut(own.table.index(), longest);
         let workers: Result<Vec<Worker<'_, F>>> = ranges

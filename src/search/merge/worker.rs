@@ -35,6 +35,9 @@ struct Meeting {
     at: usize,
 }
 
+/// Pairs, or named rows, after which it is time to look how many they are.
+const MANY: usize = 1 << 13;
+
 /// Goes through ranges of a table and keeps what it finds.
 #[derive(Debug)]
 pub(super) struct Worker<'a, F> {
@@ -50,6 +53,8 @@ pub(super) struct Worker<'a, F> {
     scratch: Scratch,
     pub(super) work: Work,
     pub(super) pairs: Vec<Pair<F>>,
+    /// Number of pairs for which room was taken.
+    roomed: usize,
 }
 
 impl<'a, F: Fingerprint> Worker<'a, F> {
@@ -65,6 +70,7 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
             scratch: Scratch::default(),
             work: Work::default(),
             pairs: Vec::new(),
+            roomed: 0,
         }
     }
 
@@ -73,6 +79,9 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
     /// # Errors
     /// `Damaged` or `Io` from reading blocks.
     pub(super) fn merge(&mut self, range: &KeyRange) -> Result<()> {
+        if self.job.room.is_full() {
+            return Ok(());
+        }
         let bits = range.prefix - range.common;
         self.flips.prepare(range, self.job.own.radius);
         let probes = self.flips.count(range, self.job.sorted);
@@ -142,23 +151,45 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
 
     /// Compares the candidates with the queries that ask for their prefixes.
     fn compare(&mut self, range: &KeyRange) -> Result<()> {
-        let Job { sorted, queries, .. } = self.job;
+        let Job { sorted, queries, room, .. } = self.job;
         self.met.clear(range.prefix - range.common);
         self.candidates.iter().for_each(|one| self.met.set(one.place >> WORD_BITS, 1 << (one.place % 64)));
         let (met, meetings) = (&self.met, &mut self.meetings);
         meetings.clear();
         self.flips.each(range, sorted, |word, places, at| {
             let places = places & met.word(word.into());
-            if places != 0 {
+            if places != 0 && room.allows((meetings.len() * size_of::<Meeting>()) as u64) {
                 meetings.push(Meeting { word, places, at });
             }
         });
+        if !room.allows((meetings.len() * size_of::<Meeting>()) as u64) {
+            room.take(u64::MAX / 2);
+            return Ok(());
+        }
         // Taken, not borrowed: the queries are all on the way before the first is compared.
         let meetings = std::mem::take(&mut self.meetings);
         meetings.iter().for_each(|meeting| prefetch(queries, sorted.number(meeting.at) as usize));
-        meetings.iter().for_each(|&meeting| self.meet(meeting));
+        for &meeting in &meetings {
+            self.meet(meeting);
+            if self.rows.len() >= MANY {
+                self.compare_rows()?;
+            }
+            if self.pairs.len() - self.roomed >= MANY && !self.take_room() {
+                break;
+            }
+        }
         self.meetings = meetings;
-        self.compare_rows()
+        self.compare_rows()?;
+        self.take_room();
+        Ok(())
+    }
+
+    /// Takes room for what was found since; whether there is enough.
+    fn take_room(&mut self) -> bool {
+        // Lists grow by doubling.
+        let bytes = 2 * (self.pairs.len() - self.roomed) * size_of::<Pair<F>>();
+        self.roomed = self.pairs.len();
+        self.job.room.take(bytes as u64)
     }
 
     /// Compares the candidates at some places with a query that asks for them.

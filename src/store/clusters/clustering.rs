@@ -3,11 +3,11 @@
 use super::groups::{Groups, records_of};
 use super::keeper::Keeper;
 use super::labels::{Gathering, Labels};
-use super::{Clusters, Label};
+use super::{Clusters, Label, United};
 use crate::cluster::{Bitset, Components, Numbers};
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, Record};
-use crate::join::{Output, Share, ordered, pool, unpacked};
+use crate::join::{Output, Share, ordered, pool, unpacked, visit_wanted};
 use crate::segment::Segment;
 use crate::store::means::Progress;
 use crate::store::pairs::lookup::Pieces;
@@ -32,6 +32,33 @@ pub struct Clustered<F = u64> {
     pub size: Option<u64>,
 }
 
+/// Records beside the one that stands for each cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// All of them.
+    pub records: u64,
+    /// Those whose fingerprints differ in more bits from that of the record that stands for their cluster than the distance at which
+    /// records are linked: others in between link them. Counted after [`Clusters::with_keepers`] only.
+    pub far: u64,
+}
+
+impl LeftOut {
+    fn add(&mut self, records: u64, is_far: bool) {
+        self.records = self.records.saturating_add(records);
+        self.far = self.far.saturating_add(if is_far { records } else { 0 });
+    }
+}
+
+/// Of which fingerprints the ids tell the labels of clusters.
+#[derive(Clone, Copy)]
+pub(super) enum Among<'a> {
+    All,
+    /// Those with these numbers.
+    These(&'a Bitset),
+    /// The same, where they are few: each is looked up. Clusters with none of them have no label then.
+    Few(&'a Bitset),
+}
+
 /// The clusters of all records.
 #[derive(Debug)]
 pub struct Clustering<F: Fingerprint = u64> {
@@ -39,27 +66,25 @@ pub struct Clustering<F: Fingerprint = u64> {
     pub(super) k: u32,
     pub(super) numbers: Numbers<F>,
     pub(super) components: Components,
-    searched: u64,
-    labels: Labels<F>,
+    pub(super) searched: u64,
+    pub(super) labelled: u64,
+    pub(super) labels: Labels<F>,
     /// Records of each component, if they were counted.
     pub(super) sizes: Option<Vec<u64>>,
+    /// The fingerprint of the record that stands for each component, if they were remembered.
+    keepers: Option<Vec<F>>,
     keeper: Keeper,
-    progress: Progress,
+    pub(super) progress: Progress,
 }
 
 impl<F: Fingerprint> Clustering<F> {
-    pub(super) fn new(
-        clusters: &Clusters<F>,
-        segments: Vec<Arc<Segment>>,
-        numbers: Numbers<F>,
-        components: Components,
-        searched: u64,
-        keeper: &Keeper,
-    ) -> Result<Self> {
+    pub(super) fn new(clusters: &Clusters<F>, united: United<F>, keeper: &Keeper, among: Among<'_>) -> Result<Self> {
+        let United { segments, numbers, components, searched, labelled, .. } = united;
         let mut labels = Gathering::new(
             clusters.parameters.ids(),
             components.count(),
             keeper,
+            clusters.keepers,
             clusters.means.workspace(clusters.means.memory / 4),
         );
         let mut sizes = clusters.sizes.then(|| vec![0u64; components.count()]);
@@ -71,9 +96,14 @@ impl<F: Fingerprint> Clustering<F> {
             let mut ids = Vec::new();
             while let Some((fingerprint, component)) = groups.next_fingerprint()? {
                 let (mut records, mut best) = (0u64, None);
+                let is_wanted = match among {
+                    Among::These(wanted) => wanted.has(groups.number() as usize),
+                    _ => true,
+                };
                 while groups.has_more(fingerprint) {
                     groups.next_ids(fingerprint, &mut ids)?;
-                    if component.is_some() {
+                    keeper.ask(&ids);
+                    if component.is_some() && is_wanted {
                         records = records.saturating_add(records_of(&ids));
                         best = keeper.better(best, keeper.best(&ids));
                     }
@@ -95,19 +125,37 @@ impl<F: Fingerprint> Clustering<F> {
             }
             Ok(ControlFlow::Continue(()))
         };
-        let _ = ordered(&pool()?, shares, || (), work, &mut unpacked(take))?;
-        let labels = labels.finish()?;
+        match among {
+            Among::Few(wanted) => {
+                let mut add = |fingerprint: F, number| {
+                    let Some(one) = components.of(number) else { return Ok(()) };
+                    let best = best_of(&segments, fingerprint, keeper)?.0;
+                    best.map_or(Ok(()), |id| labels.add(one, fingerprint, &id))
+                };
+                visit_wanted(&segments, Share::ALL, wanted, &mut add)?;
+            }
+            _ => ordered(&pool()?, shares, || (), work, &mut unpacked(take)).map(drop)?,
+        }
+        let (labels, keepers) = labels.finish()?;
         Ok(Self {
             segments,
             k: clusters.k,
             numbers,
             components,
             searched,
+            labelled,
             labels,
             sizes,
+            keepers,
             keeper: keeper.clone(),
             progress: clusters.progress(),
         })
+    }
+
+    /// The components, without labels.
+    pub(super) fn into_united(self) -> United<F> {
+        let Self { segments, numbers, components, searched, labelled, .. } = self;
+        United { segments, numbers, components, before: None, searched, labelled }
     }
 
     /// Fingerprints whose near ones were looked for: all, unless these clusters were gone on from others. One that several segments
@@ -115,6 +163,12 @@ impl<F: Fingerprint> Clustering<F> {
     #[must_use]
     pub fn searched(&self) -> u64 {
         self.searched
+    }
+
+    /// Labels that were given of records that are there: old ones, unless they are among the new ones too ([`Clusters::find_from`]).
+    #[must_use]
+    pub fn labelled(&self) -> u64 {
+        self.labelled
     }
 
     /// Iterates over all records, in the order of the store: by fingerprint, then id.
@@ -149,11 +203,11 @@ impl<F: Fingerprint> Clustering<F> {
     }
 
     /// Calls `sink` with the label of each cluster, in the order in which the store has their first fingerprints, until it
-    /// breaks.
+    /// breaks. Returns what was left out by then.
     ///
     /// # Errors
     /// As [`Clustering::visit`].
-    pub fn visit_labels(&self, mut sink: impl FnMut(Label<F>) -> Result<ControlFlow<()>>) -> Result<()> {
+    pub fn visit_labels(&self, mut sink: impl FnMut(Label<F>) -> Result<ControlFlow<()>>) -> Result<LeftOut> {
         /// A cluster of several fingerprints, or the label of another one.
         enum Told<F> {
             Component(usize),
@@ -162,6 +216,7 @@ impl<F: Fingerprint> Clustering<F> {
         let work = |(): &mut (), share: Share, output: &Output| {
             self.progress.check()?;
             let mut told = Vec::new();
+            let mut left = LeftOut::default();
             let mut groups = Groups::new(&self.segments, &self.numbers, &self.components, share)?;
             let mut ids = Vec::new();
             while let Some((fingerprint, component)) = groups.next_fingerprint()? {
@@ -170,15 +225,21 @@ impl<F: Fingerprint> Clustering<F> {
                     Some(component) => Told::Component(component),
                     None => Told::Alone(self.label(fingerprint, None, &ids, groups.has_more(fingerprint))?.0),
                 });
-                groups.count_rest(fingerprint)?;
+                left.add(
+                    records_of(&ids).saturating_add(groups.count_rest(fingerprint)?),
+                    self.is_far(fingerprint, component),
+                );
                 if told.len() == LOT {
-                    output.send(std::mem::take(&mut told))?;
+                    output.send((std::mem::take(&mut told), std::mem::take(&mut left)))?;
                 }
             }
-            output.send(told)
+            output.send((told, left))
         };
         let mut seen = Bitset::new(self.components.count());
-        let tell = |told: Vec<Told<F>>| {
+        let mut left = LeftOut::default();
+        let tell = |(told, more): (Vec<Told<F>>, LeftOut)| {
+            left.records = left.records.saturating_add(more.records);
+            left.far = left.far.saturating_add(more.far);
             for one in told {
                 let label = match one {
                     Told::Alone(label) => label,
@@ -189,13 +250,22 @@ impl<F: Fingerprint> Clustering<F> {
                         self.labels.of(component)?
                     }
                 };
+                left.records = left.records.saturating_sub(1);
                 if sink(label)?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
             }
             Ok(ControlFlow::Continue(()))
         };
-        ordered(&pool()?, shares(&self.segments)?, || (), work, &mut unpacked(tell)).map(drop)
+        let _ = ordered(&pool()?, shares(&self.segments)?, || (), work, &mut unpacked(tell))?;
+        Ok(left)
+    }
+
+    /// Whether a fingerprint of a component is farther than the distance from that of the record that stands for it. None is if
+    /// those were not remembered.
+    pub(super) fn is_far(&self, fingerprint: F, component: Option<usize>) -> bool {
+        let keeper = component.zip(self.keepers.as_ref()).and_then(|(component, keepers)| keepers.get(component));
+        keeper.is_some_and(|keeper| keeper.distance(fingerprint) > self.k)
     }
 
     /// The label of a fingerprint's cluster, and its records if they were counted. `ids` are those of the fingerprint, or the
@@ -213,16 +283,26 @@ impl<F: Fingerprint> Clustering<F> {
         }
         let (mut best, mut records) = (self.keeper.best(ids), records_of(ids));
         if more {
-            records = 0;
-            let mut pieces = Pieces::new(&self.segments, fingerprint)?;
-            while let Some(piece) = pieces.next_piece()? {
-                records = records.saturating_add(records_of(&piece));
-                best = self.keeper.better(best, self.keeper.best(&piece));
-            }
+            (best, records) = best_of(&self.segments, fingerprint, &self.keeper)?;
         }
         let label = best.filter(|id| !matches!(id, Id::Count(_))).map_or(Label::Fingerprint(fingerprint), Label::Id);
         Ok((label, self.sizes.as_ref().map(|_| records)))
     }
+}
+
+/// The best of a fingerprint's ids, and how many records they stand for.
+pub(super) fn best_of<F: Fingerprint>(
+    segments: &[Arc<Segment>],
+    fingerprint: F,
+    keeper: &Keeper,
+) -> Result<(Option<Id>, u64)> {
+    let (mut best, mut records) = (None, 0u64);
+    let mut pieces = Pieces::new(segments, fingerprint)?;
+    while let Some(piece) = pieces.next_piece()? {
+        records = records.saturating_add(records_of(&piece));
+        best = keeper.better(best, keeper.best(&piece));
+    }
+    Ok((best, records))
 }
 
 /// Cuts all fingerprints into shares, for threads to take one after another.

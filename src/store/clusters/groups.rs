@@ -18,6 +18,8 @@ pub(super) struct Groups<'a, F: Fingerprint> {
     records: Peekable<RecordIter<F>>,
     numbers: Ascending<'a, F>,
     components: &'a Components,
+    /// That of the fingerprint that came last.
+    number: u32,
 }
 
 impl<'a, F: Fingerprint> Groups<'a, F> {
@@ -28,7 +30,7 @@ impl<'a, F: Fingerprint> Groups<'a, F> {
         share: Share,
     ) -> Result<Self> {
         let records = RecordIter::of_share(segments, share)?.peekable();
-        Ok(Self { records, numbers: numbers.ascending()?, components })
+        Ok(Self { records, numbers: numbers.ascending()?, components, number: 0 })
     }
 
     /// The next fingerprint, and its component if that has others, after all ids of the one before.
@@ -38,7 +40,13 @@ impl<'a, F: Fingerprint> Groups<'a, F> {
             Some(Ok(record)) => record.fingerprint,
             Some(Err(_)) => return self.fail().map(|()| None),
         };
-        Ok(Some((fingerprint, self.components.of(self.numbers.of(fingerprint)?))))
+        self.number = self.numbers.of(fingerprint)?;
+        Ok(Some((fingerprint, self.components.of(self.number))))
+    }
+
+    /// The number of the fingerprint that came last.
+    pub(super) fn number(&self) -> u32 {
+        self.number
     }
 
     /// Sets `ids` to the next ids of a fingerprint, ascending; none: there are no more.

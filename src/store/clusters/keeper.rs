@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-/// Tells how important a document is: the less, the more. None: nothing is known of it.
+/// Tells how important a document is: the less, the more. None: nothing is known of it. It is asked about the id of every record at
+/// least once.
 pub type Ranking = Arc<dyn Fn(&Id) -> Option<u64> + Send + Sync>;
 
 /// Which id stands for a cluster.
@@ -39,6 +40,15 @@ impl Keeper {
             Self::Ranked(rank) => {
                 let rank = |one: &T| rank(&id(one)).unwrap_or(u64::MAX);
                 (rank(a), a).cmp(&(rank(b), b))
+            }
+        }
+    }
+
+    /// Asks about ids that are not compared, too.
+    pub(super) fn ask(&self, ids: &[Id]) {
+        if let Self::Ranked(rank) = self {
+            for id in ids {
+                let _ = rank(id);
             }
         }
     }

@@ -1,93 +1,107 @@
 //! Clusters from before: which records are still in one, and which have to be looked at anew.
 //!
-//! Records and the labels that they had are brought together by their ids, both sorted. What was near is still near; so those of
-//! a cluster stay together, as long as none of them is missing: it may have been what linked the others. (That the record whose id is
-//! the label is there shows that the label is one.) Pairs that are not known are those with a record that had no label, and those among
-//! the records of a cluster from which one is missing: the fingerprints of all of these are returned, to be compared with all.
+//! What was near is still near; so those of a cluster stay together, as long as none of them is missing: it may have been what linked
+//! the others. (That the record whose id is the label is there shows that the label is one.) Pairs that are not known are those with
+//! a record that had no label, and those among the records of a cluster from which one is missing: the fingerprints of all of these
+//! are returned, to be compared with all.
+//!
+//! Most labels and records were brought together by their places ([`Matching`]); the others are by their ids, both sorted. An id
+//! that is among those others is not certain where it is among the first ones too: all its records are looked at anew.
 
-use super::clustering::shares;
 use super::labelled::{Labelled, Unlabelled};
-use super::previous::{Key, Keys, Line};
+use super::matching::{MEMBER, MISSING, Matching, STANDING};
+use super::order::Order;
+use super::previous::Key;
 use super::sorted::Walk;
-use super::{Clusters, Label};
-use crate::bulk::{Sorted, Sorter};
-use crate::cluster::{Bitset, Numbers, UnionFind};
+use crate::cluster::{Bitset, UnionFind};
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, Id, IdKind, Record};
-use crate::join::{Output, Share, ordered, pool, unpacked};
-use crate::segment::{Segment, fingerprints_of};
-use crate::store::RecordIter;
-use std::ops::ControlFlow;
+use crate::fingerprint::Fingerprint;
+use crate::store::means::Progress;
 use std::sync::Arc;
 
-/// Records that are handed on together.
-const LOT: usize = 1 << 16;
-/// Instead of a number, of a cluster: a record is missing. Numbers are one more, so this comes before them.
-const MISSING: u64 = 0;
-
-/// What is needed to go on from labels.
-pub(super) struct Known<'a, F: Fingerprint> {
-    pub(super) clusters: &'a Clusters<F>,
-    pub(super) keys: &'a Keys,
-    pub(super) sets: &'a UnionFind,
-    /// Bytes; a quarter of it has the labels.
-    pub(super) memory: u64,
+/// What labels from before tell.
+pub(super) struct Told {
+    /// The numbers of fingerprints that may be near any others.
+    pub(super) fresh: Bitset,
+    /// The numbers of fingerprints whose least id is the label of their cluster, or was, if that is so of each cluster that has one that
+    /// is not fresh. So the ids of all other fingerprints that are not fresh tell nothing of labels.
+    pub(super) standing: Option<Bitset>,
+    /// Which label is of which record, if both came in the same order.
+    pub(super) order: Option<Arc<Order>>,
+    /// How many labels are of a record that is there.
+    pub(super) labels: u64,
 }
 
-/// Unites the numbers of fingerprints whose records had these labels and still are clusters; returns those of all others.
-pub(super) fn unite<F: Fingerprint, K: Key>(known: &Known<'_, F>, lines: &Sorted<Line<K>>) -> Result<Bitset> {
-    let Known { clusters, sets, memory, .. } = *known;
-    let segments = clusters.segments()?;
-    let numbers = Numbers::<F>::new(&segments, 0)?;
-    let (old, new) = segments.split_at(clusters.old()?);
-    // Where a fingerprint is the id, one that was there before is not new.
-    let is_new = |number: u64| clusters.parameters.ids() != IdKind::None || number >= fingerprints_of(old);
-    let old = known.records::<K>(old, &numbers, memory / 4, &|_| true)?;
-    let new = known.records::<K>(new, &numbers, memory / 8, &is_new)?;
-    let labelled = || Labelled::new(lines, &old, &new, memory / 16);
-    let mut fresh = Bitset::new(numbers.count() as usize);
-    // What hangs on another record's label.
-    let mut members: Sorter<(K, u64)> = clusters.means.workspace(memory).sorter(memory / 8);
-    let mut ids = labelled();
-    while let Some(one) = ids.next_labelled(&mut |unlabelled| match unlabelled {
-        Unlabelled::Number(number) => {
-            fresh.insert(index(number));
-            Ok(())
+/// Unites the numbers of fingerprints whose records still are clusters. After all labels; each walk over what is sorted takes so
+/// many bytes of memory.
+pub(super) fn unite<F: Fingerprint, K: Key>(
+    matching: Matching<F, K>,
+    sets: &UnionFind,
+    count: u32,
+    memory: u64,
+    progress: &Progress,
+) -> Result<Told> {
+    let Matching { matched, has_rest, mut members, ids, lines, unknown, mut fresh, standing, order, .. } = matching;
+    let (mut labels, mut doubted) = (matched, Bitset::new(0));
+    if has_rest {
+        doubted = Bitset::new(count as usize);
+        let (lines, unknown, ids) = (lines.finish()?, unknown.finish()?, ids.finish()?);
+        let mut matched = Walk::new(&ids, memory);
+        let mut rest = Labelled::new(&lines, &unknown, memory);
+        let (mut head, mut is_certain) = (0, true);
+        while let Some(id) = rest.peek()? {
+            while matched.next_if(|one| one.0 < id.key())?.is_some() {}
+            // Where ids begin alike, none of them is certain if one is not.
+            is_certain |= head != id.key();
+            head = id.key();
+            while let Some((_, number)) = matched.next_if(|one| one.0 == head)? {
+                doubted.insert(index(number));
+                fresh.insert(index(number));
+                is_certain = false;
+            }
+            let mut unlabelled = |unlabelled| match unlabelled {
+                Unlabelled::Number(number) => {
+                    fresh.insert(index(number));
+                    Ok(())
+                }
+                Unlabelled::Label(label) => members.push((label, MISSING)),
+            };
+            if let Some(one) = rest.next(is_certain, &mut unlabelled)? {
+                labels += one.numbers.len() as u64;
+                let kind = if one.label == one.id { STANDING } else { MEMBER };
+                one.numbers.iter().try_for_each(|number| members.push((one.label, number + kind)))?;
+            }
+            progress.check()?;
         }
-        Unlabelled::Label(label) => members.push((label, MISSING)),
-    })? {
-        // A record by itself, or the one that stands for its cluster, is found by its id.
-        if one.label != one.id {
-            one.numbers.iter().try_for_each(|number| members.push((one.label, number + 1)))?;
-        }
-        clusters.means.progress.check()?;
     }
-    drop(ids);
     let members = members.finish()?;
-    let mut members = Walk::new(&members, memory / 16);
-    let mut ids = labelled();
-    let mut standing = ids.next_labelled(&mut |_| Ok(()))?;
-    while let Some((label, _)) = members.peek()? {
-        while standing.as_ref().is_some_and(|one| one.id < label) {
-            standing = ids.next_labelled(&mut |_| Ok(()))?;
+    let (mut before, mut members) = (Walk::new(&members, memory), Walk::new(&members, memory));
+    while let Some((label, _)) = before.peek()? {
+        let (mut standing, mut is_touched) = (0, false);
+        while let Some((_, entry)) = before.next_if(|next| next.0 == label)? {
+            standing += u32::from((STANDING..MEMBER).contains(&entry));
+            is_touched |= number_of(entry).is_none_or(|number| doubted.has(index(number)));
         }
-        let standing_here = standing.as_ref().filter(|one| one.id == label && one.label == label);
-        let is_touched = members.next_if(|&next| next == (label, MISSING))?.is_some() || standing_here.is_none();
         let mut first: Option<u64> = None;
-        let mut each = |number: u64| {
-            if is_touched {
+        while let Some((_, entry)) = members.next_if(|next| next.0 == label)? {
+            let Some(number) = number_of(entry) else { continue };
+            // Two clusters may have the same label if its id is on two fingerprints.
+            if is_touched || standing != 1 {
                 fresh.insert(index(number));
             } else {
                 sets.unite(small(*first.get_or_insert(number)), small(number));
             }
-        };
-        standing_here.into_iter().flat_map(|one| &one.numbers).for_each(|&number| each(number));
-        while let Some((_, member)) = members.next_if(|next| next.0 == label)? {
-            each(member - 1);
         }
-        clusters.means.progress.check()?;
+        progress.check()?;
     }
-    Ok(fresh)
+    let is_all = labels == matched;
+    let order = (is_all && order.holds()).then(|| Arc::new(order));
+    Ok(Told { fresh, standing: standing.filter(|_| is_all), order, labels })
+}
+
+/// The number of the fingerprint that an entry is about.
+fn number_of(entry: u64) -> Option<u64> {
+    entry.checked_sub(MEMBER).or_else(|| entry.checked_sub(STANDING))
 }
 
 /// Numbers come from 32 bits.
@@ -97,50 +111,4 @@ fn small(number: u64) -> u32 {
 
 fn index(number: u64) -> usize {
     small(number) as usize
-}
-
-impl<F: Fingerprint> Known<'_, F> {
-    /// The keys of all records of some segments whose fingerprints have numbers that are wanted, with these.
-    fn records<K: Key>(
-        &self,
-        segments: &[Arc<Segment>],
-        numbers: &Numbers<F>,
-        memory: u64,
-        wanted: &(dyn Fn(u64) -> bool + Sync),
-    ) -> Result<Sorted<(K, u64)>> {
-        let means = &self.clusters.means;
-        let mut sorter = means.workspace(memory).sorter(memory);
-        let work = |(): &mut (), share: Share, output: &Output| {
-            means.progress.check()?;
-            let mut told: Vec<(K, u64)> = Vec::new();
-            let mut numbers = numbers.ascending()?;
-            let mut last: Option<(F, u64)> = None;
-            for record in RecordIter::of_share(segments, share)? {
-                let record: Record<F> = record?;
-                let number = match last {
-                    Some((fingerprint, number)) if fingerprint == record.fingerprint => number,
-                    _ => numbers.of(record.fingerprint)?.into(),
-                };
-                last = Some((record.fingerprint, number));
-                if !wanted(number) {
-                    continue;
-                }
-                let label = match record.id {
-                    Id::Count(_) => Label::Fingerprint(record.fingerprint),
-                    id => Label::Id(id),
-                };
-                told.push((self.keys.key(&label), number));
-                if told.len() == LOT {
-                    output.send(std::mem::take(&mut told))?;
-                }
-            }
-            output.send(told)
-        };
-        let take = |told: Vec<(K, u64)>| {
-            sorter.extend(&told)?;
-            Ok(ControlFlow::Continue(()))
-        };
-        let _ = ordered(&pool()?, shares(segments)?, || (), work, &mut unpacked(take))?;
-        sorter.finish()
-    }
 }

@@ -30,68 +30,49 @@ pub(super) enum Unlabelled<K> {
 #[derive(Debug)]
 pub(super) struct Labelled<'a, K: Key> {
     lines: Walk<'a, Line<K>>,
-    /// Records that may have had a label.
-    old: Walk<'a, (K, u64)>,
-    /// Records that are new. The old ones may have them too.
-    new: Walk<'a, (K, u64)>,
+    records: Walk<'a, (K, u64)>,
 }
 
 impl<'a, K: Key> Labelled<'a, K> {
-    /// Each of the three takes so many bytes of memory.
-    pub(super) fn new(
-        lines: &'a Sorted<Line<K>>,
-        old: &'a Sorted<(K, u64)>,
-        new: &'a Sorted<(K, u64)>,
-        memory: u64,
-    ) -> Self {
-        Self { lines: Walk::new(lines, memory), old: Walk::new(old, memory), new: Walk::new(new, memory) }
+    /// Both take so many bytes of memory.
+    pub(super) fn new(lines: &'a Sorted<Line<K>>, records: &'a Sorted<(K, u64)>, memory: u64) -> Self {
+        Self { lines: Walk::new(lines, memory), records: Walk::new(records, memory) }
     }
 
-    /// The next id whose records were in one cluster. All before it is told to `unlabelled`.
-    pub(super) fn next_labelled(
+    /// The next id.
+    pub(super) fn peek(&mut self) -> Result<Option<K>> {
+        let heads = [self.lines.peek()?.map(|line| line.0), self.records.peek()?.map(|one| one.0)];
+        Ok(heads.into_iter().flatten().min())
+    }
+
+    /// The records of the next id, if it is certain and they were in one cluster; else they are told to `unlabelled`.
+    pub(super) fn next(
         &mut self,
+        is_certain: bool,
         unlabelled: &mut dyn FnMut(Unlabelled<K>) -> Result<()>,
     ) -> Result<Option<One<K>>> {
-        loop {
-            let heads = [
-                self.lines.peek()?.map(|line| line.0),
-                self.old.peek()?.map(|one| one.0),
-                self.new.peek()?.map(|one| one.0),
-            ];
-            let Some(id) = heads.into_iter().flatten().min() else { return Ok(None) };
-            let numbers = self.numbers(id, unlabelled)?;
-            let (labels, lines) = self.labels(id, unlabelled)?;
-            match &labels[..] {
-                // Two clusters may have the same label if its id is on two fingerprints.
-                &[label] if lines == numbers.len() && lines <= MANY && (lines == 1 || label != id) => {
-                    return Ok(Some(One { id, label, numbers }));
-                }
-                _ => {
-                    numbers.into_iter().try_for_each(|number| unlabelled(Unlabelled::Number(number)))?;
-                    labels.into_iter().try_for_each(|label| unlabelled(Unlabelled::Label(label)))?;
-                }
+        let Some(id) = self.peek()? else { return Ok(None) };
+        let numbers = self.numbers(id, unlabelled)?;
+        let (labels, lines) = self.labels(id, unlabelled)?;
+        match &labels[..] {
+            &[label] if is_certain && lines == numbers.len() && lines <= MANY => Ok(Some(One { id, label, numbers })),
+            _ => {
+                numbers.into_iter().try_for_each(|number| unlabelled(Unlabelled::Number(number)))?;
+                labels.into_iter().try_for_each(|label| unlabelled(Unlabelled::Label(label)))?;
+                Ok(None)
             }
         }
     }
 
-    /// The numbers of old records with an id that are not new; not more than one more than [`MANY`].
+    /// The numbers of the records with an id; not more than one more than [`MANY`].
     fn numbers(&mut self, id: K, unlabelled: &mut dyn FnMut(Unlabelled<K>) -> Result<()>) -> Result<Vec<u64>> {
         let mut numbers = Vec::new();
-        while let Some(one) = self.old.next_if(|one| one.0 == id)? {
-            while let Some((_, number)) = self.new.next_if(|new| *new < one)? {
-                unlabelled(Unlabelled::Number(number))?;
-            }
-            if self.new.peek()? == Some(one) {
-                continue;
-            }
+        while let Some((_, number)) = self.records.next_if(|one| one.0 == id)? {
             if numbers.len() > MANY {
-                unlabelled(Unlabelled::Number(one.1))?;
+                unlabelled(Unlabelled::Number(number))?;
             } else {
-                numbers.push(one.1);
+                numbers.push(number);
             }
-        }
-        while let Some((_, number)) = self.new.next_if(|new| new.0 == id)? {
-            unlabelled(Unlabelled::Number(number))?;
         }
         Ok(numbers)
     }

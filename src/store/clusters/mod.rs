@@ -1,5 +1,6 @@
 //! Clusters: records that are linked by near pairs, directly or by others in between.
 
+mod changes;
 mod checkpoint;
 mod clustering;
 mod groups;
@@ -7,14 +8,20 @@ mod keeper;
 mod known;
 mod labelled;
 mod labels;
+mod matching;
+mod names;
+mod order;
 mod previous;
 mod report;
 mod sorted;
 
+pub use changes::{ClusterChange, ClusterChanges, ClusterUpdate};
 use checkpoint::Checkpoint;
-pub use clustering::{Clustered, ClusteredIter, Clustering};
+use clustering::Among;
+pub use clustering::{Clustered, ClusteredIter, Clustering, LeftOut};
 pub use keeper::{Keeper, Ranking};
-pub use labels::Label;
+use known::Told;
+pub use labels::{Label, LabelRef};
 pub use previous::Previous;
 pub use report::{ClusterReport, LargeCluster, SizeClass};
 
@@ -23,21 +30,25 @@ use super::hashers::check_hashers;
 use super::means::{Means, Progress};
 use super::query::check_distance;
 use super::{Snapshot, Store};
-use crate::cluster::{Components, Numbers, UnionFind};
+use crate::cluster::{Bitset, Components, Numbers, UnionFind};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
-use crate::join::{Join, Output, Parcel, Sink, Step, Taker};
+use crate::join::{Few, Join, Output, Parcel, Sink, Step, Taker};
 use crate::segment::{Scratch, Segment};
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Of so many fingerprints at most one is looked up by itself, instead of reading all.
+const LOOKED_UP: u64 = 256;
 /// The join never gets less.
 const LEAST_JOIN: u64 = 16 << 20;
 /// Bytes of a fingerprint in memory: its component, and one bit.
 const EACH: u64 = 5;
+/// Bytes of its component alone.
+const COMPONENT: u64 = 4;
 
 /// Clusters that can be made: the connected components of a store's records at a distance. Two records are linked if their
 /// fingerprints are within it; the same id on two fingerprints links nothing.
@@ -63,6 +74,7 @@ pub struct Clusters<F: Fingerprint = u64> {
     k: u32,
     means: Means,
     sizes: bool,
+    keepers: bool,
     checkpoint: Option<PathBuf>,
     fingerprints: PhantomData<F>,
 }
@@ -91,6 +103,7 @@ impl<F: Fingerprint> Snapshot<F> {
             k,
             means: Means::new(self),
             sizes: false,
+            keepers: false,
             checkpoint: None,
             fingerprints: PhantomData,
         })
@@ -118,6 +131,14 @@ impl<F: Fingerprint> Clusters<F> {
     #[must_use]
     pub fn with_sizes(mut self) -> Self {
         self.sizes = true;
+        self
+    }
+
+    /// Remembers the fingerprint of the record that stands for each cluster, to count the records that are far from it
+    /// ([`LeftOut::far`], [`ClusterReport::far_records`]); takes a fingerprint's bytes for each cluster of several.
+    #[must_use]
+    pub fn with_keepers(mut self) -> Self {
+        self.keepers = true;
         self
     }
 
@@ -170,13 +191,13 @@ impl<F: Fingerprint> Clusters<F> {
         self.own.segments(&self.means).map(<[_]>::len)
     }
 
-    /// For labels that these records have had, to be given to [`Clusters::find_from`]. They are sorted within a quarter of the memory
-    /// that is spare.
+    /// For labels that these records have had, to be given to [`Clusters::find_from`]. They are sorted within half of the memory
+    /// that is spare. Threads read the records meanwhile.
     ///
     /// # Errors
-    /// Those of [`Clusters::find`] about memory and numbers.
+    /// Those of [`Clusters::find`] about memory and numbers, and from reading.
     pub fn previous(&self) -> Result<Previous<F>> {
-        Ok(Previous::new(self.parameters.ids(), self.means.workspace(self.spare()? / 4), self.progress()))
+        Previous::new(self, self.spare()? / 2)
     }
 
     /// Bytes of memory without which they cannot be made.
@@ -218,8 +239,8 @@ impl<F: Fingerprint> Clusters<F> {
     ///
     /// The labels have to be all those of a clustering at the same distance, as it gave them: each the id of a record of the cluster.
     /// A record is known by its id; so one that has been given another fingerprint since has to be among the new ones. Where
-    /// several records share an id, all count as new, unless each of them had a label, all the same one, and that label is a
-    /// different id.
+    /// several records share an id, all count as new if the labels with that id are not as many; and so do all records of clusters
+    /// that have the same label.
     ///
     /// ```
     /// use fpstore::{Keeper, Label, Options, Parameters, Record, Records, Store};
@@ -247,7 +268,46 @@ impl<F: Fingerprint> Clusters<F> {
         self.find_after(Some(previous), keeper)
     }
 
+    /// As [`Clusters::find_from`] with the smallest ids as labels, or only what has changed: if the labels came in the order of the store
+    /// and all but a few still hold. That takes a fraction of the time.
+    ///
+    /// # Errors
+    /// As [`Clusters::find`].
+    pub fn find_changes(&self, previous: Previous<F>) -> Result<ClusterUpdate<F>> {
+        let (mut united, told) = self.unite(Some(previous))?;
+        if let Some(Told { fresh, standing: Some(standing), order: Some(order), .. }) = &told
+            && self.is_few(fresh)
+            && !(self.sizes || self.keepers)
+        {
+            let changed = changes::changed(self, united, fresh, standing)?;
+            match ClusterChanges::new(self, changed, Arc::clone(order))? {
+                Ok(changes) => return Ok(ClusterUpdate::Changes(changes)),
+                Err(all) => united = all,
+            }
+        }
+        self.labelled(united, told.as_ref(), &Keeper::Smallest).map(ClusterUpdate::All)
+    }
+
     fn find_after(&self, previous: Option<Previous<F>>, keeper: &Keeper) -> Result<Clustering<F>> {
+        let (united, told) = self.unite(previous)?;
+        self.labelled(united, told.as_ref(), keeper)
+    }
+
+    /// Gives each cluster its label.
+    fn labelled(&self, united: United<F>, told: Option<&Told>, keeper: &Keeper) -> Result<Clustering<F>> {
+        let standing = told.and_then(|told| told.standing.as_ref().map(|standing| (&told.fresh, standing)));
+        match standing.filter(|_| matches!(keeper, Keeper::Smallest) && !self.sizes && !self.keepers) {
+            Some((fresh, standing)) => {
+                let is_wanted = |number: u32| fresh.has(number as usize) || standing.has(number as usize);
+                let wanted = Bitset::of(Numbers::<F>::count_of(&united.segments)?, is_wanted);
+                Clustering::new(self, united, keeper, Among::These(&wanted))
+            }
+            None => Clustering::new(self, united, keeper, Among::All),
+        }
+    }
+
+    /// Unites fingerprints that are near each other.
+    fn unite(&self, previous: Option<Previous<F>>) -> Result<(United<F>, Option<Told>)> {
         let spare = self.spare()?;
         let segments = self.segments()?;
         let count = Numbers::<F>::count_of(&segments)?;
@@ -255,25 +315,56 @@ impl<F: Fingerprint> Clusters<F> {
         let checkpoint = self.checkpoint.as_deref().map(|path| Checkpoint::new(self, about, path)).transpose()?;
         let before = checkpoint.as_ref().and_then(|checkpoint| checkpoint.load(count));
         let (sets, phase) = before.unwrap_or_else(|| (UnionFind::new(count), 0));
-        let fresh = previous.map(|previous| previous.unite(self, &sets, spare)).transpose()?;
+        let told = previous.map(|previous| previous.unite(&sets, spare / 16)).transpose()?;
+        let labelled = told.as_ref().map_or(0, |told| told.labels);
         // Where most are new, comparing all with all takes less than comparing the new ones with all.
-        let fresh = fresh.filter(|fresh| fresh.count() <= u64::from(count) / 2);
-        let mut numbers = Numbers::<F>::new(&segments, spare / 2)?;
-        let uniter = || Uniter { numbers: &numbers, sets: &sets, scratch: Scratch::default() };
-        let taker = || -> Box<dyn Taker<F> + '_> { Box::new(uniter()) };
-        let progress = Arc::clone(&self.means.progress.0);
-        let right = fresh.as_ref().map(|_| &segments[..]);
-        let mut join = Join::<F>::new(&segments, right, self.k, spare - numbers.bytes(), progress);
-        if let Some(fresh) = &fresh {
-            join = join.only(fresh);
-        }
-        if fresh.as_ref().is_none_or(|fresh| fresh.count() > 0) {
+        let fresh = told.as_ref().map(|told| &told.fresh).filter(|fresh| fresh.count() <= u64::from(count) / 2);
+        let searched = fresh.map_or(count.into(), Bitset::count);
+        let few = fresh.filter(|fresh| self.is_few(fresh));
+        let has_order = few.is_some() && told.as_ref().is_some_and(|told| told.order.is_some());
+        let before = if has_order && u64::from(count) * COMPONENT <= spare / 4 {
+            UnionFind::restore(sets.parents().collect()).map(Components::new)
+        } else {
+            None
+        };
+        let few = few.map(|few| Few::new(&segments, few, self.k)).transpose()?.flatten();
+        let mut numbers = Numbers::<F>::new(&segments, if few.is_some() { 0 } else { spare / 2 })?;
+        let progress = &self.means.progress.0;
+        if let Some(few) = few {
+            few.unite(&segments, &numbers, &sets, progress)?;
+        } else if searched > 0 {
+            let uniter = || Uniter { numbers: &numbers, sets: &sets, scratch: Scratch::default() };
+            let taker = || -> Box<dyn Taker<F> + '_> { Box::new(uniter()) };
+            let right = fresh.map(|_| &segments[..]);
+            let components = before.as_ref().map_or(0, |_| u64::from(count) * COMPONENT);
+            let memory = spare - numbers.bytes() - components;
+            let mut join = Join::<F>::new(&segments, right, self.k, memory, Arc::clone(progress));
+            if let Some(fresh) = fresh {
+                join = join.only(fresh);
+            }
             let _ = join.run(&taker, &mut Phases { checkpoint, sets: &sets }, phase)?;
         }
         numbers.release();
-        let searched = fresh.map_or(count.into(), |fresh| fresh.count());
-        Clustering::new(self, segments, numbers, Components::new(sets), searched, keeper)
+        Ok((United { segments, numbers, components: Components::new(sets), before, searched, labelled }, told))
     }
+
+    /// Whether each of these fingerprints is looked up by itself, instead of reading all.
+    fn is_few(&self, numbers: &Bitset) -> bool {
+        numbers.count() <= numbers.bound() / LOOKED_UP
+    }
+}
+
+/// Components, before they have labels.
+struct United<F: Fingerprint> {
+    segments: Vec<Arc<Segment>>,
+    numbers: Numbers<F>,
+    components: Components,
+    /// Those of the labels from before, if there is memory for them and most may still be the same.
+    before: Option<Components>,
+    /// Fingerprints whose near ones were looked for.
+    searched: u64,
+    /// Labels from before of records that are there.
+    labelled: u64,
 }
 
 /// Writes a checkpoint after each phase.

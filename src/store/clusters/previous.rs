@@ -1,28 +1,29 @@
 //! Labels that records have had, on their way to being clusters again.
 
-use super::known::{self, Known};
-use super::{Clusters, Label};
-use crate::bulk::{Item, Sorter, Workspace};
-use crate::cluster::{Bitset, UnionFind};
+use super::known::{self, Told};
+use super::matching::Matching;
+use super::{Clusters, LabelRef};
+use crate::bulk::Item;
+use crate::cluster::UnionFind;
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, Id, IdKind};
+use crate::fingerprint::{Fingerprint, IdKind};
 use crate::store::means::Progress;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
-use std::marker::PhantomData;
-use xxhash_rust::xxh64::Xxh64;
+use xxhash_rust::xxh64::{Xxh64, xxh64};
 
-/// Labels of an earlier clustering: of each record the label of its cluster, in any order. Made by [`Clusters::previous`].
+/// Labels of an earlier clustering: of each record the label of its cluster. Made by [`Clusters::previous`].
 ///
-/// What does not fit its memory goes to a temporary file.
+/// They may come in any order, but for those of records that share an id, which keep theirs; in the order of the store, as a
+/// clustering gives them, they take a fraction of the time. All of a clustering have to come, also of records that are gone since:
+/// they tell which clusters have lost one. What does not fit its memory goes to a temporary file.
 pub struct Previous<F: Fingerprint = u64> {
-    labels: Labels,
+    labels: Labels<F>,
     keys: Keys,
-    /// What was pushed so far.
-    state: Xxh64,
+    /// What was pushed so far, if a checkpoint has to tell it.
+    state: Option<Xxh64>,
     count: u64,
     progress: Progress,
-    fingerprints: PhantomData<F>,
 }
 
 impl<F: Fingerprint> fmt::Debug for Previous<F> {
@@ -37,72 +38,82 @@ const CHECKED: u64 = 1 << 16;
 /// Keys of a record and of its label, and the number of the line: equal ones are all kept.
 pub(super) type Line<K> = (K, (K, u64));
 
-#[derive(Debug)]
-enum Labels {
-    Narrow(Sorter<Line<u64>>),
-    Wide(Sorter<Line<u128>>),
+enum Labels<F: Fingerprint> {
+    Narrow(Matching<F, u64>),
+    Wide(Matching<F, u128>),
 }
 
 impl<F: Fingerprint> Previous<F> {
-    pub(super) fn new(kind: IdKind, workspace: Workspace, progress: Progress) -> Self {
-        let narrow = match kind {
+    /// For these records, within so many bytes of memory.
+    pub(super) fn new(clusters: &Clusters<F>, memory: u64) -> Result<Self> {
+        let narrow = match clusters.parameters.ids() {
             IdKind::Number => true,
             IdKind::Text => false,
             IdKind::None => F::WORDS == 1,
         };
+        let keys = Keys::default();
         let labels = if narrow {
-            Labels::Narrow(workspace.sorter(workspace.memory))
+            Labels::Narrow(Matching::new(clusters, &keys, memory)?)
         } else {
-            Labels::Wide(workspace.sorter(workspace.memory))
+            Labels::Wide(Matching::new(clusters, &keys, memory)?)
         };
-        let keys = Keys(Default::default());
-        Self { labels, keys, state: Xxh64::new(0), count: 0, progress, fingerprints: PhantomData }
+        let state = clusters.checkpoint.is_some().then(|| Xxh64::new(0));
+        Ok(Self { labels, keys, state, count: 0, progress: clusters.progress() })
     }
 
     /// Takes a record and the label of its cluster: ids or, where there are none, fingerprints.
     ///
     /// # Errors
-    /// `Io` if it cannot be written to the temporary file; `Stopped` if the work was told to stop.
-    pub fn push(&mut self, record: &Label<F>, cluster: &Label<F>) -> Result<()> {
-        for label in [record, cluster] {
-            let mut update = |number: u64| self.state.update(&number.to_le_bytes());
-            match label {
-                Label::Id(Id::Number(number) | Id::Count(number)) => update(*number),
-                Label::Id(Id::Text(text)) => {
-                    update(text.len() as u64);
-                    self.state.update(text.as_bytes());
-                }
-                Label::Fingerprint(one) => (0..F::WORDS).for_each(|number| update(one.word(number))),
-            }
+    /// `Io` if it cannot be written to the temporary file; `Damaged` or `Io` from reading the store; `Stopped` if the work was told to
+    /// stop.
+    pub fn push<'a>(&mut self, record: impl Into<LabelRef<'a, F>>, cluster: impl Into<LabelRef<'a, F>>) -> Result<()> {
+        let (record, cluster) = (record.into(), cluster.into());
+        if let Some(state) = &mut self.state {
+            update(state, record);
+            update(state, cluster);
         }
+        let line = self.count;
         self.count += 1;
         if self.count.is_multiple_of(CHECKED) {
             self.progress.check()?;
         }
         match &mut self.labels {
-            Labels::Narrow(sorter) => sorter.push(line(&self.keys, record, cluster, self.count)),
-            Labels::Wide(sorter) => sorter.push(line(&self.keys, record, cluster, self.count)),
+            Labels::Narrow(matching) => matching.push(&self.keys, record, cluster, line),
+            Labels::Wide(matching) => matching.push(&self.keys, record, cluster, line),
         }
     }
 
-    /// A number that is another one for other labels.
+    /// Checksum of the labels that were pushed so far, if there is a checkpoint.
     pub(super) fn state(&self) -> u64 {
-        self.state.digest()
+        self.state.as_ref().map_or(0, Xxh64::digest)
     }
 
-    /// Unites the sets of records that are still in one cluster; the numbers of fingerprints that may be near any others. Takes so
-    /// many bytes of memory, a quarter of it for what was pushed.
-    pub(super) fn unite(self, clusters: &Clusters<F>, sets: &UnionFind, memory: u64) -> Result<Bitset> {
-        let known = Known { clusters, keys: &self.keys, sets, memory };
+    /// Unites the sets of records that are still in one cluster; walks within so many bytes of memory.
+    pub(super) fn unite(self, sets: &UnionFind, memory: u64) -> Result<Told> {
+        let (keys, count, progress) = (&self.keys, sets.count(), &self.progress);
         match self.labels {
-            Labels::Narrow(sorter) => known::unite(&known, &sorter.finish()?),
-            Labels::Wide(sorter) => known::unite(&known, &sorter.finish()?),
+            Labels::Narrow(mut matching) => {
+                matching.end(keys)?;
+                known::unite(matching, sets, count, memory, progress)
+            }
+            Labels::Wide(mut matching) => {
+                matching.end(keys)?;
+                known::unite(matching, sets, count, memory, progress)
+            }
         }
     }
 }
 
-fn line<F: Fingerprint, K: Key>(keys: &Keys, record: &Label<F>, cluster: &Label<F>, number: u64) -> Line<K> {
-    (keys.key(record), (keys.key(cluster), number))
+fn update<F: Fingerprint>(state: &mut Xxh64, label: LabelRef<'_, F>) {
+    let mut add = |number: u64| state.update(&number.to_le_bytes());
+    match label {
+        LabelRef::Number(number) => add(number),
+        LabelRef::Text(text) => {
+            add(text.len() as u64);
+            state.update(text.as_bytes());
+        }
+        LabelRef::Fingerprint(one) => (0..F::WORDS).for_each(|number| add(one.word(number))),
+    }
 }
 
 /// What stands for an id where ids are sorted.
@@ -124,20 +135,39 @@ impl Key for u128 {
     }
 }
 
-/// Makes keys: numbers and fingerprints of up to 128 bits as they are, and of all else a hash of 128 bits (twice SipHash) that nobody
-/// can foresee: that two of 2^40 ids have the same one happens once in 2^49 runs.
-#[derive(Debug)]
-pub(super) struct Keys([RandomState; 2]);
+/// Makes keys: numbers and fingerprints of up to 128 bits as they are, and of all else a hash of 128 bits (XXH64 and SipHash, of which
+/// only the latter counts against whoever chooses ids for that) that cannot be foreseen: that two of 2^40 ids have the same one
+/// happens once in 2^49 runs.
+#[derive(Clone, Debug)]
+pub(super) struct Keys {
+    seed: u64,
+    state: RandomState,
+}
+
+impl Default for Keys {
+    fn default() -> Self {
+        let state = RandomState::new();
+        Self { seed: state.hash_one(0), state }
+    }
+}
 
 impl Keys {
-    pub(super) fn key<F: Fingerprint, K: Key>(&self, label: &Label<F>) -> K {
+    pub(super) fn key<F: Fingerprint, K: Key>(&self, label: LabelRef<'_, F>) -> K {
         let wide = |[high, low]: [u64; 2]| u128::from(high) << 64 | u128::from(low);
         K::of(match label {
-            Label::Id(Id::Number(number) | Id::Count(number)) => u128::from(*number),
-            Label::Id(Id::Text(text)) => wide(self.0.each_ref().map(|hasher| hasher.hash_one(text))),
-            Label::Fingerprint(one) if F::WORDS == 1 => u128::from(one.word(0)),
-            Label::Fingerprint(one) if F::WORDS == 2 => wide([one.word(0), one.word(1)]),
-            Label::Fingerprint(one) => wide(self.0.each_ref().map(|hasher| hasher.hash_one(one))),
+            LabelRef::Number(number) => u128::from(number),
+            LabelRef::Text(text) => wide([xxh64(text.as_bytes(), self.seed), self.state.hash_one(text)]),
+            LabelRef::Fingerprint(one) if F::WORDS == 1 => u128::from(one.word(0)),
+            LabelRef::Fingerprint(one) if F::WORDS == 2 => wide([one.word(0), one.word(1)]),
+            LabelRef::Fingerprint(one) => wide([0u8, 1].map(|half| self.state.hash_one((half, one)))),
         })
+    }
+
+    /// The leading bits of the key of a label.
+    pub(super) fn head<F: Fingerprint, K: Key>(&self, label: LabelRef<'_, F>) -> u64 {
+        match label {
+            LabelRef::Text(text) => xxh64(text.as_bytes(), self.seed),
+            _ => self.key::<F, K>(label).key(),
+        }
     }
 }

@@ -20,6 +20,9 @@ pub struct ClusterReport<F = u64> {
     pub records: u64,
     /// Clusters, those of one record too.
     pub clusters: u64,
+    /// Records that are farther from the one that stands for their cluster than the distance at which records are linked. Counted
+    /// after [`super::Clusters::with_keepers`] only.
+    pub far_records: u64,
     /// How many there are of each size, by powers of two; those of one and of two records by themselves.
     pub sizes: Vec<SizeClass>,
     /// The largest ones, largest first.
@@ -63,8 +66,8 @@ enum Place<F> {
     Alone(F),
 }
 
-/// What threads tell of clusters of one fingerprint: sizes and how often; the largest.
-type Told<F> = (BTreeMap<u64, u64>, Vec<(u64, F)>);
+/// What threads tell of clusters of one fingerprint: sizes and how often; the largest. And how many records of the others are far.
+type Told<F> = (BTreeMap<u64, u64>, Vec<(u64, F)>, u64);
 
 impl<F: Fingerprint> Clustering<F> {
     /// What the clusters look like, with the largest `count`. Records have to have been counted
@@ -73,7 +76,7 @@ impl<F: Fingerprint> Clustering<F> {
     /// # Errors
     /// `Damaged` or `Io` from reading.
     pub fn report(&self, count: usize) -> Result<ClusterReport<F>> {
-        let (mut by_size, alone) = self.alone(count)?;
+        let (mut by_size, alone, far_records) = self.alone(count)?;
         let sizes = self.sizes.as_deref().unwrap_or_default();
         sizes.iter().for_each(|&size| *by_size.entry(size).or_default() += 1);
         let mut largest: Vec<(u64, Place<F>)> =
@@ -84,32 +87,36 @@ impl<F: Fingerprint> Clustering<F> {
         let largest = self.looked_at(&largest)?;
         let records =
             by_size.iter().map(|(size, clusters)| size.saturating_mul(*clusters)).fold(0, u64::saturating_add);
-        Ok(ClusterReport { records, clusters: by_size.values().sum(), sizes: classes(&by_size), largest })
+        let (clusters, sizes) = (by_size.values().sum(), classes(&by_size));
+        Ok(ClusterReport { records, clusters, far_records, sizes, largest })
     }
 
-    /// Of clusters of one fingerprint: how many there are of each size, and the `count` largest.
+    /// Of clusters of one fingerprint: how many there are of each size, and the `count` largest. Of the others, the far records.
     fn alone(&self, count: usize) -> Result<Told<F>> {
         let work = |(): &mut (), share: Share, output: &Output| {
             let mut groups = Groups::new(&self.segments, &self.numbers, &self.components, share)?;
-            let (mut by_size, mut largest) = (BTreeMap::<u64, u64>::new(), Vec::new());
+            let (mut by_size, mut largest, mut far) = (BTreeMap::<u64, u64>::new(), Vec::new(), 0u64);
             while let Some((fingerprint, component)) = groups.next_fingerprint()? {
                 let records = groups.count_rest(fingerprint)?;
                 if component.is_none() {
                     *by_size.entry(records).or_default() += 1;
                     largest.push((records, fingerprint));
+                } else if self.is_far(fingerprint, component) {
+                    far = far.saturating_add(records);
                 }
             }
-            output.send((by_size, keep_largest(largest, count)))
+            output.send((by_size, keep_largest(largest, count), far))
         };
-        let (mut by_size, mut largest) = (BTreeMap::new(), Vec::new());
-        let take = |(sizes, mut some): Told<F>| {
+        let (mut by_size, mut largest, mut far) = (BTreeMap::new(), Vec::new(), 0u64);
+        let take = |(sizes, mut some, more): Told<F>| {
+            far = far.saturating_add(more);
             sizes.into_iter().for_each(|(size, clusters)| *by_size.entry(size).or_default() += clusters);
             largest.append(&mut some);
             largest = keep_largest(std::mem::take(&mut largest), count);
             Ok(ControlFlow::Continue(()))
         };
         let _ = ordered(&pool()?, shares(&self.segments)?, || (), work, &mut unpacked(take))?;
-        Ok((by_size, largest))
+        Ok((by_size, largest, far))
     }
 
     /// Has a closer look at some clusters.

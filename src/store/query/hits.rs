@@ -23,7 +23,7 @@ pub(super) enum Place {
 
 impl Place {
     /// Whether both are in the same segment or memtable.
-    fn is_with(self, other: Self) -> bool {
+    pub(super) fn is_with(self, other: Self) -> bool {
         match (self, other) {
             (Self::Segment(a, _), Self::Segment(b, _)) | (Self::Memtable(a, _), Self::Memtable(b, _)) => a == b,
             _ => false,
@@ -102,12 +102,21 @@ impl<F: Fingerprint> Asking<F> {
         Ok(false)
     }
 
+    /// The rank of a fingerprint in the first table of the segment with this number, where it was found.
+    pub(super) fn rank_at(&mut self, fingerprint: F, number: usize, rank: Option<u64>) -> Result<u64> {
+        match (rank, self.state.view.segments.get(number)) {
+            (Some(rank), _) => Ok(rank),
+            (None, Some(segment)) => rank_of(segment, Found { fingerprint, rank }, &mut self.prober.scratch),
+            (None, None) => Ok(0),
+        }
+    }
+
     /// Calls `visit` with what is said of the ids of a fingerprint at a place, and whether they were removed.
     fn ids_at(&mut self, fingerprint: F, place: Place, visit: &mut dyn FnMut(Id, bool)) -> Result<()> {
         match place {
             Place::Segment(number, rank) => {
-                let Some(segment) = self.state.view.segments.get(number).cloned() else { return Ok(()) };
-                let rank = rank_of(&segment, Found { fingerprint, rank }, &mut self.prober.scratch)?;
+                let rank = self.rank_at(fingerprint, number, rank)?;
+                let Some(segment) = self.state.view.segments.get(number) else { return Ok(()) };
                 segment.ids().ids_of(rank, &mut self.ids, |id| visit(id, false))
             }
             Place::Memtable(number, entry) => {

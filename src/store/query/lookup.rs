@@ -5,6 +5,8 @@ use super::{Asking, in_order};
 use crate::bulk::id_hash;
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, Match, distance};
+use crate::segment::IdScratch;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 impl<F: Fingerprint> Asking<F> {
@@ -44,33 +46,56 @@ impl<F: Fingerprint> Asking<F> {
     /// The fingerprints of an id, in order.
     ///
     /// # Errors
-    /// `Unsupported` if the store has no id index; `Damaged` or `Io` from reading.
+    /// Those of [`Asking::each_fingerprint_of`].
     pub(in crate::store) fn fingerprints_of(&mut self, id: &Id) -> Result<Vec<F>> {
+        let mut found = Vec::new();
+        self.each_fingerprint_of(id, &mut |fingerprint| {
+            found.push(fingerprint);
+            Ok(())
+        })?;
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
+    /// Calls `visit` with the fingerprints of an id, in any order; one that several runs have may come several times. Keeps none
+    /// of them: one id may have millions.
+    ///
+    /// # Errors
+    /// `Unsupported` if the store has no id index; `Damaged` or `Io` from reading; those of `visit`.
+    pub(in crate::store) fn each_fingerprint_of(
+        &mut self,
+        id: &Id,
+        visit: &mut dyn FnMut(F) -> Result<()>,
+    ) -> Result<()> {
         self.common.check_id_index()?;
-        let mut candidates: Vec<F> = Vec::new();
-        for (memtable, visible) in self.state.memtables() {
-            candidates.extend(memtable.entries_of_id(id, visible).map(|entry| memtable.fingerprint(entry)));
+        // Hashes meet, and records go.
+        let mut visit_live = |asking: &mut Self, fingerprint| match asking.has(fingerprint, id)? {
+            true => visit(fingerprint),
+            false => Ok(()),
+        };
+        let in_memory = self.state.memtables();
+        let in_memory = in_memory.map(|(memtable, visible)| (Arc::clone(memtable), visible)).collect::<Vec<_>>();
+        for (memtable, visible) in in_memory {
+            for entry in memtable.entries_of_id(id, visible) {
+                visit_live(self, memtable.fingerprint(entry))?;
+            }
         }
-        let view = Arc::clone(&self.state.view);
+        let (view, mut ids) = (Arc::clone(&self.state.view), IdScratch::default());
         for run in &view.runs {
             let (Some(index), Some(records)) = (&run.id_index, &run.records) else { continue };
             let hash = id_hash(id, records.footer().records);
             let Some(rank) = index.rank_of(hash, &mut self.prober.scratch)? else { continue };
-            let mut ranks = Vec::new();
-            index.ids().ids_of(rank, &mut self.ids, |rank| ranks.extend(rank.number()))?;
-            for rank in ranks {
-                candidates.push(records.first_table()?.fingerprint_at(rank, &mut self.prober.scratch)?);
-            }
+            let table = records.first_table()?;
+            let mut visited = Ok(());
+            let read = index.ids().visit_ids(rank, &mut ids, |rank| {
+                let rank = rank.number().unwrap_or(u64::MAX);
+                let fingerprint = table.fingerprint_at(rank, &mut self.prober.scratch);
+                visited = fingerprint.and_then(|fingerprint| visit_live(self, fingerprint));
+                if visited.is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            read.and(visited)?;
         }
-        candidates.sort_unstable();
-        candidates.dedup();
-        // Hashes meet, and records go.
-        let mut found = Vec::new();
-        for fingerprint in candidates {
-            if self.has(fingerprint, id)? {
-                found.push(fingerprint);
-            }
-        }
-        Ok(found)
+        Ok(())
     }
 }

@@ -2,8 +2,9 @@
 
 mod hits;
 mod lookup;
-mod nearest;
+mod near;
 mod records;
+mod visit;
 
 use super::common::Common;
 use super::view::{Latest, State};
@@ -16,6 +17,7 @@ use hits::{Hits, Place};
 pub(super) use records::Near;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+pub use visit::Visit;
 
 /// Asks a store many times, reusing its buffers. One a thread.
 ///
@@ -149,7 +151,8 @@ impl<'a, F: Fingerprint> Searcher<'a, F> {
     /// # Errors
     /// As [`Searcher::query`].
     pub fn nearest_within(&mut self, fingerprint: F, count: usize, k: u32) -> Result<Vec<Match<F>>> {
-        self.now().nearest_within(fingerprint, count, k)
+        check_distance::<F>(k)?;
+        self.now().first_of(fingerprint, count, &Visit::within(k))
     }
 
     /// What [`Searcher::nearest_within`] returns, found by comparing with every stored fingerprint.
@@ -158,7 +161,7 @@ impl<'a, F: Fingerprint> Searcher<'a, F> {
     /// As [`Searcher::query`].
     pub fn scan_nearest(&mut self, fingerprint: F, count: usize, k: u32) -> Result<Vec<Match<F>>> {
         check_distance::<F>(k)?;
-        self.now().scan_nearest(fingerprint, count, k)
+        self.now().first_of(fingerprint, count, &Visit::within(k).with_scan(true))
     }
 
     /// As [`crate::Store::scan`].
@@ -223,14 +226,7 @@ impl<F: Fingerprint> Asking<F> {
             return Ok(some);
         }
         // All records of this one were removed. Are all those of others?
-        for near in self.near(fingerprint, k)?.chunk_by(|a, b| a.0 == b.0) {
-            let Some(&(found, _)) = near.first() else { continue };
-            let layers = self.layers_at(found, near)?;
-            if let Some(some) = self.some_match(fingerprint, &layers)? {
-                return Ok(Some(some));
-            }
-        }
-        Ok(None)
+        Ok(self.first_of(fingerprint, 1, &Visit::within(k))?.pop())
     }
 
     /// A fingerprint within the distance in one of the segments.

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, IdKind, Match, distance};
 use crate::memtable::Memtable;
 use crate::search::Found;
-use crate::segment::Segment;
+use crate::segment::{IdCursor, Segment};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -181,5 +181,80 @@ impl<F: Fingerprint> Asking<F> {
             }
         }
         Ok(found)
+    }
+}
+
+/// The ids of a fingerprint that are there, ascending, a page of each layer in memory. Not for counts.
+pub(super) struct OrderedIds {
+    /// Newest first.
+    sources: Vec<Source>,
+}
+
+/// What a layer says of ids, ascending.
+struct Source {
+    /// The next id, and whether it was removed.
+    next: Option<(Id, bool)>,
+    rest: Rest,
+}
+
+enum Rest {
+    Memtable(std::vec::IntoIter<(Id, bool)>),
+    /// A segment of records, or of removals.
+    Segment(Box<IdCursor>, bool),
+}
+
+impl Source {
+    fn advance(&mut self) -> Result<()> {
+        self.next = match &mut self.rest {
+            Rest::Memtable(mentions) => mentions.next(),
+            // Where the next fingerprint begins, this one ends.
+            Rest::Segment(cursor, removed) => match cursor.peek()? {
+                Some((false, _)) => cursor.take()?.map(|(_, id)| (id, *removed)),
+                _ => None,
+            },
+        };
+        Ok(())
+    }
+}
+
+impl OrderedIds {
+    pub(super) fn new<F: Fingerprint>(layers: &Layers<F>) -> Result<Self> {
+        let source = |layer: &Layer<F>| {
+            Ok(match layer {
+                Layer::Memtable(memtable, visible, entry) => {
+                    let mut mentions = Vec::new();
+                    memtable.mentions_of(*entry, *visible, &mut mentions);
+                    let mut mentions = mentions.into_iter();
+                    Source { next: mentions.next(), rest: Rest::Memtable(mentions) }
+                }
+                Layer::Segment { segment, rank, removals } => {
+                    let mut cursor = IdCursor::new(Arc::clone(segment));
+                    cursor.seek(*rank)?;
+                    let next = cursor.take()?.map(|(_, id)| (id, *removals));
+                    Source { next, rest: Rest::Segment(Box::new(cursor), *removals) }
+                }
+            })
+        };
+        Ok(Self { sources: layers.layers.iter().map(source).collect::<Result<_>>()? })
+    }
+
+    /// The next id that the newest layer which knows it does not say to be removed.
+    ///
+    /// # Errors
+    /// `Damaged` or `Io` from reading.
+    pub(super) fn next_id(&mut self) -> Result<Option<Id>> {
+        loop {
+            let heads = self.sources.iter().filter_map(|source| source.next.as_ref());
+            // Of equal ones the first, which is the newest.
+            let Some((least, removed)) = heads.min_by(|a, b| a.0.cmp(&b.0)).cloned() else { return Ok(None) };
+            for source in &mut self.sources {
+                if source.next.as_ref().is_some_and(|(id, _)| *id == least) {
+                    source.advance()?;
+                }
+            }
+            if !removed {
+                return Ok(Some(least));
+            }
+        }
     }
 }

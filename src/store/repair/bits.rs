@@ -58,7 +58,7 @@ pub(super) fn known<F: Fingerprint>(salvage: &Salvage, lost: &[Range<u64>]) -> R
         // The index of the rows has the first bits of each page's last one.
         let index = rows.index();
         for block in 0..index.len() {
-            let behind = if block + 1 < index.len() { index.rank(block + 1) } else { index.fingerprints() };
+            let behind = index.rank(block + 1);
             let last = behind.checked_sub(1);
             if let Some((rank, key)) = last.filter(|&rank| is_lost(rank)).zip(index.key(block))
                 && !known.entry(rank).or_default().add(0, 64, key)

@@ -8,8 +8,8 @@ use super::model::Model;
 use crate::support::*;
 use fpstore::env::{Env, Failing, Memory};
 use fpstore::{
-    BackupMode, Durability, ErrorKind, Fingerprint, Id, IdKind, Maintenance, Match, Options, Parameters, ReadMode,
-    Record, Records, Result, Store, U256, WriteBatch, verify,
+    BackupMode, Durability, ErrorKind, Fingerprint, Id, IdKind, IdSorter, Maintenance, Match, Options, Parameters,
+    ReadMode, Record, Records, Result, Store, U256, WriteBatch, verify,
 };
 use rayon::prelude::*;
 use std::path::Path;
@@ -90,6 +90,33 @@ impl<F: Fingerprint> Worker<F> {
     }
 }
 
+impl<F: Fingerprint> Worker<F> {
+    /// Replaces in bulk; without ids, where that cannot be, nothing.
+    fn replace(&mut self, model: &mut Model<F>) -> Result<Option<Durability>> {
+        if self.kind == IdKind::None {
+            return Ok(None);
+        }
+        let (records, given) = self.records();
+        let record = |(fingerprint, id): &(F, Id)| Record { fingerprint: *fingerprint, id: id.clone() };
+        assert!(model.replace(&records.iter().map(record).collect::<Vec<_>>()) > 0);
+        self.store().bulk_replace(given).map(|_| Some(Durability::SyncAll))
+    }
+
+    /// Removes ids in bulk; where there are none, nothing.
+    fn remove_ids(&mut self, model: &mut Model<F>) -> Result<Option<Durability>> {
+        if self.kind == IdKind::None {
+            return Ok(None);
+        }
+        let mut ids = IdSorter::new(Path::new("store"), &self.options);
+        for number in [3, 7, 70] {
+            let id = id_of(self.kind, number);
+            model.remove_id(&id, None);
+            ids.push((&id).into())?;
+        }
+        self.store().bulk_remove_ids(&ids.finish()?).map(|_| Some(Durability::SyncAll))
+    }
+}
+
 /// The steps of a workload: all ways to write, and all that goes on beside.
 fn steps<F: Fingerprint>() -> Vec<Step<F>> {
     vec![
@@ -142,6 +169,9 @@ fn steps<F: Fingerprint>() -> Vec<Step<F>> {
         },
         |w, m| w.batch(m, Durability::SyncData),
         |w, _| w.store().backup(COPY, BackupMode::Link).map(|_| None),
+        |w, m| w.replace(m),
+        |w, m| w.batch(m, Durability::Buffered),
+        |w, m| w.remove_ids(m),
         |w, _| w.store().compact().map(|_| Some(Durability::SyncAll)),
         |w, m| w.batch(m, Durability::Buffered),
         |w, m| w.batch(m, Durability::SyncAll),

@@ -7,6 +7,7 @@ mod device;
 mod displaced;
 mod faults;
 mod health;
+mod indexed;
 mod killed;
 mod merging;
 mod model;

@@ -15,6 +15,10 @@ impl<F: Fingerprint> Model<F> {
         Self { ids, records: BTreeMap::new() }
     }
 
+    pub(crate) fn is_with_ids(&self) -> bool {
+        self.ids != IdKind::None
+    }
+
     fn key(&self, fingerprint: F, id: &Id) -> (F, Id) {
         (fingerprint, if self.ids == IdKind::None { Id::Count(0) } else { id.clone() })
     }
@@ -46,6 +50,17 @@ impl<F: Fingerprint> Model<F> {
     pub(crate) fn remove_id(&mut self, id: &Id, keep: Option<F>) -> u64 {
         let gone: Vec<_> = self.records.keys().filter(|key| key.1 == *id && keep != Some(key.0)).cloned().collect();
         gone.iter().filter_map(|key| self.records.remove(key)).sum()
+    }
+
+    /// Gives the ids of records these fingerprints and no others; how many records were removed.
+    pub(crate) fn replace(&mut self, records: &[Record<F>]) -> u64 {
+        let stays = |key: &(F, Id)| records.iter().any(|record| (record.fingerprint, &record.id) == (key.0, &key.1));
+        let is_named = |key: &(F, Id)| records.iter().any(|record| record.id == key.1);
+        let before = self.records.len();
+        self.records.retain(|key, _| !is_named(key) || stays(key));
+        let removed = before - self.records.len();
+        records.iter().for_each(|record| self.insert(record.fingerprint, &record.id));
+        removed as u64
     }
 
     /// The fingerprints of an id.

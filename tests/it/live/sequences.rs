@@ -3,12 +3,14 @@
 //! Some thousand short sequences run each time. `FPSTORE_SEQUENCES=N` runs N of them, from `FPSTORE_SEED` on (see
 //! BENCHMARKS.md for the long run).
 
+mod by_id;
+
 use super::model::Model;
 use crate::support::*;
 use fpstore::env::{Env, Failing};
 use fpstore::{
     Batch, Durability, Fingerprint, Id, IdKind, IdRef, Maintenance, Parameters, ReadMode, Record, Records, Result,
-    Snapshot, Store, U256, WriteBatch,
+    Snapshot, Store, U256, WriteBatch, add_id_index,
 };
 use rayon::prelude::*;
 use std::path::PathBuf;
@@ -83,7 +85,7 @@ impl<F: Fingerprint> World<F> {
     /// One operation on store and model.
     fn step(&mut self) {
         let (fingerprint, id, durability) = (self.fingerprint(), self.id(), self.durability());
-        let what = self.random.below(41);
+        let what = self.random.below(45);
         self.log.push(format!("{what} {fingerprint:x?} {id} {durability:?}"));
         match what {
             0..=9 => {
@@ -115,6 +117,8 @@ impl<F: Fingerprint> World<F> {
             35 => self.back_up(),
             36 => self.batch_query(),
             37 => self.on_a_failing_disk(),
+            38 | 39 => self.bulk_replace(),
+            40 | 41 => self.bulk_remove_ids(),
             _ => self.check_all(),
         }
         self.check_some();
@@ -197,7 +201,13 @@ impl<F: Fingerprint> World<F> {
         assert_eq!(other.unwrap_err().kind(), fpstore::ErrorKind::Locked);
         let read_only = Store::open_read_only(&self.fixture.path, &self.fixture.options).unwrap();
         drop(std::mem::replace(&mut self.store, read_only));
+        if self.parameters.ids() != IdKind::None && self.random.below(9) == 0 {
+            let had_one = self.parameters.id_index();
+            assert_eq!(add_id_index(&self.fixture.path, &self.fixture.options).unwrap(), !had_one);
+            self.parameters = self.parameters.clone().with_id_index(true);
+        }
         self.store = Store::open(&self.fixture.path, &self.fixture.options).unwrap();
+        assert_eq!(*self.store.parameters(), self.parameters);
         assert!(self.store.recovery().torn.is_empty());
     }
 
@@ -240,7 +250,7 @@ impl<F: Fingerprint> World<F> {
     /// A write to a store that may fail; whether it survives a power failure.
     fn attempt(&mut self, store: &Store<F>, model: &mut Model<F>) -> Result<bool> {
         let (fingerprint, id, durability) = (self.fingerprint(), self.id(), self.durability());
-        let what = self.random.below(9);
+        let what = self.random.below(11);
         self.log.push(format!("  perhaps {what} {fingerprint:x?} {id} {durability:?}"));
         match what {
             0..=3 => {
@@ -266,6 +276,16 @@ impl<F: Fingerprint> World<F> {
                 return store.bulk_load(load).map(|_| true);
             }
             7 => return store.compact().map(|_| true),
+            8 if model.is_with_ids() => {
+                let (records, given) = self.records();
+                model.replace(&records);
+                return store.bulk_replace(given).map(|_| true);
+            }
+            9 if model.is_with_ids() => {
+                let ids: Vec<Id> = (0..self.random.below(4)).map(|_| self.id()).collect();
+                ids.iter().for_each(|id| _ = model.remove_id(id, None));
+                return store.bulk_remove_ids(&self.sorted(&ids)).map(|_| true);
+            }
             _ => return store.flush().map(|()| true),
         }
         Ok(durability != Durability::Buffered)

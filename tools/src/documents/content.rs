@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Unexpected, Visitor};
 
-use super::TOKEN_LIMIT;
+use super::{Fault, FaultKind, TOKEN_LIMIT};
 use crate::input::Selection;
 
 /// What a document says.
@@ -24,6 +24,19 @@ impl Content {
             Self::Text(text) => text.len() as u64,
             Self::Tokens(tokens) => tokens.iter().map(|token| token.len() as u64).sum(),
         }
+    }
+}
+
+impl Kind {
+    /// A document has null where its text or its tokens should be.
+    pub(super) fn null(self) -> Fault {
+        Fault::new(
+            FaultKind::Null,
+            match self {
+                Self::Text => "the text is null",
+                Self::Tokens => "the tokens are null",
+            },
+        )
     }
 }
 
@@ -49,21 +62,16 @@ pub(super) fn check_tokens(count: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Bytes that are not a text of UTF-8 from an offset on.
-pub(super) fn not_utf8(offset: usize, of: &str) -> String {
-    format!("not UTF-8 at byte offset {offset}{of}; convert it, for example with iconv -f LATIN1 -t UTF-8")
-}
-
-/// The value in a JSON object, or `null`.
+/// The value in a JSON object; nothing within where it is `null`.
 impl<'de> DeserializeSeed<'de> for Kind {
-    type Value = Option<Content>;
+    type Value = Option<Option<Content>>;
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
 impl<'de> Visitor<'de> for Kind {
-    type Value = Option<Content>;
+    type Value = Option<Option<Content>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -74,7 +82,7 @@ impl<'de> Visitor<'de> for Kind {
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
         match self {
-            Self::Text => Ok(Some(Content::Text(text.to_owned()))),
+            Self::Text => Ok(Some(Some(Content::Text(text.to_owned())))),
             Self::Tokens => Err(E::invalid_type(Unexpected::Other("a string"), &self)),
         }
     }
@@ -88,11 +96,11 @@ impl<'de> Visitor<'de> for Kind {
             tokens.push(token);
             check_tokens(tokens.len()).map_err(A::Error::custom)?;
         }
-        Ok(Some(Content::Tokens(tokens)))
+        Ok(Some(Some(Content::Tokens(tokens))))
     }
 
     fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(None)
+        Ok(Some(None))
     }
 }
 

@@ -4,16 +4,22 @@
 //! JSON of such a lot: a third of the memory each. Beside them there is the buffer of what is being read, as long as one
 //! document.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use rayon::prelude::*;
 
 use super::content::Columns;
+use super::inputs::Kinds;
 use super::item::{Item, Location};
 use super::queue::{Filler, Lot, queue};
 use super::reader::Reader;
-use super::{Document, Inputs};
+use super::{Document, Fault, Inputs};
+use crate::common::Common;
+use crate::number::bytes;
 use crate::progress::Progress;
 
 /// Shares of the memory for documents: in the queue, in work, and once more as they are when they are parsed.
@@ -22,20 +28,48 @@ const SHARES: u64 = 3;
 /// Most documents that a thread takes at once.
 const PIECE: usize = 16;
 
+/// What came of a document, and where it stands.
+#[derive(Debug)]
+pub struct Made<T> {
+    /// Where it stands.
+    pub place: Location,
+    /// What was made of it, or what is wrong with it.
+    pub result: Result<T, Fault>,
+}
+
 /// How much was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Number of documents.
+    /// Number of documents, with those that have a fault.
     pub documents: u64,
     /// Bytes of their texts, or of their tokens.
     pub bytes: u64,
+    /// Bytes of memory that pages of Parquet have taken, at most and about: they are not read in parts.
+    pub page: u64,
+}
+
+impl Counts {
+    /// Warns of pages of Parquet that are larger than the memory for documents.
+    pub fn warn_of_pages(&self, memory: u64, common: &Common, program: &str) {
+        if self.page > memory {
+            let page = bytes(self.page);
+            common.warn(
+                program,
+                format_args!(
+                    "pages of Parquet are not read in parts, and the largest here take up to {page} of memory: more than \
+                     --memory has for them. Write the file with pages of 1 MiB, and texts without a dictionary"
+                ),
+            );
+        }
+    }
 }
 
 /// Calls `make` with every document, on all threads of the pool, and `take` with the results, many at a time, in the order of
 /// the input. A call of `take` has the results of all documents that were there: it is a good moment to write what
 /// there is, since the next ones may take long to come.
 ///
-/// Documents in flight take at most `memory` bytes or so, or as much as it takes for a single one that is larger.
+/// Documents in flight take at most `memory` bytes or so, or as much as it takes for a single one that is larger. So does what
+/// they are cut out of, but for pages of Parquet that are larger: [`Counts`] tells.
 /// What is made of a document counts as `made` bytes.
 ///
 /// # Errors
@@ -50,24 +84,73 @@ pub fn each<T: Send>(
     make: impl Fn(Document, &Location) -> anyhow::Result<T> + Sync,
     take: impl FnMut(Vec<T>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Counts> {
-    let columns = inputs.options.columns();
-    let (inputs, progress) = (inputs.clone(), progress.clone());
-    flow(memory, move |filler| read(&inputs, made, &progress, filler), &columns, make, take)
+    each_or_fault(inputs, memory, made, progress, make, strict(take))
 }
 
-/// Reads all inputs to their end, as long as anybody wants to have them.
-fn read(inputs: &Inputs, made: u64, progress: &Progress, filler: &Filler<Item>) -> anyhow::Result<()> {
+/// Takes no faults.
+fn strict<T>(mut take: impl FnMut(Vec<T>) -> anyhow::Result<()>) -> impl FnMut(Vec<Made<T>>) -> anyhow::Result<()> {
+    move |lot| {
+        let mut results = Vec::with_capacity(lot.len());
+        let mut failed = None;
+        for Made { place, result } in lot {
+            match result {
+                Ok(result) => results.push(result),
+                Err(fault) => {
+                    failed = Some(anyhow!("{place}: {fault}"));
+                    break;
+                }
+            }
+        }
+        if !results.is_empty() {
+            take(results)?;
+        }
+        failed.map_or(Ok(()), Err)
+    }
+}
+
+/// As [`each`]; what is no document is given to `take`, too, as a fault in the place of a result.
+///
+/// # Errors
+///
+/// As [`each`], but for faults of single documents.
+pub fn each_or_fault<T: Send>(
+    inputs: &Inputs,
+    memory: u64,
+    made: u64,
+    progress: &Progress,
+    make: impl Fn(Document, &Location) -> anyhow::Result<T> + Sync,
+    take: impl FnMut(Vec<Made<T>>) -> anyhow::Result<()>,
+) -> anyhow::Result<Counts> {
+    let columns = inputs.options.columns();
+    let (inputs, progress) = (inputs.clone(), progress.clone());
+    let page = Arc::new(AtomicU64::new(0));
+    let longest = Arc::clone(&page);
+    let counts = flow(memory, move |filler| read(&inputs, made, &progress, filler, &longest), &columns, make, take)?;
+    Ok(Counts { page: page.load(Relaxed), ..counts })
+}
+
+/// Reads all inputs to their end, as long as they are wanted.
+fn read(
+    inputs: &Inputs,
+    made: u64,
+    progress: &Progress,
+    filler: &Filler<Item>,
+    page: &AtomicU64,
+) -> anyhow::Result<()> {
     let kind = inputs.options.columns().kind;
-    for file in inputs.files() {
-        let (source, format) = file?;
-        let mut reader = Reader::open(&source, format, &inputs.options, progress)?;
+    let mut kinds = Kinds::default();
+    for source in inputs.files() {
+        let mut reader = Reader::open(&source?, &inputs.options, progress)?;
+        kinds.add(&reader);
         while let Some(item) = reader.next_item()? {
             let cost = item.cost(kind) + made;
             if !filler.push(item, cost) {
                 return Ok(());
             }
         }
+        page.fetch_max(reader.page_memory(), Relaxed);
     }
+    kinds.tell(inputs);
     Ok(())
 }
 
@@ -77,10 +160,10 @@ fn flow<T: Send>(
     read: impl FnOnce(&Filler<Item>) -> anyhow::Result<()> + Send + 'static,
     columns: &Columns,
     make: impl Fn(Document, &Location) -> anyhow::Result<T> + Sync,
-    mut take: impl FnMut(Vec<T>) -> anyhow::Result<()>,
+    mut take: impl FnMut(Vec<Made<T>>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Counts> {
     let (filler, taker) = queue(memory / SHARES);
-    // Nobody waits for it: it may itself wait for an input that never ends, when nobody wants to have more of it.
+    // It is not joined: it may wait for an input that never ends, when no more of it is wanted.
     let reading = thread::Builder::new().name("reading".to_owned()).spawn(move || {
         let end = read(&filler);
         filler.end(end);
@@ -88,14 +171,20 @@ fn flow<T: Send>(
     reading.context("cannot start the thread that reads")?;
 
     let work = |item: Item| {
-        let (place, document) = item.document(columns)?;
+        let (place, document) = item.document(columns);
+        let document = match document {
+            Ok(document) => document,
+            Err(fault) => return Ok((0, Made { place, result: Err(fault) })),
+        };
         let bytes = document.content.bytes();
-        Ok((bytes, make(document, &place).with_context(|| place.to_string())?))
+        let result = make(document, &place).with_context(|| place.to_string())?;
+        Ok((bytes, Made { place, result: Ok(result) }))
     };
     let mut counts = Counts::default();
     loop {
         let Lot { items, end } = taker.take()?;
-        let results: Vec<anyhow::Result<(u64, T)>> = items.into_par_iter().with_max_len(PIECE).map(work).collect();
+        let results: Vec<anyhow::Result<(u64, Made<T>)>> =
+            items.into_par_iter().with_max_len(PIECE).map(work).collect();
         let mut made = Vec::with_capacity(results.len());
         let mut failed = None;
         for result in results {
@@ -131,8 +220,7 @@ mod tests {
     use super::*;
     use crate::input::Place;
     use anyhow::bail;
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+    use std::sync::atomic::Ordering::SeqCst;
     use std::sync::mpsc::channel;
 
     const MEMORY: u64 = 1 << 20;
@@ -210,7 +298,10 @@ mod tests {
         let bytes = (0..NUMBER).map(|number| length(number) as u64 / 50).sum();
         let never = usize::MAX;
         assert_eq!(with_pools("", 0, 0), (vec![], Ok(Counts::default())));
-        assert_eq!(with_pools(&text, NUMBER, never), (numbers(NUMBER), Ok(Counts { documents: NUMBER, bytes })));
+        assert_eq!(
+            with_pools(&text, NUMBER, never),
+            (numbers(NUMBER), Ok(Counts { documents: NUMBER, bytes, page: 0 }))
+        );
         let bad = Err("a.ndjson: line 8001: number 8000 is bad".to_owned());
         assert_eq!(with_pools(&text, 8000, never), (numbers(8000), bad.clone()));
         let (full, numbers_of_full) = (Err("full".to_owned()), numbers(700));
@@ -218,7 +309,8 @@ mod tests {
         assert_eq!(with_pools(&text, 700, 700).1, Err("a.ndjson: line 701: number 700 is bad".to_owned()));
         // Whether it is found by the thread that reads (a line without an end) or later.
         let wrong = format!("{text}{{\"text\":\"a\n{}", lines(0..10));
-        let message = "a.ndjson: line 9001: EOF while parsing a string (column 10)";
+        let message = "a.ndjson: line 9001: EOF while parsing a string (column 10); was it cut? an object that is longer than a \
+                       line needs --format json";
         assert_eq!(with_pools(&wrong, NUMBER, never), (numbers(NUMBER), Err(message.to_owned())));
         assert_eq!(with_pools(&wrong, 8000, never), (numbers(8000), bad));
         assert_eq!(with_pools(&wrong, NUMBER, 700), (numbers_of_full, full));
@@ -235,11 +327,11 @@ mod tests {
             taken.extend(lot);
             Ok(())
         };
-        let error = flow(MEMORY, read, &columns(), |document, _| Ok(measured(&document).0), take).unwrap_err();
+        let error = flow(MEMORY, read, &columns(), |document, _| Ok(measured(&document).0), strict(take)).unwrap_err();
         assert_eq!(error.to_string(), "the disk is gone");
         assert!(taken.into_iter().eq(0..5000));
         let panics = |_: &Filler<Item>| panic!("a mistake, made on purpose");
-        let error = flow(MEMORY, panics, &columns(), |document, _| Ok(document), |_| Ok(())).unwrap_err();
+        let error = flow(MEMORY, panics, &columns(), |document, _| Ok(document), strict(|_| Ok(()))).unwrap_err();
         assert_eq!(error.to_string(), "reading the input has broken off");
     }
 
@@ -273,7 +365,7 @@ mod tests {
             taken += lot.len() as u64;
             if taken < 50_000 { Ok(()) } else { bail!("enough") }
         };
-        let error = flow(MEMORY, read, &columns(), make, take).unwrap_err();
+        let error = flow(MEMORY, read, &columns(), make, strict(take)).unwrap_err();
         assert_eq!(error.to_string(), "enough");
         end.recv().unwrap();
         let most = most.load(SeqCst);
@@ -292,7 +384,7 @@ mod tests {
             Ok(())
         };
         let take = |lot: Vec<u64>| Ok(taken.send(lot)?);
-        let counts = flow(MEMORY, read, &columns(), |document, _| Ok(measured(&document).0), take).unwrap();
+        let counts = flow(MEMORY, read, &columns(), |document, _| Ok(measured(&document).0), strict(take)).unwrap();
         assert_eq!(counts.documents, 100);
     }
 
@@ -306,7 +398,7 @@ mod tests {
             assert_eq!(made, document(DocumentId::Number(1), &"x".repeat(length(1))));
             Err::<(), _>(crate::interrupt::Interrupted.into())
         };
-        let error = flow(MEMORY, read, &columns(), make, |_| Ok(())).unwrap_err();
+        let error = flow(MEMORY, read, &columns(), make, strict(|_| Ok(()))).unwrap_err();
         assert!(error.is::<crate::interrupt::Interrupted>());
         assert_eq!(format!("{error:#}"), "made: record 1: stopped");
     }

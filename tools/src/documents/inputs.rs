@@ -1,17 +1,20 @@
 //! What the command line names as inputs: files, standard input, and directories, which stand for the files below them.
 //!
 //! The files of a directory are met in the order of their names, byte by byte, so that it is the same everywhere.
-//! Symbolic links in it are not followed, and what is neither file nor directory is no document.
+//! Symbolic links are followed. What is neither file nor directory is no document; nor are the marks and checksums that Spark
+//! leaves. Each file is read as if it had been named: as records, or as one document.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::iter;
 use std::path::Path;
 
-use anyhow::{anyhow, bail};
-use walkdir::WalkDir;
+use anyhow::bail;
 
-use super::{DocumentFormat, DocumentOptions};
+use super::DocumentOptions;
+use super::reader::Reader;
 use crate::input::Source;
+use crate::input::sources::{named, walk};
+use crate::notice;
 
 /// Inputs that are there, none of them read.
 #[derive(Clone, Debug)]
@@ -26,19 +29,18 @@ impl Inputs {
     ///
     /// # Errors
     ///
-    /// When one cannot be looked at, the options do not fit it, or standard input is named twice.
+    /// When one cannot be looked at or stands for nothing, the options do not fit it, or standard input is named twice.
     pub fn new(arguments: &[OsString], options: &DocumentOptions) -> anyhow::Result<Self> {
-        let sources: Vec<Source> = arguments.iter().map(|argument| Source::new(argument)).collect();
-        if sources.iter().filter(|source| **source == Source::Standard).count() > 1 {
-            bail!("standard input can be read only once");
-        }
+        let sources = named(arguments)?;
         let mut total = Some(0);
         for source in &sources {
-            let length = if directory(source).is_some() {
-                options.check_directory(source)?;
+            let length = if let Some(path) = directory(source) {
+                if files_below(path).next().is_none() {
+                    bail!("{}: the directory holds no files", source.name());
+                }
                 None
             } else {
-                options.format_of(source)?;
+                options.check(source)?;
                 source.length()?
             };
             total = total.zip(length).map(|(total, length)| total + length);
@@ -53,37 +55,88 @@ impl Inputs {
     }
 
     /// Everything that is to be opened, in order.
-    pub(super) fn files(&self) -> impl Iterator<Item = anyhow::Result<(Source, DocumentFormat)>> {
+    pub(super) fn files(&self) -> impl Iterator<Item = anyhow::Result<Source>> {
         self.sources.iter().flat_map(|source| -> Box<dyn Iterator<Item = _>> {
             match directory(source) {
                 Some(path) => Box::new(files_below(path)),
-                None => {
-                    let format = self.options.format_of(source);
-                    Box::new(iter::once(format.map(|format| (source.clone(), format))))
-                }
+                None => Box::new(iter::once(Ok(source.clone()))),
             }
         })
     }
 }
 
-/// The path of an input that is a directory.
-fn directory(source: &Source) -> Option<&Path> {
-    match source {
-        Source::File(path) if path.is_dir() => Some(path),
-        _ => None,
+/// How many files were read as what.
+#[derive(Debug, Default)]
+pub(super) struct Kinds {
+    records: u64,
+    whole: u64,
+    /// The first that was a document as a whole.
+    example: Option<String>,
+    /// Those of them that look like records of JSON, and the first.
+    doubtful: u64,
+    doubted: Option<String>,
+}
+
+impl Kinds {
+    /// Counts a file.
+    pub(super) fn add(&mut self, reader: &Reader) {
+        if let Some(name) = reader.doubtful() {
+            self.doubtful += 1;
+            self.doubted.get_or_insert_with(|| name.to_owned());
+        }
+        match reader.whole() {
+            None => self.records += 1,
+            Some(name) => {
+                self.whole += 1;
+                self.example.get_or_insert_with(|| name.to_owned());
+            }
+        }
+    }
+
+    /// Says it where it is not for the user to know: of directories that hold both.
+    pub(super) fn tell(&self, inputs: &Inputs) {
+        if let Some(name) = &self.doubted {
+            let others = match self.doubtful {
+                1 => String::new(),
+                files => format!(", and so do {} others", files - 1),
+            };
+            notice::warn(format_args!(
+                "{name} holds JSON objects, but is read as one document{others}; --format ndjson reads one of each line, \
+                 --text-column NAME says where its text is"
+            ));
+        }
+        if let Some(example) = self.example.as_ref().filter(|_| self.records > 0)
+            && inputs.sources.iter().any(|source| directory(source).is_some())
+        {
+            notice::say(format_args!(
+                "{} of the files were read as records, {} as whole documents, such as {example}",
+                self.records, self.whole
+            ));
+        }
     }
 }
 
+/// The path of an input that is a directory.
+fn directory(source: &Source) -> Option<&Path> {
+    source.path().filter(|path| path.is_dir())
+}
+
 /// The ordinary files below a directory.
-fn files_below(path: &Path) -> impl Iterator<Item = anyhow::Result<(Source, DocumentFormat)>> {
-    WalkDir::new(path).sort_by_file_name().into_iter().filter_map(|entry| match entry {
-        Ok(entry) if entry.file_type().is_file() => Some(Ok((Source::File(entry.into_path()), DocumentFormat::File))),
-        Ok(_) => None,
-        Err(error) => Some(Err(match (error.path(), error.io_error()) {
-            (Some(path), Some(cause)) => anyhow!("{}: {cause}", path.display()),
-            _ => anyhow!(error),
-        })),
+fn files_below(path: &Path) -> impl Iterator<Item = anyhow::Result<Source>> {
+    let entries = walk(path, |name| !is_mark(name));
+    entries.filter_map(|entry| match entry {
+        Ok(entry) => entry.file_type().is_file().then(|| Ok(Source::File(entry.into_path()))),
+        Err(error) => Some(Err(error)),
     })
+}
+
+/// What Spark and its like leave beside files of data.
+fn is_mark(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    matches!(&*name, "_SUCCESS" | "_temporary" | "_metadata" | "_common_metadata")
+        || name.starts_with("_committed_")
+        || name.starts_with("_started_")
+        || name.starts_with('.') && name.ends_with(".crc")
 }
 
 #[cfg(test)]
@@ -93,15 +146,16 @@ mod tests {
 
     fn names(argument: &Path) -> Vec<String> {
         let inputs = Inputs::new(&[argument.into()], &DocumentOptions::default()).unwrap();
-        let files = inputs.files().map(|file| file.unwrap());
-        files.map(|(source, format)| format!("{} {format:?}", source.name())).collect()
+        inputs.files().map(|file| file.unwrap().name()).collect()
     }
 
     #[test]
     fn files_of_a_directory_in_the_order_of_their_names() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().join("docs");
-        for name in ["b/x.txt", "b/.hidden", "a b.csv", "b.txt", "B/y", "c/d/e.gz", "é", "empty/sub"] {
+        let marks = ["_SUCCESS", ".a b.csv.crc", "_temporary/0/x"];
+        let names_of_all = ["b/x.txt", "b/.hidden", "a b.csv", "b.txt", "B/y", "c/d/e.gz", "é", "empty/sub"];
+        for name in names_of_all.iter().chain(&marks) {
             let path = root.join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "x").unwrap();
@@ -110,13 +164,21 @@ mod tests {
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink(root.join("b.txt"), root.join("link")).unwrap();
-            std::os::unix::fs::symlink(&root, root.join("b/loop")).unwrap();
+            std::os::unix::fs::symlink(&root, root.join("c/d/loop")).unwrap();
         }
-        let expected = ["B/y", "a b.csv", "b/.hidden", "b/x.txt", "b.txt", "c/d/e.gz", "é"];
-        let below = |root: &Path| expected.map(|name| format!("{} File", root.join(name).display()));
+        let mut expected = vec!["B/y", "a b.csv", "b/.hidden", "b/x.txt", "b.txt", "c/d/e.gz", "é"];
+        if cfg!(unix) {
+            expected.insert(6, "link");
+        }
+        let below = |root: &Path| -> Vec<String> {
+            expected.iter().map(|name| root.join(name).display().to_string()).collect()
+        };
         assert_eq!(names(&root), below(&root));
-        assert_eq!(names(&root.join("a b.csv")), [format!("{} Csv", root.join("a b.csv").display())]);
-        assert_eq!(names(Path::new("-")), ["standard input Ndjson"]);
+        assert_eq!(names(&root.join("a b.csv")), [root.join("a b.csv").display().to_string()]);
+        assert_eq!(names(&root.join("b*")).len(), 3, "a pattern, which a directory matches, too");
+        assert_eq!(names(Path::new("-")), ["standard input"]);
+        let empty = Inputs::new(&[root.join("empty").into()], &DocumentOptions::default()).unwrap_err().to_string();
+        assert!(empty.ends_with("empty: the directory holds no files"), "{empty}");
         #[cfg(unix)]
         {
             let link = dir.path().join("link");

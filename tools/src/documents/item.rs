@@ -4,9 +4,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::content::{Columns, Kind, not_utf8};
-use super::{Content, Document, DocumentId};
-use crate::input::object::{self, Id};
+use super::content::{Columns, Kind};
+use super::fault::{malformed, not_text};
+use super::{Content, Document, DocumentId, Fault, FaultKind};
+use crate::input::object::{self, Id, NoRecord};
 use crate::input::{Place, RawId};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -42,6 +43,8 @@ pub(super) enum Raw {
     Tokens(DocumentId, Vec<String>),
     /// A file and its name.
     File(DocumentId, Vec<u8>),
+    /// It was seen to be no document.
+    Bad(Fault),
 }
 
 impl Item {
@@ -50,6 +53,7 @@ impl Item {
         let content = match &self.raw {
             Raw::Object(bytes) if kind == Kind::Tokens => 20 * bytes.capacity(),
             Raw::Object(bytes) | Raw::Cells(_, bytes) | Raw::File(_, bytes) => bytes.capacity() + PIECE,
+            Raw::Bad(_) => PIECE,
             Raw::Tokens(_, tokens) => {
                 let texts: usize = tokens.iter().map(|token| token.capacity() + PIECE).sum();
                 texts + tokens.capacity() * size_of::<String>()
@@ -58,19 +62,16 @@ impl Item {
         (content + size_of::<Self>()) as u64
     }
 
-    /// The document and where it stands; an error names the place.
-    pub(super) fn document(self, columns: &Columns) -> anyhow::Result<(Location, Document)> {
-        let Self { place, raw } = self;
-        match raw.document(columns) {
-            Ok(document) => Ok((place, document)),
-            Err(message) => Err(anyhow::anyhow!("{place}: {message}")),
-        }
+    /// Where the document stands, and the document.
+    pub(super) fn document(self, columns: &Columns) -> (Location, Result<Document, Fault>) {
+        (self.place, self.raw.document(columns))
     }
 }
 
 impl Raw {
-    fn document(self, columns: &Columns) -> Result<Document, String> {
+    fn document(self, columns: &Columns) -> Result<Document, Fault> {
         let (id, content) = match self {
+            Self::Bad(fault) => return Err(fault),
             Self::Object(line) => return object(&line, columns),
             Self::Tokens(id, tokens) => (id, Content::Tokens(tokens)),
             Self::Cells(id, bytes) => (id, text(bytes, 0, " of the text")?),
@@ -85,24 +86,47 @@ impl Raw {
 }
 
 /// Reads a line of NDJSON.
-fn object(line: &[u8], columns: &Columns) -> Result<Document, String> {
-    let record = object::record(line, &columns.selection, columns.kind);
-    let (content, id) = record.map_err(|message| match std::str::from_utf8(line) {
-        Ok(_) => message,
-        Err(error) => not_utf8(error.valid_up_to(), " of the line"),
+fn object(line: &[u8], columns: &Columns) -> Result<Document, Fault> {
+    let Columns { kind, selection } = columns;
+    let record = object::record(line, selection, *kind);
+    let (content, id) = record.map_err(|reason| match reason {
+        NoRecord::NoValue(message) => Fault::new(FaultKind::Missing, message),
+        NoRecord::NoId(message) => Fault::new(FaultKind::Id, message),
+        NoRecord::Malformed(message) => malformed(line, message),
     })?;
+    let content = content.ok_or_else(|| kind.null())?;
     let id = DocumentId::typed(match &id {
         None => RawId::None,
         Some(Id::Number(number)) => RawId::Number(*number),
         Some(Id::Text(text)) => RawId::Text(text.as_bytes()),
-    })?;
-    Ok(Document { id, content })
+    });
+    Ok(Document { id: id.map_err(|message| Fault::new(FaultKind::Id, message))?, content })
 }
 
 /// A text, which stands that far from the start of what messages count from.
-fn text(bytes: Vec<u8>, start: usize, of: &str) -> Result<Content, String> {
+fn text(bytes: Vec<u8>, start: usize, of: &str) -> Result<Content, Fault> {
     let text = String::from_utf8(bytes);
-    text.map(Content::Text).map_err(|error| not_utf8(start + error.utf8_error().valid_up_to(), of))
+    text.map(Content::Text).map_err(|error| not_text(error.as_bytes(), start, error.utf8_error().valid_up_to(), of))
+}
+
+impl Location {
+    /// The name of the input.
+    #[must_use]
+    pub fn input(&self) -> &str {
+        match self {
+            Self::At(place) => &place.input,
+            Self::Whole(name) => name,
+        }
+    }
+
+    /// The number of the line or record, where there are such.
+    #[must_use]
+    pub fn number(&self) -> Option<u64> {
+        match self {
+            Self::At(place) => Some(place.number),
+            Self::Whole(_) => None,
+        }
+    }
 }
 
 impl fmt::Display for Location {

@@ -1,21 +1,37 @@
 //! The options that describe documents, as typed on the command line.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::{fmt, io};
 
 use anyhow::bail;
 use clap::ValueEnum;
 
+use super::DOCUMENT_LIMIT;
 use super::content::{Columns, Kind};
 use crate::input::format::{check_parquet, ending_of};
-use crate::input::{Selection, Source};
+use crate::input::options::{delimiter, list};
+use crate::input::reader::reading;
+use crate::input::recognise::{Content, recognise};
+use crate::input::values::first;
+use crate::input::window::Window;
+use crate::input::{Format, Selection, Source, ToldBy, object};
+use crate::progress::Progress;
+
+/// Endings of texts, which are one document whatever they begin with.
+const TEXTS: [&str; 12] =
+    ["txt", "text", "md", "markdown", "rst", "adoc", "tex", "html", "htm", "xhtml", "xml", "mediawiki"];
 
 /// How documents are written in an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DocumentFormat {
     /// A JSON object a line
     Ndjson,
+    /// An array of JSON objects, or objects one after another that may be longer than a line
+    Json,
     /// A row of columns, which are named in the first row
     Csv,
+    /// The same with a TAB between the columns
+    Tsv,
     /// A Parquet file
     Parquet,
     /// The whole file is one document, and its path is the id
@@ -23,14 +39,35 @@ pub enum DocumentFormat {
 }
 
 impl DocumentFormat {
-    /// What the ending of the name says, below `.gz` or `.zst`. Any other file is one document.
-    #[must_use]
-    pub fn of(path: &Path) -> Self {
-        match ending_of(path).as_str() {
-            "ndjson" | "jsonl" => Self::Ndjson,
-            "csv" => Self::Csv,
-            "parquet" => Self::Parquet,
-            _ => Self::File,
+    /// What `--format` asks for, of a program that reads fingerprints too.
+    ///
+    /// # Errors
+    ///
+    /// When documents have no such format.
+    pub fn asked(format: Option<Format>) -> anyhow::Result<Option<Self>> {
+        Ok(Some(match format {
+            None => return Ok(None),
+            Some(Format::Ndjson) => Self::Ndjson,
+            Some(Format::Json) => Self::Json,
+            Some(Format::Csv) => Self::Csv,
+            Some(Format::Tsv) => Self::Tsv,
+            Some(Format::Parquet) => Self::Parquet,
+            Some(Format::File) => Self::File,
+            Some(Format::Hex | Format::Dec | Format::Le) => {
+                bail!("--format: documents are ndjson, json, csv, tsv or parquet, or one file each (--format file)")
+            }
+        }))
+    }
+
+    /// What the ending of a name says that is one of records.
+    fn of_ending(ending: &str) -> Option<Self> {
+        match ending {
+            "ndjson" | "jsonl" => Some(Self::Ndjson),
+            "json" => Some(Self::Json),
+            "csv" => Some(Self::Csv),
+            "tsv" => Some(Self::Tsv),
+            "parquet" => Some(Self::Parquet),
+            _ => None,
         }
     }
 }
@@ -38,20 +75,24 @@ impl DocumentFormat {
 /// Options of every program that reads documents.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct DocumentOptions {
-    /// Format of the input [default: by the ending of its name, .ndjson .jsonl .csv .parquet; any other file is one
-    /// document; ndjson for standard input]
+    /// Format of the input [default: Parquet and JSON by their content, else by the ending of the name, .ndjson .jsonl .json .csv
+    /// .tsv .parquet; any other file is one document, unless it holds JSON objects with a text]
     #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Input options")]
     pub format: Option<DocumentFormat>,
 
-    /// Column of the id in ndjson, csv and parquet input; every document must have it [default: id, where there is one]
+    /// What stands between the columns of csv, one character, such as ';', '|' or tab [default: a comma; of tsv a TAB]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter, help_heading = "Input options")]
+    pub delimiter: Option<u8>,
+
+    /// Column of the id in json, csv and parquet input; every document must have it [default: id, where there is one]
     #[arg(long, value_name = "NAME", help_heading = "Input options")]
     pub id_column: Option<String>,
 
-    /// Column of the text in ndjson, csv and parquet input [default: text]
+    /// Column of the text in json, csv and parquet input [default: text]
     #[arg(long, value_name = "NAME", help_heading = "Input options")]
     pub text_column: Option<String>,
 
-    /// Column of ready-made tokens, in place of a text: an array of strings, each one feature (ndjson, parquet)
+    /// Column of ready-made tokens, in place of a text: an array of strings, each one feature (json, parquet)
     #[arg(long, value_name = "NAME", conflicts_with = "text_column", help_heading = "Input options")]
     pub tokens_column: Option<String>,
 
@@ -65,41 +106,121 @@ impl DocumentOptions {
     /// Whether any of the options was given.
     #[must_use]
     pub fn any(&self) -> bool {
-        self.format.is_some() || self.column().is_some()
+        self.format.is_some() || self.delimiter.is_some() || self.column().is_some()
     }
 
-    /// The format of an input that is no directory: the option's, or what its name says.
+    /// Finds out what can be known of an input that is no directory without reading a stream.
+    pub(super) fn check(&self, source: &Source) -> anyhow::Result<()> {
+        if source.is_stream() {
+            let ending = source.path().map(ending_of).unwrap_or_default();
+            let known = self.told()?.or_else(|| DocumentFormat::of_ending(&ending));
+            return known.map_or(Ok(()), |format| self.fits(source, format));
+        }
+        let mut bytes = source.bytes(&Progress::hidden(), ToldBy::Content)?;
+        match self.recognise(source, &mut bytes.window) {
+            // Reading will tell what cannot be read, and after what.
+            Err(error) if error.is::<Unreadable>() => Ok(()),
+            other => other.map(|_| ()),
+        }
+    }
+
+    /// The format of an input: the option's, what its content says, or what its name says.
     ///
     /// # Errors
     ///
-    /// When this build cannot read it, or it has no such columns as the options name.
-    pub fn format_of(&self, source: &Source) -> anyhow::Result<DocumentFormat> {
-        let format = match (self.format, source) {
-            (Some(format), _) => format,
-            (None, Source::Standard) => DocumentFormat::Ndjson,
-            (None, Source::File(path)) => DocumentFormat::of(path),
+    /// When nothing tells, it cannot be read, this build cannot read it, or it has no such columns as the options name.
+    pub(super) fn recognise(&self, source: &Source, window: &mut Window) -> anyhow::Result<DocumentFormat> {
+        let format = match self.told()? {
+            Some(format) => format,
+            None => self.look(source, window)?,
         };
-        match format {
-            DocumentFormat::Parquet => check_parquet(source)?,
-            DocumentFormat::Csv if self.tokens_column.is_some() => {
-                bail!("{}: a cell of CSV holds no array; --tokens-column needs ndjson or parquet input", source.name())
-            }
-            DocumentFormat::File => self.check_whole(source)?,
-            DocumentFormat::Ndjson | DocumentFormat::Csv => {}
-        }
+        self.fits(source, format)?;
         Ok(format)
     }
 
-    /// Refuses a directory if its files cannot be one document each.
-    pub(super) fn check_directory(&self, source: &Source) -> anyhow::Result<()> {
-        if self.format.is_some_and(|format| format != DocumentFormat::File) {
-            bail!(
-                "{} is a directory, whose files are one document each whatever their names; leave --format away, or \
-                 name the files",
+    /// What an input holds of which the options say nothing.
+    fn look(&self, source: &Source, window: &mut Window) -> anyhow::Result<DocumentFormat> {
+        use DocumentFormat::{Csv, File, Json, Ndjson, Parquet};
+        let unreadable = |error: io::Error| Unreadable(format!("{}: {}", source.name(), reading(&error)));
+        let content = recognise(window, DOCUMENT_LIMIT).map_err(unreadable)?;
+        let ending = source.path().map(ending_of).unwrap_or_default();
+        let found = content.format(&ending).and_then(|format| DocumentFormat::asked(Some(format)).ok().flatten());
+        Ok(match (found, DocumentFormat::of_ending(&ending)) {
+            (Some(Parquet), _) => Parquet,
+            (Some(found), Some(named)) => {
+                if named == Json
+                    && let Some((object, true)) = first(window, DOCUMENT_LIMIT).map_err(unreadable)?
+                {
+                    self.check_single(source, object)?;
+                }
+                found
+            }
+            (None, Some(named)) => named,
+            (Some(found), None) if source.is_stream() => found,
+            (Some(found), None) if !TEXTS.contains(&ending.as_str()) => {
+                let first = first(window, DOCUMENT_LIMIT).map_err(unreadable)?;
+                let has = |object| object::keys(object).contains(&self.columns().selection.value);
+                if first.is_some_and(|(object, _)| has(object)) { found } else { File }
+            }
+            (None, None) if content == Content::Nothing && source.is_stream() => Ndjson,
+            (None, None) if self.delimiter.is_some() => Csv,
+            (None, None) if source.is_stream() => bail!(
+                "{}: what comes is neither JSON nor Parquet; say --format csv or tsv for rows with names of columns, or \
+                 --format file for one document",
                 source.name()
-            );
+            ),
+            _ => File,
+        })
+    }
+
+    /// Whether a file that is read as a whole, because of its name or because no column of a text was found, begins with objects
+    /// of JSON one after another.
+    pub(super) fn is_doubtful(&self, window: &mut Window) -> bool {
+        let objects = |content| matches!(content, Content::Lines | Content::Objects | Content::Array);
+        if self.format.is_some() || !recognise(window, DOCUMENT_LIMIT).is_ok_and(objects) {
+            return false;
         }
-        self.check_whole(source)
+        first(window, DOCUMENT_LIMIT).is_ok_and(|found| found.is_some_and(|(_, alone)| !alone))
+    }
+
+    /// Refuses a file that is one object without a text, such as a configuration.
+    fn check_single(&self, source: &Source, object: &[u8]) -> anyhow::Result<()> {
+        let Selection { value, hint, .. } = self.columns().selection;
+        let keys = object::keys(object);
+        if keys.is_empty() || keys.contains(&value) {
+            return Ok(());
+        }
+        bail!(
+            "{}: there is no \"{value}\" in its one object; the columns are {}{hint}, or say --format file if the whole file \
+             is a document",
+            source.name(),
+            list(&keys)
+        )
+    }
+
+    /// The format that the option names.
+    fn told(&self) -> anyhow::Result<Option<DocumentFormat>> {
+        match (self.format, self.delimiter) {
+            (None | Some(DocumentFormat::Csv | DocumentFormat::Tsv), _) | (_, None) => Ok(self.format),
+            (_, Some(_)) => bail!("--delimiter is of --format csv"),
+        }
+    }
+
+    /// What stands between columns.
+    pub(super) fn delimiter_of(&self, format: DocumentFormat) -> u8 {
+        self.delimiter.unwrap_or(if format == DocumentFormat::Tsv { b'\t' } else { b',' })
+    }
+
+    /// Refuses a format that this build cannot read, or that has no such columns as the options name.
+    fn fits(&self, source: &Source, format: DocumentFormat) -> anyhow::Result<()> {
+        match format {
+            DocumentFormat::Parquet => check_parquet(source),
+            DocumentFormat::Csv | DocumentFormat::Tsv if self.tokens_column.is_some() => {
+                bail!("{}: a cell of CSV holds no array; --tokens-column needs ndjson or parquet input", source.name())
+            }
+            DocumentFormat::File => self.check_whole(source),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses columns where there are none.
@@ -134,34 +255,86 @@ impl DocumentOptions {
     }
 }
 
+/// An input that cannot be read.
+#[derive(Debug)]
+struct Unreadable(String);
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn file(name: &str) -> Source {
-        Source::File(name.into())
+    /// The format of an input by that name that holds that.
+    fn told(options: &DocumentOptions, name: &str, content: &str) -> Result<DocumentFormat, String> {
+        let mut window = Window::new(Box::new(io::Cursor::new(content.as_bytes().to_vec())));
+        options.recognise(&Source::new(name.as_ref()), &mut window).map_err(|error| error.to_string())
     }
 
     #[test]
-    fn formats_by_name() {
-        use DocumentFormat::{Csv, File, Ndjson, Parquet};
-        let of = |name: &str| DocumentOptions::default().format_of(&Source::new(name.as_ref())).unwrap();
-        for (name, format) in [
-            ("-", Ndjson),
-            ("a.ndjson", Ndjson),
-            ("a.JSONL.gz", Ndjson),
-            ("a.csv.zst", Csv),
-            ("dir.csv/a", File),
-            ("a.txt", File),
-            ("a.json.gz", File),
-            ("a.gz", File),
-            ("/dev/fd/63", File),
+    fn formats_by_content_and_name() {
+        use DocumentFormat::{Csv, File, Json, Ndjson, Parquet, Tsv};
+        let plain = DocumentOptions::default();
+        let (lines, pretty) = ("{\"text\":\"a\"}\n", "{\n\"text\": \"a\"\n}\n");
+        let (array, other) = ("[{\"text\":\"a\"}]", "{\"body\":1}");
+        for (name, content, format) in [
+            ("a.ndjson", "", Ndjson),
+            ("a.JSONL.gz", lines, Ndjson),
+            ("a.jsonl", array, Json),
+            ("a.ndjson", pretty, Ndjson),
+            ("a.json", lines, Json),
+            ("a.json", "", Json),
+            ("a.json", "{\"body\":1}\n{\"text\":\"\"}", Json),
+            ("a.csv.zst", "text", Csv),
+            ("a.csv", array, Json),
+            ("a.tsv", "text\tid", Tsv),
+            ("a.parquet.gz", "", Parquet),
+            ("a", "PAR1\u{15}", Parquet),
+            ("dir.csv/a", "text", File),
+            ("a", "", File),
+            ("a", lines, Ndjson),
+            ("a.gz", pretty, Json),
+            ("a.log", array, Json),
+            ("a.log", other, File),
+            ("a.log", "[{}]", File),
+            ("a.txt", lines, File),
+            ("a.md", "PAR1 is", File),
+            ("-", lines, Ndjson),
+            ("-", other, Ndjson),
+            ("-", pretty, Json),
+            ("/dev/fd/63", array, Json),
+            ("-", "", Ndjson),
+            ("-", "PAR1\u{15}", Parquet),
         ] {
-            assert_eq!(of(name), format, "{name}");
+            assert_eq!(told(&plain, name, content), Ok(format), "{name} {content}");
         }
-        assert_eq!(DocumentFormat::of(Path::new("a.parquet.gz")), Parquet);
-        let options = DocumentOptions { format: Some(File), ..DocumentOptions::default() };
-        assert!([Source::Standard, file("a.ndjson")].iter().all(|source| options.format_of(source).unwrap() == File));
+        for name in ["-", "/dev/fd/63"] {
+            let error = told(&plain, name, "# A text\n\nof some lines").unwrap_err();
+            assert!(error.contains("neither JSON nor Parquet; say --format csv or tsv"), "{error}");
+        }
+        let whole = DocumentOptions { format: Some(File), ..DocumentOptions::default() };
+        assert!(["-", "a.ndjson"].iter().all(|name| told(&whole, name, lines) == Ok(File)));
+        let columns = DocumentOptions { delimiter: Some(b';'), ..DocumentOptions::default() };
+        assert!(["-", "a.csv", "a"].iter().all(|name| told(&columns, name, "text;id") == Ok(Csv)));
+        let contradiction = DocumentOptions { format: Some(File), ..columns };
+        assert!(told(&contradiction, "-", "").unwrap_err().contains("--delimiter"));
+    }
+
+    #[test]
+    fn one_object_without_a_text_is_no_document() {
+        let error =
+            told(&DocumentOptions::default(), "package.json", "{\n\"name\": \"x\",\n\"main\": 1}\n").unwrap_err();
+        assert_eq!(
+            error,
+            "package.json: there is no \"text\" in its one object; the columns are 'main', 'name'; name the column with \
+             --text-column, or say --format file if the whole file is a document"
+        );
     }
 
     #[test]
@@ -174,19 +347,17 @@ mod tests {
             (&tokens, "a.csv", "a.csv: a cell of CSV holds no array; --tokens-column needs ndjson or parquet input"),
             (
                 &text,
-                "a.json",
-                "a.json would be read as documents that are whole files, which have no columns; leave --text-column \
+                "a.txt",
+                "a.txt would be read as documents that are whole files, which have no columns; leave --text-column \
                  away, or say --format ndjson|csv|parquet",
             ),
         ] {
-            assert_eq!(options.format_of(&file(name)).unwrap_err().to_string(), expected);
+            assert_eq!(told(options, name, "x").unwrap_err(), expected);
         }
-        assert!(tokens.format_of(&file("a")).unwrap_err().to_string().contains("leave --tokens-column away"));
-        assert!(id.check_directory(&file("a")).unwrap_err().to_string().contains("leave --id-column away"));
-        assert!(ndjson.check_directory(&file("a")).unwrap_err().to_string().starts_with("a is a directory, whose"));
-        assert!(DocumentOptions::default().check_directory(&file("a")).is_ok());
+        assert!(told(&tokens, "a", "x").unwrap_err().contains("leave --tokens-column away"));
+        assert!(told(&id, "a", "x").unwrap_err().contains("leave --id-column away"));
         for options in [&tokens, &text, &id] {
-            assert!(options.any() && options.format_of(&file("a.jsonl")).is_ok());
+            assert!(options.any() && told(options, "a.jsonl", "{}").is_ok());
         }
         assert!(ndjson.any() && !DocumentOptions::default().any());
     }

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::content::Columns;
 use super::item::Raw;
 use crate::input::Source;
+use crate::input::source::Opened;
 use crate::progress::Progress;
 
 /// Never there.
@@ -14,11 +15,21 @@ use crate::progress::Progress;
 pub(super) struct Rows(Infallible);
 
 impl Rows {
-    pub(super) fn open(source: &Source, _: &Columns, _: Option<&Path>, _: &Progress) -> anyhow::Result<Self> {
+    pub(super) fn open(
+        source: &Source,
+        _: Opened,
+        _: &Columns,
+        _: Option<&Path>,
+        _: &Progress,
+    ) -> anyhow::Result<Self> {
         anyhow::bail!("{}: this program was built without Parquet", source.name())
     }
 
     pub(super) fn number(&self) -> u64 {
+        match self.0 {}
+    }
+
+    pub(super) fn page_memory(&self) -> u64 {
         match self.0 {}
     }
 

@@ -8,13 +8,15 @@ use anyhow::anyhow;
 use super::content::Columns;
 use super::item::{Item, Location, Raw};
 use super::parquet::Rows;
-use super::{DOCUMENT_LIMIT, DocumentFormat, DocumentId, DocumentOptions};
-use crate::input::csv::Table;
+use super::{DOCUMENT_LIMIT, DocumentFormat, DocumentId, DocumentOptions, Fault, FaultKind};
+use crate::input::csv::{GivenUp, Rows as CsvRows, Table};
 use crate::input::ids::text;
 use crate::input::lines::Lines;
-use crate::input::reader::reading;
+use crate::input::reader::{reading, warn_of_none};
+use crate::input::source::Opened;
+use crate::input::values::Values;
 use crate::input::window::Window;
-use crate::input::{Place, Source};
+use crate::input::{Place, Source, ToldBy};
 use crate::progress::Progress;
 
 /// The documents of one input, in order.
@@ -22,11 +24,16 @@ use crate::progress::Progress;
 pub(super) struct Reader {
     name: Arc<str>,
     stream: Stream,
+    /// Whether a document has come, or it has been said that there is none.
+    any: bool,
+    /// Whether it is read as a whole and looks like records.
+    doubtful: bool,
 }
 
 #[derive(Debug)]
 enum Stream {
     Ndjson(Lines),
+    Json(Values),
     Csv(Box<Table>),
     Parquet(Box<Rows>),
     /// The one document, until it is given.
@@ -34,39 +41,63 @@ enum Stream {
 }
 
 impl Reader {
-    /// Opens an input; one that is a single document is read.
-    pub(super) fn open(
-        source: &Source,
-        format: DocumentFormat,
-        options: &DocumentOptions,
-        progress: &Progress,
-    ) -> anyhow::Result<Self> {
+    /// Opens an input and finds out what it holds; one that is a single document is read.
+    pub(super) fn open(source: &Source, options: &DocumentOptions, progress: &Progress) -> anyhow::Result<Self> {
+        source.hint("documents");
         let columns = options.columns();
-        let window = || source.open(progress).map(Window::new);
+        let mut bytes = source.bytes(progress, ToldBy::Content)?;
+        let format = options.recognise(source, &mut bytes.window)?;
+        let doubtful = format == DocumentFormat::File && options.is_doubtful(&mut bytes.window);
         let stream = match format {
-            DocumentFormat::Ndjson => Stream::ndjson(window()?),
-            DocumentFormat::Csv => Stream::csv(window()?, columns),
-            DocumentFormat::Parquet => {
-                Stream::Parquet(Box::new(Rows::open(source, &columns, options.temp_dir.as_deref(), progress)?))
+            DocumentFormat::Ndjson => Stream::ndjson(bytes.window),
+            DocumentFormat::Json => Stream::Json(Values::new(bytes.window, DOCUMENT_LIMIT)),
+            DocumentFormat::Csv | DocumentFormat::Tsv => {
+                Stream::csv(bytes.window, options.delimiter_of(format), columns)
             }
-            DocumentFormat::File => Stream::File(Some(file(source, progress)?)),
+            DocumentFormat::Parquet => {
+                Stream::Parquet(Box::new(Rows::open(source, bytes, &columns, options.temp_dir.as_deref(), progress)?))
+            }
+            DocumentFormat::File => Stream::File(Some(file(source, bytes)?)),
         };
-        Ok(Self { name: source.name().into(), stream })
+        Ok(Self { name: source.name().into(), stream, any: false, doubtful })
     }
 
-    /// The next document, or `None` at the end of the input; an error names the place.
+    /// The name of the input if it is one document as a whole.
+    pub(super) fn whole(&self) -> Option<&str> {
+        matches!(self.stream, Stream::File(_)).then_some(&*self.name)
+    }
+
+    /// The same if it looks like records of JSON.
+    pub(super) fn doubtful(&self) -> Option<&str> {
+        self.doubtful.then_some(&*self.name)
+    }
+
+    /// The next document, or what is wrong with it, or `None` at the end of the input. An error, which names the place, is
+    /// one after which there is nothing to be read.
     pub(super) fn next_item(&mut self) -> anyhow::Result<Option<Item>> {
         match self.stream.next_raw() {
-            Ok(None) => Ok(None),
-            Ok(Some(raw)) => Ok(Some(Item { place: self.here(), raw })),
+            Ok(None) => {
+                warn_of_none(&self.name, &mut self.any);
+                Ok(None)
+            }
+            Ok(Some(raw)) => {
+                self.any = true;
+                Ok(Some(Item { place: self.here(), raw }))
+            }
             Err(message) => Err(anyhow!("{}: {message}", self.here())),
         }
+    }
+
+    /// Bytes of memory that it has taken to cut a document out of the input, about; nothing where a buffer is all there is.
+    pub(super) fn page_memory(&self) -> u64 {
+        if let Stream::Parquet(rows) = &self.stream { rows.page_memory() } else { 0 }
     }
 
     /// Where the document stands that [`Self::next_item`] gave last, or failed on.
     fn here(&self) -> Location {
         let (unit, number) = match &self.stream {
             Stream::Ndjson(lines) => ("line", lines.number()),
+            Stream::Json(values) => ("line", values.number()),
             Stream::Csv(table) => ("line", table.line()),
             Stream::Parquet(rows) => ("record", rows.number()),
             Stream::File(_) => return Location::Whole(Arc::clone(&self.name)),
@@ -80,53 +111,74 @@ impl Stream {
         Self::Ndjson(Lines::new(window, DOCUMENT_LIMIT))
     }
 
-    fn csv(window: Window, columns: Columns) -> Self {
-        Self::Csv(Box::new(Table::new(window, columns.selection, false, DOCUMENT_LIMIT)))
+    fn csv(window: Window, delimiter: u8, columns: Columns) -> Self {
+        let rows = CsvRows::new(window, delimiter, DOCUMENT_LIMIT);
+        Self::Csv(Box::new(Table::new(rows, columns.selection, false)))
     }
 
     fn next_raw(&mut self) -> Result<Option<Raw>, String> {
         match self {
-            Self::Ndjson(lines) => Ok(lines.next_record()?.then(|| Raw::Object(lines.line().to_vec()))),
-            Self::Csv(table) => {
-                if !table.next_record()? {
-                    return Ok(None);
-                }
-                let (text, id) = table.record()?;
-                Ok(Some(Raw::Cells(DocumentId::untyped(id)?, text.to_vec())))
-            }
+            Self::Ndjson(lines) => match lines.next_record() {
+                Ok(more) => Ok(more.then(|| Raw::Object(lines.line().to_vec()))),
+                Err(message) if lines.is_too_long() => Ok(Some(Raw::Bad(Fault::new(FaultKind::TooLong, message)))),
+                Err(message) => Err(message),
+            },
+            Self::Json(values) => match values.next_record() {
+                Ok(more) => Ok(more.then(|| Raw::Object(values.value().to_vec()))),
+                Err(message) if values.is_too_long() => Ok(Some(Raw::Bad(Fault::new(FaultKind::TooLong, message)))),
+                Err(message) => Err(message),
+            },
+            Self::Csv(table) => match table.next_record() {
+                Ok(more) => Ok(more.then(|| row(table).unwrap_or_else(Raw::Bad))),
+                Err(message) => match table.given_up() {
+                    Some(GivenUp::TooLong) => Ok(Some(Raw::Bad(Fault::new(FaultKind::TooLong, message)))),
+                    Some(GivenUp::Malformed) => Ok(Some(Raw::Bad(Fault::new(FaultKind::Malformed, message)))),
+                    None => Err(message),
+                },
+            },
             Self::Parquet(rows) => rows.next_raw(),
             Self::File(file) => Ok(file.take()),
         }
     }
 }
 
+/// The document of a row of CSV.
+fn row(table: &Table) -> Result<Raw, Fault> {
+    let (text, id) = table.record().map_err(|message| Fault::new(FaultKind::Malformed, message))?;
+    let id = DocumentId::untyped(id).map_err(|message| Fault::new(FaultKind::Id, message))?;
+    Ok(Raw::Cells(id, text.to_vec()))
+}
+
 /// Reads a file that is one document. The path, as it was given, is the id.
-fn file(source: &Source, progress: &Progress) -> anyhow::Result<Raw> {
+fn file(source: &Source, Opened { window, plain }: Opened) -> anyhow::Result<Raw> {
     let name = source.name();
     let id = match source {
         Source::Standard => "-".to_owned(),
         Source::File(path) => {
-            let id = path.to_str().ok_or_else(|| anyhow!("{name}: the path is the id, and it is not UTF-8; rename it"));
-            let id = id?;
-            text(id.as_bytes()).map_err(|message| anyhow!("{name}: the path is the id, but {message}"))?;
-            id.to_owned()
+            let id = path.to_str().ok_or_else(|| "it is not UTF-8; rename it".to_owned());
+            match id.and_then(|id| text(id.as_bytes())) {
+                Ok(id) => id.to_owned(),
+                Err(message) => {
+                    let message = format!("the path is the id, but {message}");
+                    return Ok(Raw::Bad(Fault::new(FaultKind::Id, message)));
+                }
+            }
         }
     };
     // Where it is longer by now, reading says so.
-    let length = source.plain_length()?.and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
+    let length = plain.and_then(|path| usize::try_from(path.metadata().ok()?.len()).ok()).unwrap_or(0);
     let mut bytes = Vec::with_capacity(length.min(DOCUMENT_LIMIT) + 1);
-    let stream = source.open(progress)?;
-    let read = stream.take(DOCUMENT_LIMIT as u64 + 1).read_to_end(&mut bytes);
+    let read = window.into_read().take(DOCUMENT_LIMIT as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|error| anyhow!("{name}: {}", reading(&error)))?;
     if bytes.len() > DOCUMENT_LIMIT {
-        return Err(anyhow!("{name}: {}", too_long()));
+        return Ok(Raw::Bad(too_long()));
     }
     Ok(Raw::File(DocumentId::Text(id), bytes))
 }
 
 /// What a document is refused with whose end is not read.
-pub(super) fn too_long() -> String {
-    format!("the document is longer than {} MiB", DOCUMENT_LIMIT >> 20)
+pub(super) fn too_long() -> Fault {
+    Fault::new(FaultKind::TooLong, format!("the document is longer than {} MiB", DOCUMENT_LIMIT >> 20))
 }
 
 #[cfg(test)]
@@ -138,6 +190,7 @@ mod tests {
     fn error(mut stream: Stream) -> String {
         loop {
             match stream.next_raw() {
+                Ok(Some(Raw::Bad(fault))) => return fault.to_string(),
                 Ok(raw) => assert!(raw.is_some()),
                 Err(error) => return error,
             }
@@ -152,17 +205,18 @@ mod tests {
     fn documents_without_an_end_are_refused() {
         let columns = || DocumentOptions::default().columns();
         assert_eq!(error(Stream::ndjson(window("{}\n", b'x'))), "the line is longer than 64 MiB");
-        let quote = error(Stream::csv(window("text\na\n\"", b'x'), columns()));
+        let quote = error(Stream::csv(window("text\na\n\"", b'x'), b',', columns()));
         assert_eq!(quote, "the row is longer than 64 MiB; is a quote not closed?");
-        assert_eq!(error(Stream::csv(window("text\n", b','), columns())), "the row has more than 2097152 cells");
+        assert_eq!(error(Stream::csv(window("text\n", b','), b',', columns())), "the row has more than 2097152 cells");
     }
 
     #[test]
     fn files_without_an_end_are_refused() {
         let zeros = Source::File("/dev/zero".into());
         if zeros.length().is_ok() {
-            let error = file(&zeros, &Progress::hidden()).unwrap_err().to_string();
-            assert_eq!(error, "/dev/zero: the document is longer than 64 MiB");
+            let bytes = zeros.bytes(&Progress::hidden(), ToldBy::Content).unwrap();
+            let Raw::Bad(fault) = file(&zeros, bytes).unwrap() else { panic!("read") };
+            assert_eq!(fault.to_string(), "the document is longer than 64 MiB");
         }
     }
 }

@@ -44,7 +44,7 @@ fn objects() {
 fn objects_that_are_refused_and_how() {
     for (line, message) in [
         (r#"{"id":1}"#, "there is no \"text\"; name the column with --text-column"),
-        (r#"{"text":null}"#, "there is no \"text\"; name the column with --text-column"),
+        (r#"{"text":null}"#, "the text is null"),
         (r#"{"text":5}"#, "invalid type: integer `5`, expected a text, which is a string (column 9)"),
         (r#"{"text":["a"]}"#, "invalid type: sequence, expected a text, which is a string (column 9)"),
         (r#"{"text":"a","text":"b"}"#, "the key \"text\" occurs twice (column 23)"),
@@ -52,7 +52,7 @@ fn objects_that_are_refused_and_how() {
         (r#"{"text":"a","id":1.5}"#, "invalid type: floating point `1.5`, expected an unsigned 64-bit number"),
         (r#"{"text":"a","id":""}"#, "the id is empty"),
         (r#"{"text":"a","id":"b\tc"}"#, "the id has a character that ids may not have: '\\t'"),
-        (r#"{"text":"\ud800"}"#, "unexpected end of hex escape (column 16)"),
+        (r#"{"text":"\ud800"}"#, "a lone surrogate \\ud800 (column 10)"),
         (r#"{"text":"a"} x"#, "trailing characters (column 14)"),
         (r#"{"text":"a"#, "EOF while parsing a string (column 10)"),
         ("a text", "expected value (column 1)"),
@@ -68,8 +68,11 @@ fn objects_that_are_refused_and_how() {
     );
     let named = columns(Some("url"), Some("body"), None);
     for (line, message) in [
-        (r#"{"body":"a"}"#, "a.ndjson: line 1: there is no \"url\""),
-        (r#"{"url":1}"#, "a.ndjson: line 1: there is no \"body\"; name the column with --text-column"),
+        (r#"{"body":"a"}"#, "a.ndjson: line 1: there is no \"url\"; the columns are 'body'"),
+        (
+            r#"{"url":1}"#,
+            "a.ndjson: line 1: there is no \"body\"; name the column with --text-column; the columns are 'url'",
+        ),
     ] {
         assert_eq!(read("a.ndjson", line.as_bytes(), &named).unwrap_err(), message);
     }
@@ -77,7 +80,7 @@ fn objects_that_are_refused_and_how() {
         (r#"{"t":"a b"}"#, "invalid type: a string, expected tokens, which are an array of strings"),
         (r#"{"t":["a",1]}"#, "invalid type: integer `1`, expected a token, which is a string"),
         (r#"{"t":["a",null]}"#, "invalid type: null, expected a token, which is a string"),
-        (r#"{"t":null}"#, "there is no \"t\"; name the column with --tokens-column"),
+        (r#"{"t":null}"#, "the tokens are null"),
     ] {
         let error = read("a.ndjson", line.as_bytes(), &columns(None, None, Some("t"))).unwrap_err();
         assert!(error.contains(message), "{error}");
@@ -85,6 +88,49 @@ fn objects_that_are_refused_and_how() {
     let many = format!("{{\"t\":[{}\"\"]}}", "\"\",".repeat(TOKEN_LIMIT));
     let error = read("a.ndjson", many.as_bytes(), &columns(None, None, Some("t"))).unwrap_err();
     assert!(error.contains("more than 4194304 tokens"), "{error}");
+}
+
+#[test]
+fn objects_in_any_layout_under_any_name() {
+    let expected = Ok(vec![document(DocumentId::Number(1), "a"), document(id("x"), "{b}")]);
+    let pretty = "{\n \"id\": 1,\n \"text\": \"a\"\n}\n\n{\n \"id\": \"x\",\n \"text\": \"{b}\"\n}";
+    let lines = "{\"id\":1,\"text\":\"a\"}\n{\"id\":\"x\",\"text\":\"{b}\"}\n";
+    let array = format!("[{}]", lines.replace("}\n{", "},\n{"));
+    for name in ["a.json", "a.json.gz", "a", "a.log", "a.csv", "a.zst"] {
+        for text in [pretty, lines, &array] {
+            assert_eq!(read(name, text.as_bytes(), &plain()), expected, "{name} {text}");
+        }
+    }
+    assert_eq!(read("a.ndjson", array.as_bytes(), &plain()), expected);
+    let whole = read("a.txt", lines.as_bytes(), &plain()).unwrap();
+    assert_eq!(whole, [document(id("a.txt"), lines)]);
+    for empty in ["[]", "[\n]\n", ""] {
+        assert_eq!(read("a.json", empty.as_bytes(), &plain()), Ok(vec![]));
+    }
+    let open = &array[..array.len() - 3];
+    for (text, message) in [
+        (open, "a.json: line 2: EOF while parsing an object"),
+        ("[{\"text\":\"a\"},\n\n{\"text\":\n5}]", "a.json: line 3: invalid type: integer `5`"),
+        ("[{\"text\":\"a\"},\n7]", "a.json: line 2: invalid type: integer `7`, expected a JSON object"),
+        ("[{\"text\":\"a\"}", "a.json: line 1: the input ends inside an array"),
+        ("a text", "a.json: line 1: expected value"),
+    ] {
+        let error = read("a.json", text.as_bytes(), &plain()).unwrap_err();
+        assert!(error.starts_with(message), "{error}");
+    }
+}
+
+#[test]
+fn rows_with_other_delimiters() {
+    let expected = Ok(vec![document(DocumentId::Number(1), "a, b"), document(DocumentId::Number(2), "c\nd")]);
+    let text = "id;text\n1;a, b\n2;\"c\nd\"\n";
+    let semicolon = DocumentOptions { delimiter: Some(b';'), ..plain() };
+    assert_eq!(read("a.csv", text.as_bytes(), &semicolon), expected);
+    assert_eq!(read("a.tsv.gz", text.replace(';', "\t").as_bytes(), &plain()), expected);
+    let error = read("a.csv", text.as_bytes(), &plain()).unwrap_err();
+    assert!(error.contains("say --delimiter ';'"), "{error}");
+    let open = read("a.csv", b"text\na\n\"b\nc\n", &plain()).unwrap_err();
+    assert!(open.starts_with("a.csv: line 3: the quote that opens a cell on this line is not closed"), "{open}");
 }
 
 #[test]
@@ -143,7 +189,7 @@ fn files_and_directories() {
         fs::write(root.join(name), packed(name, content.as_bytes())).unwrap();
     }
     let of_d = vec![
-        document(id("d/a.ndjson"), "{\"text\":\"x\"}\n"),
+        document(DocumentId::None, "x"),
         document(id("d/b.txt"), "a text\r\n"),
         document(id("d/e/packed.gz"), "packed"),
         document(id("d/empty"), ""),
@@ -152,7 +198,9 @@ fn files_and_directories() {
     expected.extend(of_d.clone());
     assert_eq!(below(root, &["7", "q.csv", "d"], &plain()), (expected, Ok(())));
     let whole = DocumentOptions { format: Some(DocumentFormat::File), ..plain() };
-    assert_eq!(below(root, &["d", "q.csv"], &whole).0[4], document(id("q.csv"), "text\nq\n"));
+    let as_files = below(root, &["d", "q.csv"], &whole).0;
+    assert_eq!(as_files[0], document(id("d/a.ndjson"), "{\"text\":\"x\"}\n"));
+    assert_eq!(as_files[4], document(id("q.csv"), "text\nq\n"));
     let ndjson = DocumentOptions { format: Some(DocumentFormat::Ndjson), ..plain() };
     assert_eq!(below(root, &["d/a.ndjson"], &ndjson).0, [document(DocumentId::None, "x")]);
 

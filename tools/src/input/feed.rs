@@ -1,8 +1,31 @@
-//! Hands the records of an input to a load, one after another.
+//! Hands the records of an input to a load, one after another, and tells what was passed over on the way.
 
 use fpstore::{Fingerprint, IdRef};
 
-use super::{IdRule, Reader};
+use super::{Found, IdRule, Reader};
+use crate::number::count_of;
+
+/// What is to be told of an input that was read to its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fed {
+    /// Records that were passed over for their quality.
+    pub below_quality: u64,
+    /// A warning: records were numbered though there are columns that may hold their ids.
+    pub numbered: Option<String>,
+}
+
+/// A warning that so many records were numbered, if they have columns of which one may hold ids.
+#[must_use]
+pub fn numbered<F: Fingerprint>(reader: &Reader<F>, records: u64) -> Option<String> {
+    let others = reader.others().filter(|_| records > 0)?;
+    let (verb, one) = if records == 1 { ("was", "its id") } else { ("were", "the ids") };
+    Some(format!(
+        "{}: there is no column of ids, so {} {verb} numbered; other columns: {others}; name the one with {one} by \
+         --id-column",
+        reader.name(),
+        count_of(records, "record")
+    ))
+}
 
 /// Reads an input to its end and pushes its records.
 ///
@@ -13,8 +36,8 @@ pub fn feed<F: Fingerprint>(
     reader: &mut Reader<F>,
     rule: &mut IdRule,
     push: &mut impl FnMut(F, IdRef<'_>) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    let mut ready = Vec::new();
+) -> anyhow::Result<Fed> {
+    let (mut ready, mut without_ids) = (Vec::new(), 0);
     while let Some(entry) = reader.next_entry()? {
         let without_id = entry.id.is_none();
         match rule.check(entry.id) {
@@ -22,6 +45,7 @@ pub fn feed<F: Fingerprint>(
             Err(message) => return Err(reader.here().error(message)),
         }
         if without_id {
+            without_ids += 1;
             // They have no ids either.
             reader.take_ready(&mut ready);
             if !ready.is_empty() {
@@ -29,7 +53,8 @@ pub fn feed<F: Fingerprint>(
             }
         }
     }
-    Ok(())
+    let numbered = if rule.found() == Some(Found::Numbered) { numbered(reader, without_ids) } else { None };
+    Ok(Fed { below_quality: reader.below_quality(), numbered })
 }
 
 #[cfg(test)]
@@ -62,6 +87,35 @@ mod tests {
         assert!(error.contains("c.hex: line 2: this record has an id"), "{error}");
         let error = fed("d.u64", &many[..23], &mut rule).unwrap_err();
         assert!(error.contains("d.u64: record 3: "), "{error}");
+    }
+
+    #[test]
+    fn what_was_numbered_is_told() {
+        let told = |name: &str, content: &str, ids| {
+            let mut rule = IdRule::new(ids);
+            let fed = feed::<u64>(&mut reader(name, content.as_bytes()), &mut rule, &mut |_, _: IdRef<'_>| Ok(()));
+            fed.unwrap().numbered
+        };
+        let (one, two) = ("0000000000000001", "0000000000000002");
+        let csv = format!("url,fingerprint,n\na,{one},1\nb,{two},2\n");
+        let warning = told("a.csv", &csv, Ids::Auto).unwrap();
+        assert!(warning.ends_with(
+            "a.csv: there is no column of ids, so 2 records were numbered; other columns: 'url', 'n'; name the one with \
+             the ids by --id-column"
+        ));
+        let json = format!("{{\"url\":\"a\",\"fingerprint\":\"{one}\",\"id\":null}}\n");
+        let warning = told("a.ndjson", &json, Ids::Is(IdKind::Number)).unwrap();
+        assert!(warning.contains("1 record was numbered; other columns: 'url'; "), "{warning}");
+        for (name, content, ids) in [
+            ("a.csv", csv.as_str(), Ids::Is(IdKind::None)),
+            ("a.csv", &format!("fingerprint\n{one}\n"), Ids::Auto),
+            ("a.csv", "url,fingerprint\n", Ids::Auto),
+            ("a.csv", &format!("fingerprint,id,url\n{one},,x\n"), Ids::Auto),
+            ("a.ndjson", &format!("{{\"fingerprint\":\"{one}\"}}\n"), Ids::Auto),
+            ("a.hex", &format!("{one}\n"), Ids::Auto),
+        ] {
+            assert_eq!(told(name, content, ids), None, "{content}");
+        }
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! Which format an input has: told by an option, or by the ending of its name.
+//! Which format an input has: told by an option, by what it holds ([`super::recognise`]), or by the ending of its name.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::ValueEnum;
 
-use super::Source;
+use super::{Compression, Source};
 
 /// How records are written in an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -18,38 +18,21 @@ pub enum Format {
     Le,
     /// A JSON object a line
     Ndjson,
+    /// An array of JSON objects, or objects one after another that may be longer than a line
+    Json,
     /// A row of columns, which are named in the first row
     Csv,
+    /// The same with a TAB between the columns
+    Tsv,
     /// A Parquet file
     Parquet,
-}
-
-/// How an input is compressed. Always told by the ending of its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compression {
-    /// Not at all.
-    None,
-    /// `.gz`
-    Gzip,
-    /// `.zst`
-    Zstd,
-}
-
-impl Compression {
-    /// What the ending of the name says.
-    #[must_use]
-    pub fn of(path: &Path) -> Self {
-        match ending(path).as_str() {
-            "gz" => Self::Gzip,
-            "zst" => Self::Zstd,
-            _ => Self::None,
-        }
-    }
+    /// Of documents: the whole file is one, and its path is the id
+    File,
 }
 
 impl Format {
     /// What the ending of the name says, below `.gz` or `.zst`. A name without an ending is read as hex, like
-    /// standard input.
+    /// standard input, if what it holds is not recognised.
     ///
     /// # Errors
     ///
@@ -59,11 +42,12 @@ impl Format {
             "" | "txt" | "tsv" | "hex" => Self::Hex,
             "u64" | "u128" | "u256" | "bin" => Self::Le,
             "ndjson" | "jsonl" => Self::Ndjson,
+            "json" => Self::Json,
             "csv" => Self::Csv,
             "parquet" => Self::Parquet,
             _ => bail!(
-                "{}: the ending of the name does not tell the format; say it with --format \
-                 hex|dec|le|ndjson|csv|parquet",
+                "{}: neither the content nor the ending of the name tells the format; say it with --format \
+                 hex|dec|le|ndjson|json|csv|tsv|parquet",
                 path.display()
             ),
         })
@@ -107,7 +91,7 @@ fn uncompressed(path: &Path) -> PathBuf {
 }
 
 /// The ending of the name in lower case, or nothing.
-fn ending(path: &Path) -> String {
+pub(super) fn ending(path: &Path) -> String {
     path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
 }
 
@@ -126,6 +110,7 @@ mod tests {
         }
         assert_eq!(of("a.ndjson"), Format::Ndjson);
         assert_eq!(of("a.jsonl.zst"), Format::Ndjson);
+        assert_eq!(of("a.json.gz"), Format::Json);
         assert_eq!(of("a.csv.gz"), Format::Csv);
         assert_eq!(of("a.Parquet"), Format::Parquet);
     }
@@ -144,7 +129,7 @@ mod tests {
 
     #[test]
     fn endings_that_stand_for_nothing() {
-        for name in ["a.json", "a.xls.gz", "a.u512"] {
+        for name in ["a.xls.gz", "a.u512"] {
             let error = Format::of(Path::new(name)).unwrap_err().to_string();
             assert!(error.contains("--format") && error.contains(name), "{error}");
         }

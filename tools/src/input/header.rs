@@ -1,8 +1,9 @@
-//! The first line `#fpstore width=64 ids=text hasher=NAME` that programs write before fingerprints.
+//! The first line `#fpstore width=64 ids=text hasher=NAME end=1` that programs write before fingerprints.
 //!
 //! It is a remark to whoever does not know it; to us it says what the fingerprints are. Words that this version does
 //! not know are passed over, so that a later version may say more. It is read ahead, before anybody asks for a record,
-//! because the width of a new store may come from it; what does not begin like it is not waited for.
+//! because the width of a new store may come from it; what does not begin like it is not waited for. A Parquet file has the
+//! same line in its metadata, under [`HEADER_KEY`].
 
 use std::io;
 
@@ -11,8 +12,11 @@ use fpstore::{IdKind, Parameters, WIDTHS};
 use super::place::excerpt;
 use super::window::Window;
 
+/// Key of the header in the metadata of a Parquet file.
+pub const HEADER_KEY: &str = "fpstore";
+
 const MARK: &[u8] = b"#fpstore";
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Longest header. A longer line is a remark like any other.
 const LIMIT: usize = 4096;
@@ -26,11 +30,13 @@ pub struct Header {
     pub hasher: Option<String>,
     /// What their ids are.
     pub ids: Option<IdKind>,
+    /// Whether a line `#end records=N` is to be the last.
+    pub end: bool,
 }
 
 impl Header {
     /// Reads a line; `None` where it is no header.
-    fn parse(line: &[u8]) -> Result<Option<Self>, String> {
+    pub(super) fn parse(line: &[u8]) -> Result<Option<Self>, String> {
         let Some(rest) = line.strip_prefix(MARK) else { return Ok(None) };
         if !rest.first().is_none_or(u8::is_ascii_whitespace) {
             return Ok(None);
@@ -47,9 +53,16 @@ impl Header {
             } else if let Some(value) = word.strip_prefix(b"ids=") {
                 let kind = std::str::from_utf8(value).ok().and_then(|name| name.parse().ok());
                 header.ids = Some(kind.ok_or_else(|| format!("the header's kind of ids {} is none", excerpt(value)))?);
+            } else if word == b"end=1" {
+                header.end = true;
             }
         }
         Ok(Some(header))
+    }
+
+    /// Whether another one says the same of the fingerprints.
+    pub(super) fn agrees(&self, other: &Self) -> bool {
+        (self.width, &self.hasher, self.ids) == (other.width, &other.hasher, other.ids)
     }
 }
 
@@ -139,8 +152,9 @@ mod tests {
 
     #[test]
     fn what_headers_say() {
-        let header =
-            |width, hasher: Option<&str>| Ok(Some(Header { width, hasher: hasher.map(str::to_owned), ids: None }));
+        let header = |width, hasher: Option<&str>| {
+            Ok(Some(Header { width, hasher: hasher.map(str::to_owned), ..Header::default() }))
+        };
         for (line, expected) in [
             ("#fpstore", header(None, None)),
             ("#fpstore width=64", header(Some(64), None)),
@@ -157,7 +171,8 @@ mod tests {
             }
         }
         let texts = peeked(io::Cursor::new("#fpstore ids=text\n")).unwrap().unwrap();
-        assert_eq!(texts.ids, Some(IdKind::Text));
+        assert_eq!((texts.ids, texts.end), (Some(IdKind::Text), false));
+        assert!(peeked(io::Cursor::new("#fpstore hasher=x end=1\r\n")).unwrap().unwrap().end);
         let bad = |line: &'static str| peeked(line.as_bytes()).unwrap_err();
         assert!(bad("#fpstore hasher=x width=").contains("not a number"));
         assert!(bad("#fpstore width=-64").contains("not a number"));

@@ -47,7 +47,7 @@ impl RawId<'_> {
             Self::None => None,
             Self::Number(number) => Some(Id::Number(number)),
             Self::Text(bytes) => match decimal(bytes) {
-                Some(Some(number)) if number.to_string().as_bytes() == bytes => Some(Id::Number(number)),
+                Some(Some(number)) if !is_padded(bytes) => Some(Id::Number(number)),
                 _ => Some(Id::from(text(bytes)?)),
             },
         })
@@ -152,6 +152,7 @@ impl IdRule {
             (Found::Numbered | Found::Counted, RawId::None) => Ok(IdRef::None),
             (Found::Number, RawId::Number(number)) => Ok(IdRef::Number(number)),
             (Found::Number, RawId::Text(text)) => match decimal(text) {
+                Some(Some(_)) if self.ids == Ids::Auto && is_padded(text) => Err(padded(text)),
                 Some(Some(number)) => Ok(IdRef::Number(number)),
                 _ => Err(no_number(text)),
             },
@@ -175,7 +176,9 @@ impl IdRule {
             (Ids::Is(IdKind::None), _) => Found::Counted,
             (Ids::Is(IdKind::Number) | Ids::Auto, RawId::None) => Found::Numbered,
             (Ids::Is(IdKind::Number), _) | (Ids::Auto, RawId::Number(_)) => Found::Number,
-            (Ids::Auto, RawId::Text(text)) if matches!(decimal(text), Some(Some(_))) => Found::Number,
+            (Ids::Auto, RawId::Text(text)) if matches!(decimal(text), Some(Some(_))) && !is_padded(text) => {
+                Found::Number
+            }
             (Ids::Auto, RawId::Text(text)) => {
                 self::text(text)?;
                 Found::Text
@@ -183,6 +186,19 @@ impl IdRule {
         };
         Ok(*self.found.insert(found))
     }
+}
+
+/// Whether decimal digits are not as a number is written: as a number, `007` would be the same id as `7`.
+pub(super) fn is_padded(digits: &[u8]) -> bool {
+    digits.len() > 1 && digits.starts_with(b"0")
+}
+
+#[cold]
+fn padded(digits: &[u8]) -> String {
+    let digits = excerpt(digits);
+    format!(
+        "the id {digits} would be the number without its zeros; create the store with --ids text to keep it, or with --ids u64"
+    )
 }
 
 /// An id that is a text.
@@ -233,7 +249,8 @@ mod tests {
         let seen = |records: &[RawId<'_>]| last(Ids::Auto, records);
         assert_eq!(seen(&[]).1, None);
         assert_eq!(seen(&[NONE, NONE]), (Ok("None".into()), Some(Found::Numbered)));
-        assert_eq!(seen(&[raw("017")]), (Ok("Number(17)".into()), Some(Found::Number)));
+        assert_eq!(seen(&[raw("017"), raw("17")]), (Ok("Text(\"17\")".into()), Some(Found::Text)));
+        assert_eq!(seen(&[raw("0"), raw("17")]), (Ok("Number(17)".into()), Some(Found::Number)));
         assert_eq!(seen(&[RawId::Number(3), raw("4")]), (Ok("Number(4)".into()), Some(Found::Number)));
         assert_eq!(seen(&[raw("/a"), raw("5")]), (Ok("Text(\"5\")".into()), Some(Found::Text)));
         assert_eq!(seen(&[raw("/a"), RawId::Number(5)]), (Ok("Text(\"5\")".into()), Some(Found::Text)));
@@ -258,6 +275,7 @@ mod tests {
         assert_eq!(seen(IdKind::Text, &[raw("7")]), (Ok("Text(\"7\")".into()), Some(Found::Text)));
         assert_eq!(seen(IdKind::Text, &[RawId::Number(7)]), (Ok("Text(\"7\")".into()), Some(Found::Text)));
         assert_eq!(seen(IdKind::Number, &[NONE]), (Ok("None".into()), Some(Found::Numbered)));
+        assert_eq!(seen(IdKind::Number, &[raw("07")]), (Ok("Number(7)".into()), Some(Found::Number)));
         assert_eq!(seen(IdKind::Number, &[raw("7")]), (Ok("Number(7)".into()), Some(Found::Number)));
         assert_eq!(seen(IdKind::None, &[NONE]), (Ok("None".into()), Some(Found::Counted)));
         assert_eq!(
@@ -292,6 +310,7 @@ mod tests {
             (Ids::Auto, [raw("1"), raw("/a")], "'/a' is not a decimal number; the ids are u64 here"),
             (Ids::Auto, [raw("1"), raw("18446744073709551616")], "does not fit 64 bits"),
             (Ids::Auto, [raw("1"), raw("")], "the id is empty"),
+            (Ids::Auto, [raw("1"), raw("01")], "'01' would be the number without its zeros"),
             (Ids::Auto, [raw("a"), raw("")], "the id is empty"),
             (Ids::Auto, [raw("a"), raw(&long)], "4097 bytes"),
             (Ids::Auto, [raw("a"), raw("a\0b")], "character"),

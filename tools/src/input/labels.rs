@@ -1,17 +1,19 @@
 //! Labels of clusters, as `fpdedup clusters` writes them: a record and its cluster a row.
 //!
-//! TSV (`id<TAB>cluster`), NDJSON and Parquet (with these names, or `fingerprint` for `id` where there are no ids), by the ending
-//! of the name; standard input is TSV.
+//! TSV (`id<TAB>cluster`), CSV, NDJSON and Parquet (with these names, or `fingerprint` for `id` where there are no ids), by the
+//! ending of the name; standard input is TSV.
 
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::bail;
-use fpstore::{Fingerprint, Id, IdKind, Label};
+use fpstore::{Fingerprint, IdKind, LabelRef};
 use serde::Deserialize;
 
+use super::csv::{Rows, Table};
 use super::ids::text;
+use super::label_lines::LabelLines;
 use super::lines::Lines;
 use super::object::describe;
 use super::parquet::Labels as ParquetLabels;
@@ -19,15 +21,12 @@ use super::place::excerpt;
 use super::reader::reading;
 use super::text::{decimal, parse_hex};
 use super::window::Window;
-use super::{Format, LINE_LIMIT, Place, Source};
+use super::{Format, LINE_LIMIT, Place, RawId, Selection, Source, ToldBy};
 use crate::progress::Progress;
 
 /// Names of the columns.
-#[cfg(feature = "parquet")]
 pub(super) const ID: &str = "id";
-#[cfg(feature = "parquet")]
 pub(super) const FINGERPRINT: &str = "fingerprint";
-#[cfg(feature = "parquet")]
 pub(super) const CLUSTER: &str = "cluster";
 
 /// Labels, one after another.
@@ -36,12 +35,15 @@ pub struct LabelReader {
     name: Arc<str>,
     stream: Stream,
     kind: IdKind,
+    /// Where the lines are, as long as they are as this program writes them, in a file that can be read again.
+    lines: Option<LabelLines>,
 }
 
 #[derive(Debug)]
 enum Stream {
     Tsv(Lines),
     Ndjson(Lines),
+    Csv(Box<Table>),
     Parquet(Box<ParquetLabels>),
 }
 
@@ -56,42 +58,74 @@ impl LabelReader {
             Source::Standard => Format::Hex,
             Source::File(path) => Format::of(path)?,
         };
-        let lines = || source.open(progress).map(|bytes| Lines::new(Window::new(bytes), LINE_LIMIT));
+        let mut lines = None;
         let stream = match format {
-            Format::Hex => Stream::Tsv(lines()?),
-            Format::Ndjson => Stream::Ndjson(lines()?),
+            Format::Hex => {
+                let opened = source.bytes(progress, ToldBy::Content)?;
+                lines = opened.plain.as_deref().map(LabelLines::open).transpose()?;
+                Stream::Tsv(Lines::new(opened.window, LINE_LIMIT))
+            }
+            Format::Ndjson => Stream::Ndjson(Lines::new(Window::new(source.open(progress)?), LINE_LIMIT)),
+            Format::Csv => {
+                let id = if kind == IdKind::None { FINGERPRINT } else { ID }.to_owned();
+                let columns = Selection { value: CLUSTER.to_owned(), id, id_required: true, hint: "" };
+                let rows = Rows::new(Window::new(source.open(progress)?), b',', LINE_LIMIT);
+                Stream::Csv(Box::new(Table::new(rows, columns, false)))
+            }
             Format::Parquet => Stream::Parquet(Box::new(ParquetLabels::open(source, temp_dir, progress)?)),
-            _ => bail!("{}: labels are .tsv, .ndjson or .parquet, as fpdedup clusters writes them", source.name()),
+            Format::Dec | Format::Le | Format::Json | Format::Tsv | Format::File => bail!(
+                "{}: labels are .tsv, .txt, .csv, .ndjson or .parquet, as fpdedup clusters writes them",
+                source.name()
+            ),
         };
-        Ok(Self { name: source.name().into(), stream, kind })
+        Ok(Self { name: source.name().into(), stream, kind, lines })
     }
 
-    /// Calls `take` with each record and its cluster.
+    /// Calls `take` with each record and its cluster; how many there were, and where the lines are if they can be copied.
     ///
     /// # Errors
     ///
     /// When there is something else, with its place; those of `take`.
     pub fn each<F: Fingerprint>(
         mut self,
-        mut take: impl FnMut(&Label<F>, &Label<F>) -> anyhow::Result<()>,
-    ) -> anyhow::Result<()> {
+        mut take: impl FnMut(LabelRef<'_, F>, LabelRef<'_, F>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<(u64, Option<LabelLines>)> {
+        let mut count = 0;
+        let mut texts = [String::new(), String::new()];
         while self.stream.advance().map_err(|message| self.place().error(message))? {
             let row = match &self.stream {
-                Stream::Tsv(lines) => tsv(lines.line()),
+                Stream::Tsv(lines) => {
+                    let row = tsv(lines.line());
+                    if let (Some(kept), Ok(cells)) = (&mut self.lines, &row)
+                        && !kept.add::<F>(cells, self.kind, lines.used())
+                    {
+                        self.lines = None;
+                    }
+                    row
+                }
                 Stream::Ndjson(lines) => ndjson(lines.line()),
+                Stream::Csv(table) => csv(table),
                 Stream::Parquet(rows) => rows.row(),
             };
-            let labels = row.and_then(|[record, cluster]| Ok([record.label(self.kind)?, cluster.label(self.kind)?]));
-            let [record, cluster] = labels.map_err(|message: String| self.place().error(message))?;
-            take(&record, &cluster)?;
+            let [of_record, of_cluster] = &mut texts;
+            let labels = row.as_ref().map_err(Clone::clone).and_then(|[record, cluster]| {
+                // Many a record stands for its cluster, or is alone in it.
+                let is_same = matches!((record, cluster), (Cell::Bytes(a), Cell::Bytes(b)) if a == b);
+                let record = record.label(self.kind, of_record)?;
+                Ok((record, if is_same { record } else { cluster.label(self.kind, of_cluster)? }))
+            });
+            let (record, cluster) = labels.map_err(|message: String| self.place().error(message))?;
+            take(record, cluster)?;
+            count += 1;
         }
-        Ok(())
+        Ok((count, self.lines))
     }
 
     #[cold]
     fn place(&self) -> Place {
         let (unit, number) = match &self.stream {
             Stream::Tsv(lines) | Stream::Ndjson(lines) => ("line", lines.number()),
+            Stream::Csv(table) => ("line", table.line()),
             Stream::Parquet(rows) => ("record", rows.number()),
         };
         Place { input: Arc::clone(&self.name), unit, number }
@@ -111,6 +145,7 @@ impl Stream {
                 }
                 Ok(false)
             }
+            Self::Csv(table) => table.next_record(),
             Self::Parquet(rows) => rows.advance(),
         }
     }
@@ -136,19 +171,22 @@ pub(super) enum Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// What it says in labels of a store with ids of this kind.
-    fn label<F: Fingerprint>(&self, kind: IdKind) -> Result<Label<F>, String> {
+    /// What it says in labels of a store with ids of this kind; where it has to be made a text, `made` is that.
+    fn label<'b, F: Fingerprint>(&'b self, kind: IdKind, made: &'b mut String) -> Result<LabelRef<'b, F>, String> {
         let bytes = match self {
             Self::Number(number) => match kind {
-                IdKind::Number => return Ok(Label::Id(Id::Number(*number))),
-                IdKind::Text => return Ok(Label::Id(Id::from(number.to_string().as_str()))),
-                IdKind::None if F::WORDS == 1 => return Ok(Label::Fingerprint(F::from_words(|_| *number))),
+                IdKind::Number => return Ok(LabelRef::Number(*number)),
+                IdKind::Text => {
+                    *made = number.to_string();
+                    return Ok(LabelRef::Text(made));
+                }
+                IdKind::None if F::WORDS == 1 => return Ok(LabelRef::Fingerprint(F::from_words(|_| *number))),
                 IdKind::None => return Err(format!("expected a fingerprint of {} bits, found {number}", F::WIDTH)),
             },
             Self::Raw(bytes) if kind == IdKind::None && bytes.len() == F::BYTES => {
                 let (words, _) = bytes.as_chunks::<8>();
                 let word = |number| words.get(number).map_or(0, |word| u64::from_be_bytes(*word));
-                return Ok(Label::Fingerprint(F::from_words(word)));
+                return Ok(LabelRef::Fingerprint(F::from_words(word)));
             }
             Self::Raw(bytes) => {
                 return Err(format!(
@@ -162,21 +200,31 @@ impl Cell<'_> {
         };
         match kind {
             IdKind::Number => match decimal(bytes) {
-                Some(Some(number)) => Ok(Label::Id(Id::Number(number))),
+                Some(Some(number)) => Ok(LabelRef::Number(number)),
                 _ => Err(format!("the ids of the store are decimal numbers, this is {}", excerpt(bytes))),
             },
-            IdKind::Text => text(bytes).map(|text| Label::Id(Id::from(text))),
-            IdKind::None => parse_hex(bytes).map(Label::Fingerprint),
+            IdKind::Text => text(bytes).map(LabelRef::Text),
+            IdKind::None => parse_hex(bytes).map(LabelRef::Fingerprint),
         }
     }
 }
 
 /// Reads `ID<TAB>CLUSTER`.
 fn tsv(line: &[u8]) -> Result<[Cell<'_>; 2], String> {
-    let mut cells = line.split(|&byte| byte == b'\t');
-    match (cells.next(), cells.next(), cells.next()) {
-        (Some(record), Some(cluster), None) => Ok([Cell::Bytes(record), Cell::Bytes(cluster)]),
+    let cells = memchr::memchr(b'\t', line).and_then(|tab| Some((line.get(..tab)?, line.get(tab + 1..)?)));
+    match cells {
+        Some((record, cluster)) if memchr::memchr(b'\t', cluster).is_none() => {
+            Ok([Cell::Bytes(record), Cell::Bytes(cluster)])
+        }
         _ => Err("expected two columns, a record and its cluster, with a TAB between them".to_owned()),
+    }
+}
+
+/// Reads a row with both columns.
+fn csv(table: &Table) -> Result<[Cell<'_>; 2], String> {
+    match table.record()? {
+        (cluster, RawId::Text(record)) => Ok([Cell::Bytes(record), Cell::Bytes(cluster)]),
+        _ => Err("expected a record and its cluster".to_owned()),
     }
 }
 
@@ -209,22 +257,30 @@ mod tests {
                 Ok(())
             })
         });
-        read.map(|()| rows).map_err(|error| format!("{error:#}"))
+        read.map(|(count, _)| {
+            assert_eq!(count, rows.len() as u64);
+            rows
+        })
+        .map_err(|error| format!("{error:#}"))
     }
 
     #[test]
     fn lines_and_objects() {
-        let expected = Ok(vec![["Id(Number(7))", "Id(Number(3))"].map(str::to_owned)]);
+        let expected = Ok(vec![["Number(7)", "Number(3)"].map(str::to_owned)]);
         assert_eq!(read("a.tsv", b"\n7\t3\r\n\n", IdKind::Number), expected);
         let row = br#"{"schema_version":1,"id":7,"cluster":3}"#;
         assert_eq!(read("a.ndjson", row, IdKind::Number), expected);
+        assert_eq!(read("a.csv", b"cluster,x,id\n3,,7\n", IdKind::Number), expected);
         assert_eq!(read("a.ndjson", br#"{"cluster":"3","id":"7"}"#, IdKind::Number), expected);
-        let expected = Ok(vec![["Id(Text(\"ab\"))", "Id(Text(\"7\"))"].map(str::to_owned)]);
+        let expected = Ok(vec![["Text(\"ab\")", "Text(\"7\")"].map(str::to_owned)]);
         assert_eq!(read("a.ndjson", br#"{"id":"a\u0062","cluster":7}"#, IdKind::Text), expected);
-        let expected = Ok(vec![["Id(Text(\"#a\"))", "Id(Text(\" \"))"].map(str::to_owned)]);
+        let expected = Ok(vec![["Text(\"#a\")", "Text(\" \")"].map(str::to_owned)]);
         assert_eq!(read("a.tsv", b"#a\t ", IdKind::Text), expected);
+        assert_eq!(read("a.csv", b"id,cluster\n#a,\" \"\n", IdKind::Text), expected);
         let expected = Ok(vec![["Fingerprint(31)", "Fingerprint(1)"].map(str::to_owned)]);
         assert_eq!(read("a.tsv", b"000000000000001f\t0000000000000001", IdKind::None), expected);
+        let rows = b"fingerprint,cluster\n000000000000001f,0000000000000001\n";
+        assert_eq!(read("a.csv", rows, IdKind::None), expected);
         let row = br#"{"fingerprint":"000000000000001F","cluster":"0000000000000001"}"#;
         assert_eq!(read("a.ndjson", row, IdKind::None), expected);
     }
@@ -240,7 +296,14 @@ mod tests {
             ("a.tsv", "1\t2\n", IdKind::None, "a.tsv: line 1: expected 16 hexadecimal digits"),
             ("a.ndjson", "{\"id\":1}\n", IdKind::Number, "a.ndjson: line 1: missing field `cluster`"),
             ("a.ndjson", "{\"id\":1.5,\"cluster\":1}\n", IdKind::Number, "expected a number of 64 bits or a string"),
-            ("a.csv", "id,cluster\n", IdKind::Number, "a.csv: labels are .tsv, .ndjson or .parquet"),
+            (
+                "a.csv",
+                "id,label\n1,1\n",
+                IdKind::Number,
+                "a.csv: line 1: there is no column \"cluster\"; the columns are 'id', ",
+            ),
+            ("a.csv", "id,cluster\n1,1\n2\n", IdKind::Number, "a.csv: line 3: expected 2 cells"),
+            ("a.u64", "", IdKind::Number, "a.u64: labels are .tsv, .txt, .csv, .ndjson or .parquet"),
         ] {
             let error = read(name, content.as_bytes(), kind).unwrap_err();
             assert!(error.contains(part), "{error}");

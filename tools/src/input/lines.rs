@@ -16,12 +16,16 @@ pub(crate) struct Lines {
     limit: usize,
     number: u64,
     line: Range<usize>,
+    /// Bytes of all lines so far, with what ends them.
+    used: u64,
+    /// The line is longer than the limit, and none of it is used up.
+    too_long: bool,
 }
 
 impl Lines {
     /// Lines of at most `limit` bytes.
     pub(crate) fn new(window: Window, limit: usize) -> Self {
-        Self { window, limit, number: 0, line: 0..0 }
+        Self { window, limit, number: 0, line: 0..0, used: 0, too_long: false }
     }
 
     /// Number of the line that [`Self::advance`] came to last, or failed on; the first is 1.
@@ -30,15 +34,44 @@ impl Lines {
         self.number
     }
 
+    /// Bytes of the stream up to the end of the line that [`Self::advance`] came to, and what ends it, if no line was too long.
+    #[inline]
+    pub(super) fn used(&self) -> u64 {
+        self.used
+    }
+
     /// Whether the next line is there without waiting for the stream.
     pub(super) fn ready(&self) -> bool {
         let data = self.window.data();
         memchr::memchr(b'\n', data).is_some() || (self.window.ended() && !data.is_empty())
     }
 
+    /// Whether [`Self::advance`] failed because the line is too long: the next call passes over it.
+    pub(crate) fn is_too_long(&self) -> bool {
+        self.too_long
+    }
+
+    /// Passes over the rest of a line.
+    #[cold]
+    fn pass_over(&mut self) -> io::Result<()> {
+        loop {
+            let data = self.window.data();
+            let end = memchr::memchr(b'\n', data);
+            self.window.consume(end.map_or(data.len(), |end| end + 1));
+            if end.is_some() || self.window.ended() {
+                self.too_long = false;
+                return Ok(());
+            }
+            self.window.fill()?;
+        }
+    }
+
     /// Goes on to the next line; `false` at the end of the stream.
     #[inline]
     pub(super) fn advance(&mut self) -> io::Result<bool> {
+        if self.too_long {
+            self.pass_over()?;
+        }
         self.number += 1;
         let mut searched = 0;
         let (length, used) = loop {
@@ -59,9 +92,11 @@ impl Lines {
             self.window.fill()?;
         };
         if length > self.limit {
+            self.too_long = true;
             return Err(io::Error::other(format!("the line is longer than {} MiB", self.limit >> 20)));
         }
         let start = self.window.take(used).start;
+        self.used += used as u64;
         let line = self.window.taken(start..start + length);
         let mark = if self.number == 1 && line.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
         let end = usize::from(line.len() > mark && line.ends_with(b"\r"));
@@ -73,11 +108,17 @@ impl Lines {
     #[inline]
     pub(crate) fn next_record(&mut self) -> Result<bool, String> {
         while self.advance().map_err(|error| reading(&error))? {
-            if !is_skipped(self.line()) {
+            if !self.is_skipped() {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Whether the line that [`Self::advance`] came to holds no record: it is blank, or a remark.
+    #[inline]
+    pub(super) fn is_skipped(&self) -> bool {
+        is_skipped(self.line())
     }
 
     /// The line that [`Self::advance`] came to.
@@ -142,6 +183,13 @@ mod tests {
         let error = lines.advance().unwrap_err();
         assert!(error.to_string().contains("longer than 1 MiB"), "{error}");
         assert_eq!(lines.number(), 2);
+        let long = io::Cursor::new(b"a\n".to_vec()).chain(io::repeat(b'x').take(5 << 20));
+        let mut lines = self::lines(long.chain(io::Cursor::new(b"\nb\n".to_vec())));
+        assert!(lines.advance().unwrap());
+        assert!(lines.advance().is_err() && lines.is_too_long());
+        assert!(lines.advance().unwrap() && !lines.is_too_long());
+        assert_eq!((lines.line(), lines.number()), (b"b".as_slice(), 3));
+        assert!(!lines.advance().unwrap());
         let exact = vec![b'x'; LINE_LIMIT];
         assert_eq!(all(&exact), std::slice::from_ref(&exact));
     }

@@ -1,7 +1,7 @@
 //! One record in a JSON object: its fingerprint and its id.
 //!
-//! The fingerprint is a string of hexadecimal digits, or a number of at most 64 bits: its decimal value. The id is a
-//! number or a string; `null` is as good as none.
+//! The fingerprint is a string of hexadecimal digits, or a number of at most 64 bits: its decimal value; or what
+//! `--fingerprint-format` says. The id is a number or a string; `null` is as good as none.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,41 +11,53 @@ use fpstore::Fingerprint;
 use serde::de::{DeserializeSeed, Deserializer, Error, Visitor};
 
 use super::object::{self, Id};
-use super::options::Selection;
-use super::text::parse_hex;
-use super::{Entry, RawId};
+use super::options::{Selection, list};
+use super::{Digits, Entry, RawId};
 
-/// Reads one line. An id with escapes is kept in `unescaped`.
+/// Reads one object. An id with escapes is kept in `unescaped`.
 pub(super) fn line<'a, F: Fingerprint>(
     line: &'a [u8],
     selection: &Selection,
+    digits: Option<Digits>,
     unescaped: &'a mut String,
 ) -> Result<Entry<'a, F>, String> {
-    let (fingerprint, id) = object::record(line, selection, Hex(PhantomData))?;
-    let id = match id {
-        None => RawId::None,
-        Some(Id::Number(number)) => RawId::Number(number),
-        Some(Id::Text(Cow::Borrowed(text))) => RawId::Text(text.as_bytes()),
-        Some(Id::Text(Cow::Owned(text))) => {
+    let (fingerprint, id) = object::record(line, selection, Value(digits, PhantomData))?;
+    let id = id.map_or(RawId::None, |id| raw_id(id, unescaped));
+    Ok(Entry { fingerprint, id })
+}
+
+/// An id of an object. One with escapes is kept in `unescaped`.
+pub(super) fn raw_id<'a>(id: Id<'a>, unescaped: &'a mut String) -> RawId<'a> {
+    match id {
+        Id::Number(number) => RawId::Number(number),
+        Id::Text(Cow::Borrowed(text)) => RawId::Text(text.as_bytes()),
+        Id::Text(Cow::Owned(text)) => {
             *unescaped = text;
             RawId::Text(unescaped.as_bytes())
         }
-    };
-    Ok(Entry { fingerprint, id })
+    }
+}
+
+/// The keys of an object but that of its fingerprint, for a message.
+#[cold]
+pub(super) fn others(line: &[u8], selection: &Selection) -> String {
+    let mut keys = object::keys(line);
+    keys.retain(|key| *key != selection.value && *key != selection.id);
+    list(&keys)
 }
 
 /// A fingerprint as a number or as a string, or `null`.
 #[derive(Clone, Copy)]
-struct Hex<F>(PhantomData<F>);
+struct Value<F>(Option<Digits>, PhantomData<F>);
 
-impl<'de, F: Fingerprint> DeserializeSeed<'de> for Hex<F> {
+impl<'de, F: Fingerprint> DeserializeSeed<'de> for Value<F> {
     type Value = Option<F>;
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<F>, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl<F: Fingerprint> Visitor<'_> for Hex<F> {
+impl<F: Fingerprint> Visitor<'_> for Value<F> {
     type Value = Option<F>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -53,11 +65,15 @@ impl<F: Fingerprint> Visitor<'_> for Hex<F> {
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<Option<F>, E> {
-        Ok(Some(F::from_words(|word| if word + 1 == F::WORDS { number } else { 0 })))
+        Digits::unsigned(self.0, number).map(Some).map_err(E::custom)
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Option<F>, E> {
+        Digits::negative(self.0, number).map(Some).map_err(E::custom)
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Option<F>, E> {
-        parse_hex(text.as_bytes()).map(Some).map_err(E::custom)
+        self.0.unwrap_or_default().read(text.as_bytes()).map(Some).map_err(E::custom)
     }
 
     fn visit_unit<E: Error>(self) -> Result<Option<F>, E> {
@@ -76,7 +92,7 @@ mod tests {
 
     fn read<F: Fingerprint>(text: &str, id_required: bool) -> Result<(F, String), String> {
         let mut unescaped = String::new();
-        let entry = line::<F>(text.as_bytes(), &selection(id_required), &mut unescaped)?;
+        let entry = line::<F>(text.as_bytes(), &selection(id_required), None, &mut unescaped)?;
         let id = match entry.id {
             RawId::None => String::new(),
             RawId::Number(number) => number.to_string(),
@@ -102,6 +118,15 @@ mod tests {
         assert_eq!(read(r#"{"fingerprint":7}"#, false), Ok((U256([0, 0, 0, 7]), String::new())));
         let wide = r#"{"fingerprint":"00000000000000010000000000000000"}"#;
         assert_eq!(read(wide, false), Ok((1_u128 << 64, String::new())));
+        for (text, digits, value) in [
+            (r#"{"fingerprint":-1}"#, Digits::Signed, u64::MAX),
+            (r#"{"fingerprint":"-1"}"#, Digits::Signed, u64::MAX),
+            (r#"{"fingerprint":"10"}"#, Digits::Dec, 10),
+        ] {
+            let (mut unescaped, selection) = (String::new(), selection(false));
+            let entry = line::<u64>(text.as_bytes(), &selection, Some(digits), &mut unescaped).unwrap();
+            assert_eq!(entry.fingerprint, value, "{text}");
+        }
     }
 
     #[test]
@@ -110,9 +135,11 @@ mod tests {
             ("", "EOF"),
             ("[1]", "a JSON object"),
             ("{", "EOF"),
+            ("{\n \"fingerprint\":\n 1,\n}", "(line 4 of the object, column 1)"),
             (r#"{"fingerprint":1} x"#, "trailing characters"),
-            (r#"{"id":1}"#, "there is no \"fingerprint\""),
-            (r#"{"fingerprint":null}"#, "there is no \"fingerprint\""),
+            (r#"{"id":1,"b":[]}"#, "there is no \"fingerprint\"; the columns are 'b', 'id'"),
+            (r#"{}"#, "there is no \"fingerprint\"; there are no columns"),
+            (r#"{"fingerprint":null}"#, "there is no \"fingerprint\"; it is null"),
             (r#"{"fingerprint":"ff"}"#, "expected 16 hexadecimal digits"),
             (r#"{"fingerprint":-1}"#, "unsigned 64-bit"),
             (r#"{"fingerprint":1.5}"#, "unsigned 64-bit"),
@@ -128,6 +155,6 @@ mod tests {
             assert!(!error.contains("line 1"), "{text}: {error}");
         }
         let error = read::<u64>(r#"{"fingerprint":1}"#, true).unwrap_err();
-        assert!(error.contains("there is no \"id\""), "{error}");
+        assert!(error.contains("there is no \"id\"; the columns are 'fingerprint'"), "{error}");
     }
 }

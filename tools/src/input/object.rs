@@ -4,33 +4,79 @@
 //! An id is a number or a string. `null` is as good as none.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
 
 use super::options::Selection;
+use super::place::excerpt;
 
-/// Reads one line. What the record is about is read by `value`, and has to be there.
-pub(crate) fn record<'a, T, V>(line: &'a [u8], selection: &Selection, value: V) -> Result<(T, Option<Id<'a>>), String>
+/// Why an object is no record, as a message.
+#[derive(Debug)]
+pub(crate) enum NoRecord {
+    /// What it is about is not there.
+    NoValue(String),
+    /// There is no id, where one is required.
+    NoId(String),
+    /// It is no JSON object, or has something else under one of the keys.
+    Malformed(String),
+}
+
+impl From<NoRecord> for String {
+    fn from(reason: NoRecord) -> Self {
+        match reason {
+            NoRecord::NoValue(message) | NoRecord::NoId(message) | NoRecord::Malformed(message) => message,
+        }
+    }
+}
+
+/// Reads one object. What the record is about is read by `value`, and has to be there.
+pub(crate) fn record<'a, T, V>(line: &'a [u8], selection: &Selection, value: V) -> Result<(T, Option<Id<'a>>), NoRecord>
 where
     V: DeserializeSeed<'a, Value = Option<T>> + Copy,
 {
     let mut json = serde_json::Deserializer::from_slice(line);
     let record = Object(selection, value).deserialize(&mut json);
     let record = record.and_then(|record| json.end().map(|()| record));
-    let (value, id) = record.map_err(|error| describe(&error))?;
-    let value = value.ok_or_else(|| selection.no_value())?;
-    selection.check_id(id.is_none())?;
+    let (value, id) = record.map_err(|error| NoRecord::Malformed(describe(&error)))?;
+    let value = value.ok_or_else(|| NoRecord::NoValue(selection.no_value_in(&keys(line))))?;
+    if id.is_none() && selection.id_required {
+        return Err(NoRecord::NoId(selection.no_id_in(&keys(line))));
+    }
     Ok((value, id))
 }
 
-/// A line is the whole text: its own line number (always 1) would only confuse.
+/// The keys of an object, for a message; none if it is no object.
+#[cold]
+pub(crate) fn keys(line: &[u8]) -> Vec<String> {
+    let object: Result<BTreeMap<String, IgnoredAny>, _> = serde_json::from_slice(line);
+    object.map(|object| object.into_keys().collect()).unwrap_or_default()
+}
+
+/// The number that stands under a key; none if there is no such key or it is `null`.
+pub(super) fn number(line: &[u8], key: &str) -> Result<Option<f64>, String> {
+    let object: BTreeMap<String, Value> = serde_json::from_slice(line).map_err(|error| describe(&error))?;
+    match object.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => match value.as_f64() {
+            Some(number) => Ok(Some(number)),
+            None => Err(format!("\"{key}\" is no number: {}", excerpt(value.to_string().as_bytes()))),
+        },
+    }
+}
+
+/// Lines are counted from the start of the object: the first would only confuse beside those of the input.
 pub(super) fn describe(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    match text.split_once(" at line 1 column ") {
-        Some((message, "0")) => message.to_owned(),
-        Some((message, column)) => format!("{message} (column {column})"),
-        None => text,
+    let Some((message, _)) = text.rsplit_once(" at line ") else { return text };
+    let hint =
+        if error.is_eof() { "; was it cut? an object that is longer than a line needs --format json" } else { "" };
+    match (error.line(), error.column()) {
+        (0 | 1, 0) => format!("{message}{hint}"),
+        (0 | 1, column) => format!("{message} (column {column}){hint}"),
+        (line, column) => format!("{message} (line {line} of the object, column {column}){hint}"),
     }
 }
 
@@ -113,7 +159,8 @@ pub(crate) enum Id<'de> {
 }
 
 /// An id as a number or as a string, or `null`.
-struct IdValue;
+#[derive(Clone, Copy)]
+pub(super) struct IdValue;
 
 impl<'de> DeserializeSeed<'de> for IdValue {
     type Value = Option<Id<'de>>;

@@ -5,12 +5,19 @@
 
 use std::sync::Arc;
 
+use anyhow::bail;
 use fpstore::Fingerprint;
 
+use super::format::check_parquet;
 use super::parquet::Parquet;
 use super::reader::reading;
+use super::recognise::recognise;
+use super::source::Opened;
 use super::window::Window;
-use super::{Format, Header, IdRule, InputOptions, Place, Reader, Selection, Source, header, width_of_name};
+use super::{
+    Digits, Format, Header, IdRule, InputOptions, LINE_LIMIT, Place, Quality, Reader, Selection, Source, ToldBy,
+    header, width_of_name,
+};
 use crate::progress::Progress;
 
 /// An input whose records are not read yet.
@@ -19,6 +26,9 @@ pub struct Input {
     pub(super) name: Arc<str>,
     pub(super) selection: Selection,
     pub(super) header: Option<Header>,
+    /// How the fingerprints are written, if the user says it.
+    pub(super) digits: Option<Digits>,
+    pub(super) quality: Option<Quality>,
     pub(super) body: Body,
     /// The width that the ending of its name promises.
     named: Option<u32>,
@@ -27,46 +37,90 @@ pub struct Input {
 /// Where the records come from.
 #[derive(Debug)]
 pub(super) enum Body {
-    Hex(Window),
-    Dec(Window),
+    Lines(Window),
     Ndjson(Window),
-    Csv(Window),
+    Json(Window),
+    Csv(Window, u8),
     Le(Window),
     Parquet(Box<Parquet>),
 }
 
+/// An open input of which only the format is known yet, and the header if there is one; no byte of it is used up.
+pub(super) struct Recognised {
+    pub(super) bytes: Opened,
+    pub(super) header: Option<Header>,
+    pub(super) format: Format,
+}
+
+impl Recognised {
+    pub(super) fn open(source: &Source, options: &InputOptions, progress: &Progress) -> anyhow::Result<Self> {
+        let name: Arc<str> = source.name().into();
+        let told = options.told()?;
+        let by = if options.is_le(source) { ToldBy::Name } else { ToldBy::Content };
+        let mut bytes = source.bytes(progress, by)?;
+        let first_line = |message: String| first_line(&name).error(message);
+        let header = match (by, told) {
+            (ToldBy::Name, _) | (_, Some(Format::Parquet)) => None,
+            _ => header::peek(&mut bytes.window).unwrap_or_else(|error| Err(reading(&error))).map_err(first_line)?,
+        };
+        let format = match (by, told) {
+            (ToldBy::Name, _) => Format::Le,
+            (_, Some(format)) => format,
+            _ => {
+                let content = recognise(&mut bytes.window, LINE_LIMIT);
+                options.settle(source, content.map_err(|error| first_line(reading(&error)))?)?
+            }
+        };
+        Ok(Self { bytes, header, format })
+    }
+}
+
 impl Input {
-    /// Opens an input. Of text, waits for the first byte, and for the first line only if that begins like a header.
+    /// Opens an input. Of text, waits for the first bytes of the first record, or for the first line if that begins like a header or
+    /// like a JSON object.
     ///
     /// # Errors
     ///
     /// When its format is not known, it cannot be opened, or its header is wrong.
     pub fn open(source: &Source, options: &InputOptions, progress: &Progress) -> anyhow::Result<Self> {
-        let format = options.format_of(source)?;
+        source.hint("fingerprints");
         let name: Arc<str> = source.name().into();
         let selection = options.selection();
-        let window = || source.open(progress).map(Window::new);
-        let mut body = match format {
-            Format::Hex => Body::Hex(window()?),
-            Format::Dec => Body::Dec(window()?),
-            Format::Ndjson => Body::Ndjson(window()?),
-            Format::Csv => Body::Csv(window()?),
-            Format::Le => Body::Le(window()?),
+        let Recognised { bytes, header, format } = Recognised::open(source, options, progress)?;
+        let digits = options.digits_of(format).map_err(|message| anyhow::anyhow!("{name}: {message}"))?;
+        let quality = options.quality();
+        if quality.is_some() && matches!(format, Format::Hex | Format::Dec | Format::Le) {
+            bail!("{name}: --quality-column is for csv, json and parquet; this input has no columns");
+        }
+        let Opened { window, plain } = bytes;
+        let body = match format {
+            Format::Hex | Format::Dec => Body::Lines(window),
+            Format::Ndjson => Body::Ndjson(window),
+            Format::Json => Body::Json(window),
+            Format::Csv | Format::Tsv => Body::Csv(window, options.delimiter_of(format)),
+            Format::Le => Body::Le(window),
             Format::Parquet => {
+                check_parquet(source)?;
+                let bytes = Opened { window, plain };
                 let temp_dir = options.temp_dir.as_deref();
-                Body::Parquet(Box::new(Parquet::open(source, &selection, temp_dir, progress)?))
+                Body::Parquet(Box::new(Parquet::open(source, bytes, &selection, quality.as_ref(), temp_dir, progress)?))
             }
+            Format::File => bail!("{name}: whole files are documents, which have no fingerprints yet"),
         };
-        let header = match &mut body {
-            Body::Hex(window) | Body::Dec(window) | Body::Ndjson(window) | Body::Csv(window) => {
-                let peeked = header::peek(window).unwrap_or_else(|error| Err(reading(&error)));
-                peeked.map_err(|message| first_line(&name).error(message))?
+        let header = match &body {
+            Body::Parquet(parquet) => {
+                let line = parquet.header().map(|line| Header::parse(line.as_bytes())).transpose();
+                line.map_err(|message| anyhow::anyhow!("{name}: its metadata: {message}"))?.flatten()
             }
-            Body::Le(_) | Body::Parquet(_) => None,
+            _ => header,
         };
-        // Whoever says the format knows better than the name.
+        if header.as_ref().is_some_and(|header| header.end) && !matches!(body, Body::Lines(_) | Body::Parquet(_)) {
+            let message = "end=1 announces a last line `#end records=N`, which only hexadecimal and decimal lines have; leave it out";
+            return Err(first_line(&name).error(message));
+        }
+        // The option knows better than the name.
         let named = width_of_name(source).filter(|_| options.format.is_none());
-        Ok(Self { name, selection, header, body, named })
+        Ok(Self { name, selection, header, digits, quality, body, named })
     }
 
     /// What the first line says, if it is a header.
@@ -112,7 +166,7 @@ impl Input {
         if let (Some(named), Body::Le(_)) = (self.named, &self.body)
             && named != F::WIDTH
         {
-            anyhow::bail!(
+            bail!(
                 "{}: the name promises {named}-bit fingerprints, those of the store have {} bits; if it is wrong, say \
                  --format le",
                 self.name,

@@ -6,7 +6,8 @@ use std::marker::PhantomData;
 use std::path::Path;
 
 use super::labels::Cell;
-use super::{Entry, Selection, Source};
+use super::source::Opened;
+use super::{Digits, Entry, Quality, RawId, Selection, Source};
 use crate::progress::Progress;
 
 /// Never there.
@@ -14,11 +15,22 @@ use crate::progress::Progress;
 pub(super) struct Parquet(Infallible);
 
 impl Parquet {
-    pub(super) fn open(source: &Source, _: &Selection, _: Option<&Path>, _: &Progress) -> anyhow::Result<Self> {
+    pub(super) fn open(
+        source: &Source,
+        _: Opened,
+        _: &Selection,
+        _: Option<&Quality>,
+        _: Option<&Path>,
+        _: &Progress,
+    ) -> anyhow::Result<Self> {
         anyhow::bail!("{}: this program was built without Parquet", source.name())
     }
 
     pub(super) fn width(&self) -> Option<u32> {
+        match self.0 {}
+    }
+
+    pub(super) fn header(&self) -> Option<&str> {
         match self.0 {}
     }
 
@@ -44,7 +56,37 @@ impl<F> Rows<F> {
         match self.0 {}
     }
 
-    pub(super) fn entry(&self) -> Result<Entry<'_, F>, String> {
+    pub(super) fn entry(&self, _: Option<Digits>) -> Result<Entry<'_, F>, String> {
+        match self.0 {}
+    }
+
+    pub(super) fn quality(&self) -> Result<Option<f64>, String> {
+        match self.0 {}
+    }
+
+    pub(super) fn others(&self) -> Option<&str> {
+        match self.0 {}
+    }
+}
+
+/// Never there.
+#[derive(Debug)]
+pub(super) struct IdColumn(Infallible);
+
+impl IdColumn {
+    pub(super) fn open(source: &Source, _: Opened, _: &str, _: Option<&Path>, _: &Progress) -> anyhow::Result<Self> {
+        anyhow::bail!("{}: this program was built without Parquet", source.name())
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        match self.0 {}
+    }
+
+    pub(super) fn advance(&mut self) -> Result<bool, String> {
+        match self.0 {}
+    }
+
+    pub(super) fn id(&self) -> Result<RawId<'_>, String> {
         match self.0 {}
     }
 }

@@ -29,7 +29,7 @@ impl fmt::Display for Place {
 }
 
 /// A piece of input as an error message shows it: printable, and not too long.
-pub(super) fn excerpt(bytes: &[u8]) -> String {
+pub(crate) fn excerpt(bytes: &[u8]) -> String {
     const SHOWN: usize = 40;
     let head = bytes.get(..SHOWN).unwrap_or(bytes);
     let more = if head.len() < bytes.len() { "..." } else { "" };

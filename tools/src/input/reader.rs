@@ -5,12 +5,18 @@ use std::sync::Arc;
 
 use fpstore::Fingerprint;
 
-use super::csv::Table;
+use super::csv::{Rows, Table};
 use super::le::Integers;
 use super::lines::Lines;
 use super::opened::Body;
-use super::parquet::Rows;
-use super::{Entry, Input, InputOptions, LINE_LIMIT, Place, RawId, Selection, Source, ndjson, text};
+use super::parquet::Rows as ParquetRows;
+use super::sections::Sections;
+use super::values::Values;
+use super::{
+    Digits, Entry, Input, InputOptions, LINE_LIMIT, Place, Quality, RawId, Selection, Source, ndjson, object, text,
+};
+use crate::notice;
+use crate::number::count_of;
 use crate::progress::Progress;
 
 /// The records of one input, in order.
@@ -18,16 +24,50 @@ use crate::progress::Progress;
 pub struct Reader<F: Fingerprint> {
     name: Arc<str>,
     stream: Stream<F>,
+    digits: Option<Digits>,
+    quality: Option<Quality>,
+    /// Records that were passed over for their quality.
+    below_quality: u64,
+    /// Whether a record has come, or it has been said that there is none.
+    any: bool,
 }
 
 #[derive(Debug)]
 enum Stream<F: Fingerprint> {
-    Hex(Lines),
-    Dec(Lines),
-    Ndjson(Lines, Selection, String),
+    Lines(Sections),
+    Ndjson(Lines, Objects),
+    Json(Values, Objects),
     Csv(Box<Table>),
     Le(Integers<F>),
-    Parquet(Box<Rows<F>>),
+    Parquet(Box<ParquetRows<F>>),
+}
+
+/// How objects of JSON are read, and what is kept of them.
+#[derive(Debug)]
+struct Objects {
+    selection: Selection,
+    /// An id with escapes.
+    unescaped: String,
+    /// The keys of the first record without an id, but that of its fingerprint.
+    others: Option<String>,
+}
+
+impl Objects {
+    fn new(selection: Selection) -> Self {
+        Self { selection, unescaped: String::new(), others: None }
+    }
+
+    fn entry<'a, F: Fingerprint>(
+        &'a mut self,
+        object: &'a [u8],
+        digits: Option<Digits>,
+    ) -> Result<Entry<'a, F>, String> {
+        let entry = ndjson::line(object, &self.selection, digits, &mut self.unescaped);
+        if self.others.is_none() && entry.as_ref().is_ok_and(|entry| entry.id.is_none()) {
+            self.others = Some(ndjson::others(object, &self.selection));
+        }
+        entry
+    }
 }
 
 impl<F: Fingerprint> Reader<F> {
@@ -42,18 +82,22 @@ impl<F: Fingerprint> Reader<F> {
 
     /// Begins to read an input.
     pub(super) fn new(input: Input) -> anyhow::Result<Self> {
-        let Input { name, selection, header, body, .. } = input;
+        let Input { name, selection, header, digits, quality, body, .. } = input;
         let stream = match body {
-            Body::Hex(window) => Stream::Hex(Lines::new(window, LINE_LIMIT)),
-            Body::Dec(window) => Stream::Dec(Lines::new(window, LINE_LIMIT)),
-            Body::Ndjson(window) => Stream::Ndjson(Lines::new(window, LINE_LIMIT), selection, String::new()),
-            Body::Csv(window) => Stream::Csv(Box::new(Table::new(window, selection, header.is_some(), LINE_LIMIT))),
+            Body::Lines(window) => Stream::Lines(Sections::new(Lines::new(window, LINE_LIMIT), header)),
+            Body::Ndjson(window) => Stream::Ndjson(Lines::new(window, LINE_LIMIT), Objects::new(selection)),
+            Body::Json(window) => Stream::Json(Values::new(window, LINE_LIMIT), Objects::new(selection)),
+            Body::Csv(window, delimiter) => {
+                let rows = Rows::new(window, delimiter, LINE_LIMIT);
+                let table = Table::new(rows, selection, header.is_some());
+                Stream::Csv(Box::new(table.with_quality(quality.clone())))
+            }
             Body::Le(window) => Stream::Le(Integers::new(window)),
             Body::Parquet(parquet) => {
                 Stream::Parquet(Box::new(parquet.rows().map_err(|message| anyhow::anyhow!("{name}: {message}"))?))
             }
         };
-        Ok(Self { name, stream })
+        Ok(Self { name, stream, digits, quality, below_quality: 0, any: false })
     }
 
     /// The next record, or `None` at the end of the input.
@@ -63,26 +107,53 @@ impl<F: Fingerprint> Reader<F> {
     /// When the input cannot be read on, or holds something that is no record; the error names the place.
     #[inline]
     pub fn next_entry(&mut self) -> anyhow::Result<Option<Entry<'_, F>>> {
-        let Self { name, stream } = self;
+        let Self { name, stream, digits, quality, below_quality, any } = self;
         if let Stream::Le(integers) = stream {
-            let entry = |fingerprint| Entry { fingerprint, id: RawId::None };
             return match integers.next_integer() {
-                Ok(integer) => Ok(integer.map(entry)),
+                Ok(Some(fingerprint)) => {
+                    *any = true;
+                    Ok(Some(Entry { fingerprint, id: RawId::None }))
+                }
+                Ok(None) => {
+                    warn_of_none(name, any);
+                    Ok(None)
+                }
                 Err(error) => Err(stream.place(name).error(reading(&error))),
             };
         }
-        match stream.advance() {
-            Ok(true) => {}
-            Ok(false) => return Ok(None),
-            Err(message) => return Err(stream.place(name).error(message)),
+        loop {
+            let taken = match stream.advance() {
+                Ok(true) => {
+                    *any = true;
+                    quality.as_ref().map_or(Ok(true), |quality| stream.is_taken(quality))
+                }
+                Ok(false) => {
+                    warn_of_none(name, any);
+                    say_passed_over(name, quality.as_ref(), *below_quality);
+                    return Ok(None);
+                }
+                Err(message) => Err(message),
+            };
+            match taken {
+                Ok(true) => break,
+                Ok(false) => *below_quality += 1,
+                Err(message) => return Err(stream.place(name).error(message)),
+            }
         }
         let (unit, number) = stream.position();
         let entry = match stream {
-            Stream::Hex(lines) => text::hex_line(lines.line()),
-            Stream::Dec(lines) => text::dec_line(lines.line()),
-            Stream::Ndjson(lines, selection, unescaped) => ndjson::line(lines.line(), selection, unescaped),
-            Stream::Csv(table) => table.entry(),
-            Stream::Parquet(rows) => rows.entry(),
+            Stream::Lines(sections) => {
+                let line = sections.lines().line();
+                let entry = match digits {
+                    None | Some(Digits::Hex) => text::hex_line(line),
+                    Some(digits) => text::digits_line(line, *digits),
+                };
+                entry.map_err(|message| if number == 1 { message + text::other_format(line) } else { message })
+            }
+            Stream::Ndjson(lines, objects) => objects.entry(lines.line(), *digits),
+            Stream::Json(values, objects) => objects.entry(values.value(), *digits),
+            Stream::Csv(table) => table.entry(*digits),
+            Stream::Parquet(rows) => rows.entry(*digits),
             // Returned above.
             Stream::Le(_) => return Ok(None),
         };
@@ -90,6 +161,29 @@ impl<F: Fingerprint> Reader<F> {
             Ok(entry) => Ok(Some(entry)),
             Err(message) => Err(Place { input: Arc::clone(name), unit, number }.error(message)),
         }
+    }
+
+    /// Number of records so far that were passed over for their quality.
+    #[must_use]
+    pub fn below_quality(&self) -> u64 {
+        self.below_quality
+    }
+
+    /// The columns beside that of the fingerprints, if records have come and there is no column of ids; for a message.
+    #[must_use]
+    pub(super) fn others(&self) -> Option<&str> {
+        let others = match &self.stream {
+            Stream::Ndjson(_, objects) | Stream::Json(_, objects) => objects.others.as_deref(),
+            Stream::Csv(table) => table.others(),
+            Stream::Parquet(rows) => rows.others(),
+            Stream::Lines(_) | Stream::Le(_) => None,
+        };
+        others.filter(|others| !others.is_empty())
+    }
+
+    /// Its name, for messages.
+    pub(super) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Appends fingerprints that come next, have no ids, and are there already, if that is quicker than one after
@@ -104,7 +198,9 @@ impl<F: Fingerprint> Reader<F> {
     #[must_use]
     pub fn ready(&self) -> bool {
         match &self.stream {
-            Stream::Hex(lines) | Stream::Dec(lines) | Stream::Ndjson(lines, ..) => lines.ready(),
+            Stream::Lines(sections) => sections.lines().ready(),
+            Stream::Ndjson(lines, _) => lines.ready(),
+            Stream::Json(values, _) => values.ready(),
             Stream::Csv(table) => table.ready(),
             Stream::Le(integers) => integers.ready(),
             // It is a file.
@@ -124,10 +220,24 @@ impl<F: Fingerprint> Stream<F> {
     #[inline]
     fn advance(&mut self) -> Result<bool, String> {
         match self {
-            Self::Hex(lines) | Self::Dec(lines) | Self::Ndjson(lines, ..) => lines.next_record(),
+            Self::Lines(sections) => sections.next_record(),
+            Self::Ndjson(lines, _) => lines.next_record(),
+            Self::Json(values, _) => values.next_record(),
             Self::Csv(table) => table.next_record(),
             Self::Parquet(rows) => rows.advance(),
             Self::Le(integers) => Ok(integers.ready()),
+        }
+    }
+
+    /// Whether the record that [`Self::advance`] came to is good enough.
+    fn is_taken(&self, quality: &Quality) -> Result<bool, String> {
+        match self {
+            Self::Ndjson(lines, _) => quality.takes(object::number(lines.line(), &quality.column)?),
+            Self::Json(values, _) => quality.takes(object::number(values.value(), &quality.column)?),
+            Self::Csv(table) => table.is_taken(),
+            Self::Parquet(rows) => quality.takes(rows.quality()?),
+            // Refused when it was opened.
+            Self::Lines(_) | Self::Le(_) => Ok(true),
         }
     }
 
@@ -135,7 +245,9 @@ impl<F: Fingerprint> Stream<F> {
     #[inline]
     fn position(&self) -> (&'static str, u64) {
         match self {
-            Self::Hex(lines) | Self::Dec(lines) | Self::Ndjson(lines, ..) => ("line", lines.number()),
+            Self::Lines(sections) => ("line", sections.lines().number()),
+            Self::Ndjson(lines, _) => ("line", lines.number()),
+            Self::Json(values, _) => ("line", values.number()),
             Self::Csv(table) => ("line", table.line()),
             Self::Le(integers) => ("record", integers.number()),
             Self::Parquet(rows) => ("record", rows.number()),
@@ -147,6 +259,22 @@ impl<F: Fingerprint> Stream<F> {
     fn place(&self, name: &Arc<str>) -> Place {
         let (unit, number) = self.position();
         Place { input: Arc::clone(name), unit, number }
+    }
+}
+
+/// An input without any record may not be the one that was meant.
+#[cold]
+pub(crate) fn warn_of_none(name: &str, any: &mut bool) {
+    if !std::mem::replace(any, true) {
+        notice::warn(format_args!("{name} holds no records"));
+    }
+}
+
+/// Records below the quality that the user wants.
+#[cold]
+fn say_passed_over(name: &str, quality: Option<&Quality>, number: u64) {
+    if let (Some(Quality { least, .. }), 1..) = (quality, number) {
+        notice::say(format_args!("{name}: passed over {} below --min-quality {least}", count_of(number, "record")));
     }
 }
 

@@ -1,9 +1,9 @@
 //! One record on a line of text: a fingerprint in hex or decimal, then a TAB and an id, or no id.
 
-use fpstore::Fingerprint;
+use fpstore::{Fingerprint, WIDTHS};
 
 use super::place::excerpt;
-use super::{Entry, RawId, dec};
+use super::{Digits, Entry, RawId};
 
 /// Digits of a 64-bit word.
 const WORD: usize = 16;
@@ -35,16 +35,12 @@ pub(super) fn hex_line<F: Fingerprint>(line: &[u8]) -> Result<Entry<'_, F>, Stri
     {
         return entry(fingerprint, id);
     }
-    record(line, parse_hex)
+    digits_line(line, Digits::Hex)
 }
 
-/// Reads `NUMBER` or `NUMBER<TAB>ID`, both decimal.
-pub(super) fn dec_line<F: Fingerprint>(line: &[u8]) -> Result<Entry<'_, F>, String> {
-    record(line, |text| match dec::number(text) {
-        Some(Some(number)) => Ok(number),
-        Some(None) => Err(format!("{} does not fit {} bits", excerpt(text), F::WIDTH)),
-        None => Err(format!("expected a decimal number, found {}{}", excerpt(text), separator_hint(text))),
-    })
+/// The same with a fingerprint that is written otherwise.
+pub(super) fn digits_line<F: Fingerprint>(line: &[u8], digits: Digits) -> Result<Entry<'_, F>, String> {
+    record(line, |text| digits.read(text))
 }
 
 /// Reads a fingerprint of exactly as many hexadecimal digits as it is wide, upper or lower case, with or without `0x`.
@@ -76,12 +72,28 @@ pub fn parse_hex<F: Fingerprint>(text: &[u8]) -> Result<F, String> {
     Ok(fingerprint)
 }
 
+/// What a first line that holds no record may be instead.
+#[cold]
+pub(super) fn other_format(line: &[u8]) -> &'static str {
+    let named = |delimiter| line.split(|&byte| byte == delimiter).any(|cell| cell == b"fingerprint" || cell == b"id");
+    match line {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "; this looks like UTF-16: convert it with iconv -f UTF-16 -t UTF-8",
+        _ if line.contains(&b'\t') && named(b'\t') => "; if this line names columns, say --format tsv",
+        _ if line.contains(&b',') && named(b',') => "; if this line names columns, say --format csv",
+        _ => "",
+    }
+}
+
 /// What is wrong with a fingerprint.
 #[cold]
 fn complain(text: &[u8], digits: &[u8], width: u32) -> String {
     let expected = format!("expected {} hexadecimal digits (a {width}-bit fingerprint)", width / 4);
     if digits.iter().all(u8::is_ascii_hexdigit) {
-        return format!("{expected}, found {} in {}", digits.len(), excerpt(text));
+        let found = digits.len();
+        let other = WIDTHS.into_iter().find(|&other| other as usize == 4 * found).map_or(String::new(), |other| {
+            format!("; {found} digits are a {other}-bit fingerprint, which a store takes that is created with --width {other}")
+        });
+        return format!("{expected}, found {found} in {}{other}", excerpt(text));
     }
     format!("{expected}, found {}{}", excerpt(text), separator_hint(text))
 }
@@ -115,7 +127,7 @@ pub(super) fn decimal(text: &[u8]) -> Option<Option<u64>> {
 }
 
 /// The commonest mistake: columns that something else than a TAB separates.
-fn separator_hint(text: &[u8]) -> &'static str {
+pub(super) fn separator_hint(text: &[u8]) -> &'static str {
     if text.iter().any(|byte| matches!(byte, b' ' | b',' | b';')) {
         "; a TAB stands between the fingerprint and the id"
     } else {
@@ -146,9 +158,10 @@ mod tests {
 
     #[test]
     fn decimals() {
-        assert_eq!(dec_line(b"0"), read(0_u64, ""));
-        assert_eq!(dec_line(b"18446744073709551615\t007"), read(u64::MAX, "007"));
-        assert_eq!(dec_line(b"18446744073709551616\tx"), read(1_u128 << 64, "x"));
+        assert_eq!(digits_line(b"0", Digits::Dec), read(0_u64, ""));
+        assert_eq!(digits_line(b"18446744073709551615\t007", Digits::Dec), read(u64::MAX, "007"));
+        assert_eq!(digits_line(b"18446744073709551616\tx", Digits::Dec), read(1_u128 << 64, "x"));
+        assert_eq!(digits_line(b"-1\tx", Digits::Signed), read(u64::MAX, "x"));
     }
 
     #[test]
@@ -163,6 +176,7 @@ mod tests {
             (b"\xff\xfe0\x000\x00", "expected 16 hexadecimal digits"),
             (b"", "found 0"),
             (b"000000000000000000000000000000ff", "found 32"),
+            (b"000000000000000000000000000000ff", "which a store takes that is created with --width 128"),
             (b"0x00000000000000", "found 14 in '0x00000000000000'"),
             (b"000000000000\t1\t2", "found 12"),
         ] {
@@ -172,9 +186,10 @@ mod tests {
         let error = hex_line::<u128>(b"00000000000000ff").unwrap_err();
         assert!(error.contains("expected 32 hexadecimal digits (a 128-bit fingerprint), found 16"), "{error}");
         assert!(hex_line::<U256>(&[b'0'; 65]).unwrap_err().contains("found 65"));
-        assert!(dec_line::<u64>(b"18446744073709551616").unwrap_err().contains("does not fit 64 bits"));
-        assert!(dec_line::<u64>(b"ff").unwrap_err().contains("expected a decimal number"));
-        assert!(dec_line::<u64>(b"+1").is_err());
+        let dec_line = |line| digits_line::<u64>(line, Digits::Dec);
+        assert!(dec_line(b"18446744073709551616").unwrap_err().contains("does not fit 64 bits"));
+        assert!(dec_line(b"ff").unwrap_err().contains("expected a decimal number"));
+        assert!(dec_line(b"+1").is_err());
     }
 
     fn round_trip<F: Fingerprint>(words: [u64; 4], position: usize, byte: u8) {

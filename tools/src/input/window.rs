@@ -26,6 +26,11 @@ impl Window {
         Self { stream, buffer: vec![0; INITIAL], start: 0, end: 0, ended: false }
     }
 
+    /// What is not yet used, and all that follows.
+    pub(crate) fn into_read(self) -> impl Read + Send {
+        io::Cursor::new(self.data().to_vec()).chain(self.stream)
+    }
+
     /// What is read and not yet used.
     #[inline]
     pub(super) fn data(&self) -> &[u8] {

@@ -8,16 +8,17 @@ use anyhow::Context;
 use tempfile::{NamedTempFile, TempPath};
 
 use crate::input::Compression;
+use crate::interrupt::Temporary;
 
 const BUFFER: usize = 1 << 18;
 /// zstd's own default.
 const ZSTD_LEVEL: i32 = 3;
 
 /// A file that is being written.
-pub(super) struct File {
+pub struct File {
     path: PathBuf,
     /// The file until it is whole; none of what is no file, such as a pipe.
-    temporary: Option<TempPath>,
+    temporary: Option<(TempPath, Temporary)>,
     to: To,
 }
 
@@ -28,12 +29,27 @@ enum To {
 }
 
 impl File {
+    /// A file that an option names, whose ending tells whether it is compressed.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made.
+    pub fn named(option: &str, path: &Path) -> anyhow::Result<Self> {
+        Self::create(path, Compression::of(path)).with_context(|| format!("{option} {}", path.display()))
+    }
+
     pub(super) fn create(path: &Path, compression: Compression) -> io::Result<Self> {
+        // What a link leads to is replaced, and not the link.
+        let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let (file, temporary) = if path.exists() && !path.is_file() {
             (fs::OpenOptions::new().write(true).open(path)?, None)
         } else {
             let (file, temporary) = make(directory_of(path), path)?.into_parts();
-            (file, Some(temporary))
+            if let Ok(before) = fs::metadata(path) {
+                file.set_permissions(before.permissions())?;
+            }
+            let listed = Temporary::new(&temporary);
+            (file, Some((temporary, listed)))
         };
         let file = BufWriter::with_capacity(BUFFER, file);
         let to = match compression {
@@ -47,12 +63,17 @@ impl File {
     }
 
     /// The name, for messages.
-    pub(super) fn name(&self) -> String {
+    #[must_use]
+    pub fn name(&self) -> String {
         self.path.display().to_string()
     }
 
     /// Writes the rest, and has the file appear.
-    pub(super) fn finish(self) -> anyhow::Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn finish(self) -> anyhow::Result<()> {
         let name = self.path.display().to_string();
         let end = move || -> io::Result<()> {
             let mut file = match self.to {
@@ -61,7 +82,7 @@ impl File {
                 To::Zstd(encoder) => encoder.finish()?,
             };
             file.flush()?;
-            if let Some(temporary) = self.temporary {
+            if let Some((temporary, _listed)) = self.temporary {
                 file.get_ref().sync_all()?;
                 temporary.persist(&self.path).map_err(|error| error.error)?;
                 // Its name survives too.
@@ -103,5 +124,6 @@ fn make(directory: &Path, path: &Path) -> io::Result<NamedTempFile> {
     builder.prefix(&prefix).suffix(".tmp");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(directory)
+    // The name of the temporary file would only confuse.
+    builder.tempfile_in(directory).map_err(|error| io::Error::from(error.kind()))
 }

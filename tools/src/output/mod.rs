@@ -1,13 +1,17 @@
-//! Tables as output: TSV, NDJSON or Parquet, to standard output or to a file.
+//! Tables as output: TSV, CSV, NDJSON or Parquet, to standard output or to a file.
 //!
 //! Threads gather [`Rows`], whose text is made there; an [`Output`] writes them in the order in which it is given them. A
-//! file appears under its name when it is whole, and only then; its name tells format and compression.
+//! file appears under its name when it is whole, and only then; its name tells format and compression. CSV begins with a row
+//! of names, the other text formats with the first row of the table.
 
+mod apart;
 mod file;
 #[cfg_attr(not(feature = "parquet"), path = "parquet_missing.rs")]
 mod parquet;
 mod rows;
 
+pub use apart::check_apart;
+pub use file::File;
 pub use rows::{Column, Rows, Style};
 
 use std::io::{self, Write};
@@ -16,12 +20,12 @@ use std::path::Path;
 use anyhow::{Context, bail};
 
 use crate::input::Compression;
-use file::File;
 
 /// What a table is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
     Tsv,
+    Csv,
     Ndjson,
     Parquet,
 }
@@ -63,7 +67,21 @@ impl Output {
             Format::Parquet => Sink::Parquet(Box::new(parquet::Writer::new(file, columns, width, texts)?)),
             _ => Sink::Text(Box::new(file)),
         };
-        Ok(Self { columns, format, sink })
+        let mut output = Self { columns, format, sink };
+        if format == Format::Csv {
+            let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
+            output.write_text(format!("{}\n", names.join(",")).as_bytes())?;
+        }
+        Ok(output)
+    }
+
+    /// Writes the line that tells of fingerprint input what the fingerprints are, if this is such input: lines with TABs.
+    ///
+    /// # Errors
+    ///
+    /// Those of the file.
+    pub fn write_header(&mut self, line: &str) -> anyhow::Result<()> {
+        if self.format == Format::Tsv { self.write_text(line.as_bytes()) } else { Ok(()) }
     }
 
     /// What rows for it look like.
@@ -71,6 +89,7 @@ impl Output {
     pub fn style(&self) -> Style {
         match self.format {
             Format::Tsv => Style::Tsv,
+            Format::Csv => Style::Csv,
             Format::Ndjson => Style::Json(self.columns),
             Format::Parquet => Style::Columns,
         }
@@ -131,7 +150,8 @@ fn format_of(path: &Path, json: bool) -> anyhow::Result<(Format, Compression)> {
         _ => (name.as_str(), Compression::None),
     };
     let format = match name.rsplit_once('.') {
-        Some((_, "tsv")) => Format::Tsv,
+        Some((_, "tsv" | "txt")) => Format::Tsv,
+        Some((_, "csv")) => Format::Csv,
         Some((_, "ndjson" | "jsonl")) => Format::Ndjson,
         Some((_, "parquet")) if compression == Compression::None => Format::Parquet,
         Some((_, "parquet")) => {
@@ -146,7 +166,8 @@ fn format_of(path: &Path, json: bool) -> anyhow::Result<(Format, Compression)> {
             }
         }
         _ => bail!(
-            "--output {}: the ending tells the format: .tsv, .ndjson or .parquet, the first two also with .gz or .zst",
+            "--output {}: the ending of the name tells the format; use .tsv, .txt, .csv, .ndjson or .jsonl, each also with .gz or \
+             .zst, or .parquet",
             path.display()
         ),
     };
@@ -163,8 +184,10 @@ mod tests {
         assert_eq!(of("a.tsv"), Some((Format::Tsv, Compression::None)));
         assert_eq!(of("d/a.b.NDJSON.GZ"), Some((Format::Ndjson, Compression::Gzip)));
         assert_eq!(of("a.jsonl.zst"), Some((Format::Ndjson, Compression::Zstd)));
+        assert_eq!(of("a.txt"), Some((Format::Tsv, Compression::None)));
+        assert_eq!(of("a.csv.gz"), Some((Format::Csv, Compression::Gzip)));
         assert_eq!(of("a.parquet"), Some((Format::Parquet, Compression::None)));
-        for wrong in ["a", "a.txt", "a.parquet.gz", "a.gz", "tsv"] {
+        for wrong in ["a", "a.xls", "a.parquet.gz", "a.gz", "tsv"] {
             assert_eq!(of(wrong), None, "{wrong}");
         }
     }

@@ -10,7 +10,7 @@ use crate::number::{push_decimal, push_hex, push_id, push_json_id};
 /// A column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its name, in NDJSON and Parquet.
+    /// Its name, in CSV, NDJSON and Parquet.
     pub name: &'static str,
     /// What stands in it.
     pub kind: Kind,
@@ -52,6 +52,8 @@ impl Column {
 pub enum Style {
     /// As lines with TABs.
     Tsv,
+    /// As rows with commas; cells are quoted where they have to be (RFC 4180), rows end with LF.
+    Csv,
     /// As JSON objects with the names of these columns, a line each.
     Json(&'static [Column]),
     /// Cell by cell.
@@ -109,7 +111,7 @@ impl Rows {
     pub fn fingerprint<F: Fingerprint>(&mut self, fingerprint: F) {
         self.begin();
         match self.style {
-            Style::Tsv => push_hex(&mut self.text, fingerprint),
+            Style::Tsv | Style::Csv => push_hex(&mut self.text, fingerprint),
             Style::Json(_) => {
                 self.text.push(b'"');
                 push_hex(&mut self.text, fingerprint);
@@ -136,9 +138,22 @@ impl Rows {
         match (self.style, id.number()) {
             (Style::Columns, Some(number)) => self.text.extend(number.to_be_bytes()),
             (Style::Json(_), _) => push_json_id(&mut self.text, id),
+            (Style::Csv, None) => push_quoted(&mut self.text, id.text().unwrap_or_default()),
             _ => push_id(&mut self.text, id),
         }
         self.end();
+    }
+
+    /// Whole rows as lines with TABs, which `append` appends.
+    ///
+    /// # Errors
+    ///
+    /// Those of `append`.
+    pub fn lines<E>(&mut self, count: u64, append: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
+        append(&mut self.text)?;
+        self.count += count;
+        self.row = (self.text.len(), self.ends.len());
+        Ok(())
     }
 
     /// Keeps the cells of this row so far for [`Rows::again`].
@@ -161,7 +176,7 @@ impl Rows {
     /// The end of a row.
     pub fn end_row(&mut self) {
         match self.style {
-            Style::Tsv => self.text.push(b'\n'),
+            Style::Tsv | Style::Csv => self.text.push(b'\n'),
             Style::Json(_) => self.text.extend_from_slice(b"}\n"),
             Style::Columns => {}
         }
@@ -173,6 +188,7 @@ impl Rows {
     fn begin(&mut self) {
         match self.style {
             Style::Tsv if self.column > 0 => self.text.push(b'\t'),
+            Style::Csv if self.column > 0 => self.text.push(b','),
             Style::Json(columns) => {
                 if self.column == 0 {
                     self.text.extend_from_slice(b"{\"schema_version\":");
@@ -210,6 +226,17 @@ impl Rows {
     }
 }
 
+/// Appends a cell of CSV. A reader may strip spaces at the ends of a cell, unless it is quoted.
+fn push_quoted(out: &mut Vec<u8>, text: &str) {
+    if text.contains([',', '"', '\r', '\n']) || text.starts_with(' ') || text.ends_with(' ') {
+        out.push(b'"');
+        out.extend(text.replace('"', "\"\"").as_bytes());
+        out.push(b'"');
+    } else {
+        out.extend_from_slice(text.as_bytes());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,11 +258,27 @@ mod tests {
     }
 
     #[test]
+    fn csv_is_quoted_where_it_has_to_be() {
+        for text in ["a", "a b", "#a", "a,b", "\"", "a\"\"b", " a", "a ", "a'b", "\u{e4}\u{feff}"] {
+            let mut rows = Rows::new(Style::Csv);
+            rows.id(&Id::from(text));
+            rows.number(1);
+            rows.end_row();
+            let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(rows.text());
+            let read: Vec<_> = reader.records().map(Result::unwrap).collect();
+            assert_eq!(read, [csv::StringRecord::from(vec![text, "1"])]);
+            assert_eq!(rows.text().starts_with(b"\""), text.contains([',', '"']) || text.trim() != text, "{text}");
+        }
+    }
+
+    #[test]
     fn lines_objects_and_cells() {
         const COLUMNS: [Column; 3] = [Column::fingerprint("f"), Column::number("n"), Column::id("id")];
         let tsv = fill(Style::Tsv);
         assert_eq!(tsv.text(), b"000000000000001f\t3\t7\n000000000000001f\t3\ta\"b\n");
         assert_eq!((tsv.count(), tsv.is_full()), (2, false));
+        let csv = fill(Style::Csv);
+        assert_eq!(csv.text(), b"000000000000001f,3,7\n000000000000001f,3,\"a\"\"b\"\n");
         let json = fill(Style::Json(&COLUMNS));
         let lines: Vec<serde_json::Value> = json
             .text()

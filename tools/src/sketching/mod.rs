@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use fpsketch::{Document, Features, Normalise, Preparation, Simhash, SimhashPreset, Weights};
+use fpstore::Fingerprint;
 
 use crate::documents::{Content, DocumentId, Location};
 use crate::number::push_json_text;
@@ -58,6 +59,11 @@ pub struct SimhashOptions {
     #[arg(long, value_name = "FILE", help_heading = "Sketch options")]
     pub stop_words: Option<PathBuf>,
 
+    /// Make fingerprints such as a store records that it has: its preset, width and features. Further options have to agree.
+    /// Of a table of weights the store has a checksum only; --weights and --stop-words name the files again
+    #[arg(long, value_name = "STORE", help_heading = "Sketch options")]
+    pub like: Option<PathBuf>,
+
     #[command(flatten)]
     #[allow(missing_docs, reason = "its fields say it")]
     pub features: FeatureOptions,
@@ -67,18 +73,65 @@ impl SimhashOptions {
     /// Whether any of the options was given.
     #[must_use]
     pub fn any(&self) -> bool {
-        let Self { preset, weights, stop_words, features } = self;
+        let Self { preset, weights, stop_words, like, features } = self;
         let FeatureOptions { features, normalise } = features;
-        preset.is_some() || weights.is_some() || stop_words.is_some() || features.is_some() || normalise.is_some()
+        preset.is_some()
+            || like.is_some()
+            || weights.is_some()
+            || stop_words.is_some()
+            || features.is_some()
+            || normalise.is_some()
     }
 
     /// What they ask for, with so many bits; of ready-made tokens, if they are given.
     ///
     /// # Errors
     ///
-    /// When the preset has no such thing, or a table cannot be read.
+    /// When the preset has no such thing, a table cannot be read, or the options do not agree with the store of `--like`.
     pub fn simhash(&self, width: Option<u32>, given: bool) -> anyhow::Result<Simhash> {
-        let mut simhash = Simhash::new(self.preset.unwrap_or_default());
+        let Some(store) = &self.like else {
+            return self.changed(Simhash::new(self.preset.unwrap_or_default()), width, given);
+        };
+        let option = || format!("--like {}", store.display());
+        let parameters = fpstore::parameters_of(store, &fpstore::Options::new()).with_context(option)?;
+        let Some(recorded) = parameters.hasher() else { bail!("{}: {UNKNOWN}", option()) };
+        self.simhash_as(recorded, width, given).with_context(option)
+    }
+
+    /// What a store records that its fingerprints are made by, if the options agree.
+    ///
+    /// # Errors
+    ///
+    /// When they do not, or this program does not make such fingerprints.
+    pub fn simhash_as(&self, recorded: &str, width: Option<u32>, given: bool) -> anyhow::Result<Simhash> {
+        let (simhash, has_table) = Simhash::from_identity(recorded)?;
+        let simhash = match self.preset {
+            Some(preset) if preset != simhash.preset() => Simhash::new(preset),
+            _ => simhash,
+        };
+        let simhash = self.changed(simhash, width, given)?;
+        if has_table && self.weights.is_none() && self.stop_words.is_none() {
+            bail!(
+                "the store's fingerprints were made by {recorded}, with weights of a file; name it with --weights, or \
+                 --stop-words"
+            );
+        }
+        let is_given = simhash.preparation().features() == Features::Given && simhash.preset() != SimhashPreset::Bkdr;
+        if is_given && !given {
+            bail!("the store's fingerprints were made of ready-made tokens; name their column with --tokens-column");
+        }
+        let identity = simhash.identity();
+        if identity != recorded {
+            bail!(
+                "the store's fingerprints were made by {recorded}, these by {identity}; they must not be mixed: leave the \
+                 options that differ out, or if none does, make the store anew from its documents"
+            );
+        }
+        Ok(simhash)
+    }
+
+    /// A simhash with all that the options say.
+    fn changed(&self, mut simhash: Simhash, width: Option<u32>, given: bool) -> anyhow::Result<Simhash> {
         if let Some(width) = width {
             simhash = simhash.with_width(width).context("--width")?;
         }
@@ -115,15 +168,37 @@ impl SimhashOptions {
     }
 }
 
-/// The fingerprint of a document. Of bkdr, the lines of a whole file are joined without anything between them: the Java code that it
-/// copies reads files like that.
+/// What is wrong with a store that does not say what made its fingerprints.
+pub const UNKNOWN: &str = "the store does not record what made its fingerprints; name the preset and the other sketch \
+                           options that did, without --like";
+
+/// The lowest bits of a number as a fingerprint.
 #[must_use]
-pub fn fingerprint(simhash: &Simhash, document: Document<'_>, place: &Location) -> u128 {
+#[allow(clippy::cast_possible_truncation, reason = "word by word")]
+pub fn words<F: Fingerprint>(bits: u128) -> F {
+    F::from_words(|word| {
+        let below = F::WORDS - 1 - word;
+        if below < 2 { (bits >> (64 * below)) as u64 } else { 0 }
+    })
+}
+
+/// The fingerprint of a document that has at least so many features. Of bkdr, the lines of a whole file are joined without
+/// anything between them: the Java code that it copies reads files like that.
+///
+/// # Errors
+///
+/// When it has fewer.
+pub fn fingerprint(
+    simhash: &Simhash,
+    document: Document<'_>,
+    place: &Location,
+    least: usize,
+) -> Result<u128, fpsketch::TooFew> {
     match (simhash.preset(), document, place) {
         (SimhashPreset::Bkdr, Document::Text(text), Location::Whole(_)) => {
-            simhash.fingerprint(text.replace(['\n', '\r'], "").as_str().into())
+            simhash.try_fingerprint(text.replace(['\n', '\r'], "").as_str().into(), least)
         }
-        _ => simhash.fingerprint(document),
+        _ => simhash.try_fingerprint(document, least),
     }
 }
 

@@ -190,7 +190,6 @@ fn wrong_use() {
         (vec!["--corpus", good, "--read", "mmap", query], "--read"),
         (vec!["--corpus", good, "--filter", "on", query], "--filter"),
         (vec!["--corpus", good, "--memory", "1", query], "64MiB"),
-        (vec!["--memory", "1GiB", good, query], "--corpus"),
     ] {
         fails(fpquery().args(arguments), &[part]);
     }

@@ -45,7 +45,7 @@ fn brute(records: &[Pair], k: u32) -> Vec<String> {
 }
 
 /// The label of every record, in the order of the store.
-fn clusters(records: &[Pair], k: u32) -> Vec<(u64, u64)> {
+pub(crate) fn clusters(records: &[Pair], k: u32) -> Vec<(u64, u64)> {
     let records: Vec<Pair> = records.iter().copied().collect::<BTreeSet<Pair>>().into_iter().collect();
     let mut label: Vec<u64> = records.iter().map(|record| record.1).collect();
     loop {
@@ -151,7 +151,10 @@ fn a_report_for_people_and_for_programs() {
     assert_eq!(largest["records"], size);
     assert!(largest["diameter"].as_u64().is_some_and(|diameter| (1..=64).contains(&diameter)));
     let people = text(fpdedup().args(["clusters", "--report"]).arg(&store));
-    assert!(people.contains("near-duplicates") && people.contains("pairs beyond 3"), "{people}");
+    assert!(
+        people.contains("near-duplicates") && people.contains("far ones") && people.contains("pairs beyond 3"),
+        "{people}"
+    );
     // With a file for the labels both are written.
     let file = place.path("labels.tsv");
     let both = text(fpdedup().args(["clusters", "--report", "--output"]).args([&file, &store]));
@@ -197,6 +200,11 @@ fn files_of_every_format_hold_the_same() {
         path
     };
     assert_eq!(std::fs::read_to_string(write("a.tsv")).unwrap(), expected);
+    assert_eq!(std::fs::read_to_string(write("a.txt")).unwrap(), expected);
+    let csv = format!("fp_a,fp_b,distance,id_a,id_b\n{}", expected.replace('\t', ","));
+    assert_eq!(std::fs::read_to_string(write("a.csv")).unwrap(), csv);
+    let bytes = zstd::decode_all(std::fs::File::open(write("a.csv.zst")).unwrap()).unwrap();
+    assert_eq!(bytes, csv.as_bytes());
     let unzip = |path: &Path| {
         let mut text = String::new();
         std::io::Read::read_to_string(
@@ -214,7 +222,7 @@ fn files_of_every_format_hold_the_same() {
     assert_eq!(objects.lines().count(), expected.lines().count());
     // What was written is the only file.
     let names: Vec<_> = std::fs::read_dir(place.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(names.len(), 5, "{names:?}");
+    assert_eq!(names.len(), 8, "{names:?}");
 }
 
 #[cfg(feature = "parquet")]
@@ -284,7 +292,10 @@ fn wrong_use_is_said_and_nothing_is_left_behind() {
     };
     refused(&["pairs", "--distance", "65"], "no more");
     refused(&["pairs", "--memory", "1MiB"], "64MiB");
-    refused(&["pairs", "--output", "pairs.txt"], ".parquet");
+    refused(
+        &["pairs", "--output", "pairs.xls"],
+        ".tsv, .txt, .csv, .ndjson or .jsonl, each also with .gz or .zst, or .parquet",
+    );
     refused(&["clusters", "--output", "no/such/place/a.tsv"], "no/such/place");
     refused(&["clusters", "--min-size", "0"], "min-size");
     refused(&["clusters", "--tmp-dir", "no/such/place"], "--tmp-dir");

@@ -1,7 +1,7 @@
 //! `fpdedup clusters --previous --new`: old and new labelled together as a run from scratch does, from labels of every format.
 
 use crate::dedup::{records, text};
-use crate::support::{Pair, Place, fpdedup, fpload, lines};
+use crate::support::{Pair, Place, Random, fpdedup, fpload, lines};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -29,9 +29,9 @@ fn as_from_scratch_whatever_the_files_are() {
     let place = Place::new();
     let (store, new, expected) = old_and_new(&place);
     let names: &[&str] = if cfg!(feature = "parquet") {
-        &["a.tsv", "a.tsv.gz", "a.ndjson", "a.ndjson.zst", "a.parquet"]
+        &["a.tsv", "a.tsv.gz", "a.csv", "a.ndjson", "a.ndjson.zst", "a.parquet"]
     } else {
-        &["a.tsv", "a.tsv.gz", "a.ndjson", "a.ndjson.zst"]
+        &["a.tsv", "a.tsv.gz", "a.csv", "a.ndjson", "a.ndjson.zst"]
     };
     let count = format!("{} fingerprints compared", new.iter().map(|one| one.0).collect::<BTreeSet<u64>>().len());
     let file = place.file("new.tsv", lines(&new));
@@ -90,9 +90,9 @@ fn texts_and_stores_without_ids() {
         _ => format!("{:0>1$x}\n", record.0, width.parse::<usize>().unwrap() / 4),
     };
     let names: &[&str] = if cfg!(feature = "parquet") {
-        &["labels.tsv", "labels.ndjson", "labels.parquet"]
+        &["labels.tsv", "labels.csv", "labels.ndjson", "labels.parquet"]
     } else {
-        &["labels.tsv", "labels.ndjson"]
+        &["labels.tsv", "labels.csv", "labels.ndjson"]
     };
     for (kind, width) in [("text", "64"), ("none", "64"), ("none", "128"), ("none", "256")] {
         let all = records(300);
@@ -145,4 +145,86 @@ fn wrong_use_is_said() {
     refused(&["--new", &file("wide.tsv", "#fpstore width=128\n")], "128 bits");
     refused(&["--format", "hex"], "--new");
     refused(&["--previous", "-", "--new", "-"], "both");
+}
+
+/// Where little has changed, lines are copied from the file; they are those of a run from scratch whatever it looks like.
+#[test]
+fn lines_that_stay_and_lines_that_do_not() {
+    let place = Place::new();
+    let line = |record: &Pair, kind: &str| match kind {
+        "text" => format!("{:016x}\tx/{}\n", record.0, record.1),
+        "u64" => format!("{:016x}\t{}\n", record.0, record.1),
+        _ => format!("{:016x}\n", record.0),
+    };
+    for kind in ["u64", "text", "none"] {
+        let all = records(4000);
+        let load = |name: &str, wanted: &dyn Fn(u64) -> bool| {
+            let path = place.path(&format!("{name}-{kind}"));
+            let records: String =
+                (0..).zip(&all).filter(|(number, _)| wanted(*number)).map(|(_, one)| line(one, kind)).collect();
+            fpload().args(["--create", "--ids", kind]).arg(&path).arg("-").write_stdin(records).assert().success();
+            path
+        };
+        let is_new = |number: u64| number % 700 == 5;
+        let (old, both) = (load("old", &|number| !is_new(number)), load("both", &|_| true));
+        let of_new: String = (0..).zip(&all).filter(|one| is_new(one.0)).map(|one| line(one.1, kind)).collect();
+        let new = place.file(&format!("new-{kind}.tsv"), of_new);
+        let (before, after) = (labels(&old, &[]), labels(&both, &[]));
+        let lines: Vec<&str> = before.lines().collect();
+        let (first, rest) = (lines[..1000].join("\n"), lines[1000..].join("\n"));
+        let stranger = match kind {
+            "u64" => "99999999\t99999999",
+            "text" => "y\ty",
+            _ => "0123456789abcdef\t0123456789abcdef",
+        };
+        let variants = [
+            before.clone(),
+            before.replace('\n', "\r\n"),
+            format!("\u{feff}{before}"),
+            before.trim_end().to_owned(),
+            format!("{first}\n\n{rest}\n"),
+            format!("{first}\n{stranger}\n{rest}\n"),
+            format!("{first}\n{}\n", lines[1003..].join("\n")),
+            format!("{first}\n{}\n{rest}\n", lines[999]),
+            format!("{rest}\n{first}\n"),
+            lines.iter().rev().map(|line| format!("{line}\n")).collect(),
+            lines[..1].concat(),
+            String::new(),
+            if kind == "text" { before.clone() } else { format!("{}\n", before.to_uppercase().trim_end()) },
+            if kind == "u64" { lines.iter().map(|line| format!("0{line}\n")).collect() } else { before.clone() },
+        ];
+        for (number, variant) in variants.into_iter().enumerate() {
+            let file = place.file(&format!("{kind}-{number}.tsv"), &variant);
+            let previous = file.to_str().unwrap();
+            let told = format!("{kind} {number}");
+            assert_eq!(labels(&old, &["--previous", previous]), before, "{told}");
+            assert_eq!(labels(&old, &["--previous", previous, "--new", new.to_str().unwrap()]), after, "{told}");
+            assert_eq!(labels(&both, &["--previous", previous]), after, "{told}");
+            // In its own place.
+            let options = ["clusters", "-q", "--previous", previous, "--new", new.to_str().unwrap(), "-o", previous];
+            fpdedup().args(options).arg(&old).assert().success();
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), after, "{told}");
+        }
+    }
+}
+
+/// A nightly run may load what it labels: records that are in the store and among the new ones, and were not labelled.
+#[test]
+fn records_that_are_loaded_already_and_new() {
+    for options in [&[][..], &["--ids", "text"]] {
+        let place = Place::new();
+        let mut random = Random::new(11);
+        let mut records: Vec<Pair> = (0..600).map(|n| (random.next(), 1000 + n)).collect();
+        records.extend([(0xff, 5), (0xfe, 7)]);
+        let store = place.store_with(&records, options);
+        let old = place.file("old.tsv", labels(&store, &[]));
+        // The least id of its cluster now, with a fingerprint that is known.
+        let new = place.file("new.tsv", "00000000000000ff\t3\n");
+        fpload().arg(&store).arg(&new).assert().success();
+        let (old, new) = (old.to_str().unwrap(), new.to_str().unwrap());
+        let full = labels(&store, &["--new", new]);
+        let gone_on = labels(&store, &["--previous", old, "--new", new]);
+        assert!(full.contains("7\t3\n"), "{full}");
+        assert_eq!(gone_on, full, "{options:?}");
+    }
 }

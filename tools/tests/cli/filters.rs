@@ -43,7 +43,10 @@ fn filters_that_do_not_fit_are_told_with_the_remedy() {
     for options in [&["--filter", "off"][..], &["--scan"], &["--batch", "always"]] {
         assert_eq!(told(&store, &[options, &["--filter-memory", "0"]].concat()), "", "{options:?}");
     }
-    fails(fpquery().args(["--filter-memory", "much"]).arg(&store).arg("0000000000000001"), &["--filter-memory", "MiB"]);
+    fails(
+        fpquery().args(["--filter-memory", "much"]).arg(&store).arg("0000000000000001"),
+        &["--filter-memory", "512M"],
+    );
     fails(fpquery().args(["--filter-memory", "1MiB", "--corpus", "-", "0000000000000001"]), &["--filter-memory"]);
 }
 

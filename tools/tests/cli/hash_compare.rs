@@ -94,7 +94,8 @@ fn string_hash_by_the_ratio_of_its_article() {
             place.file(side, text).to_str().unwrap().to_owned()
         };
         let (width, a, b) = (line["hashbits"].to_string(), of("first"), of("second"));
-        let (report, code) = object(&["--preset", "string-hash", "--width", &width, &a, &b]);
+        // One of the texts is empty, which is warned of.
+        let (report, code) = object(&["--quiet", "--preset", "string-hash", "--width", &width, &a, &b]);
         assert_eq!(report["distance"], line["hamming"], "{line}");
         let (found, expected) = (report["similarity"].as_f64().unwrap(), line["similarity"].as_f64().unwrap());
         assert!((found - expected).abs() < 1e-12, "{line}: {found}");
@@ -229,4 +230,24 @@ fn what_cannot_be_compared() {
     }
     let latin = place.file("latin.txt", b"caf\xe9");
     fails(fphash().arg("compare").arg(&latin).arg(file), &["latin.txt", "not UTF-8 at byte offset 3"]);
+}
+
+/// Texts without features have the same sketch, which says nothing of how similar they are.
+#[test]
+fn texts_without_features_are_told() {
+    let place = Place::new();
+    let (a, b) = (place.file("a.txt", "hello"), place.file("b.txt", "bye"));
+    for options in
+        [&["--features", "words:3"][..], &["--minhash", "--features", "words:5"], &["--minhash", "--preset", "lucene"]]
+    {
+        let run = fphash().arg("compare").args(options).args([&a, &b]).assert();
+        let told = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        for name in ["a.txt", "b.txt"] {
+            assert!(
+                told.contains(&format!("{name}: it has 0 features, as other texts have that are not like it")),
+                "{told}"
+            );
+        }
+    }
+    fphash().args(["compare", "--features", "words:3", "--by", "edit"]).args([&a, &b]).assert().code(1).stderr("");
 }

@@ -145,6 +145,36 @@ fn values_that_too_many_have() {
     assert_eq!((code, kinds(&found)[0], &found["distinct_values"]), (1, "few_values", &json!(1)));
 }
 
+/// Two features each, half of whose votes are even: they become 0 with seomoz, and what a feature says with native.
+#[test]
+fn texts_with_few_features() {
+    let place = Place::new();
+    let mut random = Random::new(12);
+    let mut documents = String::new();
+    for id in 0..3000 {
+        let words: Vec<String> = (0..5).map(|_| format!("w{}", random.below(20_000))).collect();
+        documents += &(json!({"id": id, "text": words.join(" ")}).to_string() + "\n");
+    }
+    let health = |options: &[&str]| {
+        let hashes = stdout(fphash().arg("simhash").args(options).arg("-").write_stdin(documents.as_str()));
+        report(&[], &place.file("a.hex", hashes))
+    };
+    let (found, code) = health(&["--preset", "seomoz"]);
+    assert_eq!((code, kinds(&found)[0], &found["zeros"]), (1, "few_ones", &json!(0)));
+    let first = &found["findings"][0];
+    let what = first["what"].as_str().unwrap();
+    let (share, rest) = what.split_once('%').unwrap();
+    assert!(share.parse::<f64>().unwrap() > 70.0, "{what}");
+    assert_eq!(rest, " of the distinct values have only 1 to 19 ones");
+    assert!(first["advice"].as_str().unwrap().contains("--min-features"), "{first}");
+    let (found, code) = health(&["--features", "words:4"]);
+    assert_eq!((code, &found["findings"]), (0, &json!([])));
+    // Manuals in several languages, many of them short.
+    let hashes = stdout(fphash().arg("simhash").arg(repository("tests/data/manuals.ndjson.gz")));
+    let (found, _) = report(&[], &place.file("b.hex", hashes));
+    assert!(!kinds(&found).contains(&"few_ones") && !kinds(&found).contains(&"few_zeros"), "{}", found["findings"]);
+}
+
 #[test]
 fn too_few_records_do_not_tell() {
     let place = Place::new();

@@ -36,9 +36,10 @@ pub(crate) fn ndjson(documents: impl IntoIterator<Item = (Value, Value)>) -> Str
     documents.into_iter().map(|(id, text)| json!({"id": id, "text": text}).to_string() + "\n").collect()
 }
 
-/// What `fphash` says of documents with options, as JSON; in their order.
+/// What `fphash` says of documents with options, as JSON; in their order. Of those without features, too: the systems have values
+/// for them.
 pub(crate) fn hashed(options: &[&str], input: &Path) -> Vec<Value> {
-    json_lines(&stdout(fphash().args(options).arg("--json").arg(input)))
+    json_lines(&stdout(fphash().args(options).args(["--min-features", "0", "--json"]).arg(input)))
 }
 
 /// A file with the short texts, and one with their tokens as Python's `str.split()` gives them.

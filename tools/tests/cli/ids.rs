@@ -123,3 +123,20 @@ fn numbers_are_texts_where_the_store_has_texts() {
     fpload().arg(&store).arg(place.file("a.ndjson", object)).assert().success();
     assert_eq!(stdout(fpdump().args(["get", F]).arg(&store)).lines().nth(2), Some(&*format!("{F}\t11")));
 }
+
+/// As numbers, 7 and 007 would be one id.
+#[test]
+fn zeros_before_a_number_are_part_of_an_id() {
+    let place = Place::new();
+    let input = place.file("a.tsv", "0000000000000001\t007\n0000000000000001\t07\n0000000000000001\t7\n");
+    let store = place.path("store");
+    fpload().arg("--create").args([&store, &input]).assert().success();
+    let records = stdout(fpdump().arg("scan").arg(&store));
+    assert!(records.ends_with("0000000000000001\t007\n0000000000000001\t07\n0000000000000001\t7\n"), "{records}");
+    let mixed = place.file("b.tsv", "0000000000000001\t7\n0000000000000001\t07\n");
+    fails(
+        fpload().arg("--create").args([&place.path("b"), &mixed]),
+        &["line 2", "'07' would be the number without its zeros", "--ids text"],
+    );
+    fpload().args(["--create", "--ids", "u64"]).args([&place.path("b"), &mixed]).assert().success();
+}

@@ -147,3 +147,31 @@ fn formats_that_are_not_known() {
     refused(&place, "a.u512", b"", &[], &["--format"]);
     fails(fpload().args(["--format", "xml", "--create"]).arg(place.path("x")).arg("-"), &["xml"]);
 }
+
+/// A name that does not fit the content: the message says how to read it.
+#[test]
+fn formats_that_a_name_misleads_about() {
+    let place = Place::new();
+    for (name, content, part) in [
+        ("a.csv", "0000000000000001\t1\n0000000000000002\t2\n", "say --format hex"),
+        ("a.tsv", "id\tfingerprint\n1\t0000000000000001\n", "say --format tsv"),
+        ("a.hex", "fingerprint,id\n0000000000000001,1\n", "say --format csv"),
+        ("a.ndjson", "{\n  \"fingerprint\": 1\n}\n", "an object that is longer than a line needs --format json"),
+    ] {
+        let input = place.file(name, content);
+        fails(fpload().arg("--create").args([&place.path("store"), &input]), &[name, "line 1", part]);
+        let format = part.rsplit_once("--format ").unwrap().1;
+        fpload()
+            .args(["--create", "--format", format])
+            .args([&place.path(&format!("{name}.store")), &input])
+            .assert()
+            .success();
+    }
+    let wide: Vec<u8> = "\u{feff}fingerprint,id\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for name in ["b.csv", "b.tsv"] {
+        fails(
+            fpload().arg("--create").args([&place.path("store"), &place.file(name, &wide)]),
+            &["iconv -f UTF-16 -t UTF-8"],
+        );
+    }
+}

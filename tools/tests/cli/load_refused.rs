@@ -42,7 +42,8 @@ fn inputs_that_are_not_there() {
     let good = place.file("good.tsv", lines(&families(10, 2)));
     fails(fpload().arg(&store), &["no INPUT"]);
     fails(fpload().arg(&store).arg(&good).arg(place.path("none.tsv")), &["none.tsv", "No such file"]);
-    fails(fpload().arg(&store).arg(&good).arg(place.path("")), &["is a directory"]);
+    std::fs::create_dir(place.path("empty")).unwrap();
+    fails(fpload().arg(&store).arg(&good).arg(place.path("empty")), &["empty: the directory holds no files"]);
     fails(fpload().arg(&store).args(["-", "-"]), &["only once"]);
     fails(&mut fpload(), &["which STORE?"]);
     assert_eq!(contents(&store), before);
@@ -88,7 +89,8 @@ fn options_that_cannot_be() {
         (["--codec", "zip"], "zip"),
         (["--block-size", "1000"], "power of two"),
         (["--block-size", "64"], "power of two"),
-        (["--block-size", "4KB"], "KiB"),
+        (["--block-size", "3KB"], "KiB"),
+        (["--block-size", "4KBit"], "1.5GiB"),
         (["--block-size", "8GiB"], "too large"),
         (["--threads", "0"], "--threads"),
         (["--memory", "1MiB"], "64MiB is the least"),

@@ -21,7 +21,7 @@ fn one_step_is_as_good_as_two() {
         text.args(["--create", "--text", "--json", "--id-column", "path"]).args(options).arg(&one).arg(DOCUMENTS);
         let report = json_object(&stdout(&mut text));
         assert_eq!((&report["records"], &report["ids"]), (&3000.into(), &"text".into()), "{report}");
-        assert!(report["hasher"].as_str().unwrap().starts_with("simhash/native/1,width=64,"), "{report}");
+        assert!(report["hasher"].as_str().unwrap().starts_with("simhash/native/2,width=64,"), "{report}");
         fpload().arg("--create").args(options).arg(&two).arg(&hashed).assert().success();
         assert_eq!(scan(&one), scan(&two));
     }
@@ -81,7 +81,7 @@ fn what_is_refused() {
     let mut other = fpload();
     fails(
         other.args(["--text", "--preset", "1e0ng"]).arg(&store).arg(&good),
-        &["simhash/native/1", "must not be mixed"],
+        &["simhash/native/2", "must not be mixed"],
     );
     fails(fpload().arg(&store).arg("-").write_stdin("0000000000000001\t9\n"), &["what made these is not said"]);
     assert_eq!(scan(&store), before);

@@ -24,7 +24,7 @@ fn big() -> String {
 
 /// The most memory that was seen while a program ran, without what maps files: it is looked at often, so that hardly any
 /// of it is missed. Nothing where the system does not tell.
-fn peak(command: &mut Command) -> u64 {
+pub(crate) fn peak(command: &mut Command) -> u64 {
     let mut program = command.spawn().unwrap();
     let status = format!("/proc/{}/status", program.id());
     let kib = |line: &str| line.split_whitespace().nth(1).and_then(|number| number.parse::<u64>().ok());
@@ -148,7 +148,7 @@ fn sizes_that_are_too_small() {
         let load = ["--create", "--memory", size];
         fails(fpload().args(load).arg(&new).arg("-").write_stdin(""), &["--memory", "64MiB is the least"]);
     }
-    for size in ["", "-1", "64MB", "much"] {
+    for size in ["", "-1", "64XB", "much"] {
         fails(fpload().args(["--create", &format!("--memory={size}")]).arg(&new).arg("-"), &["--memory"]);
     }
     assert!(!new.exists());

@@ -70,7 +70,7 @@ fn wrong_use() {
         (vec![store, "--format", "dec", query], "--format"),
         (vec![store, query, "123"], "query 2: expected 16"),
         (vec![store, "--input", "/no/such/file.tsv"], "/no/such/file.tsv"),
-        (vec![store, "--input", "/"], "is a directory"),
+        (vec![store, "--input", store], "is a store"),
         (vec!["/no/such/store", query], "/no/such/store"),
         (vec![], "STORE"),
     ] {

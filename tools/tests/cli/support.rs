@@ -162,6 +162,14 @@ pub(crate) fn fails(command: &mut Command, parts: &[&str]) {
     assert!(message.starts_with("fp") || message.starts_with("error:"), "{message}");
 }
 
+/// The output of `fphash` without its last line, which has to tell the number of its records.
+pub(crate) fn without_trailer(text: &str) -> &str {
+    let (lines, number) = text.rsplit_once("#end records=").unwrap();
+    let records = lines.lines().filter(|line| !line.starts_with('#')).count();
+    assert_eq!(number, format!("{records}\n"));
+    lines
+}
+
 /// JSON objects, one a line; each has to name the schema's version.
 pub(crate) fn json_lines(text: &str) -> Vec<serde_json::Value> {
     let objects: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -10,7 +10,7 @@ use fpstore_tools::size;
 
 const EXAMPLES: &str = "\
 Nothing is ever written to a STORE. Output does not depend on --threads. Exit code: 0 = done, 1 = `pairs` or `join` found \
-nothing, 2 = an error, 130 = Ctrl-C.
+nothing, 2 = an error, 130 = Ctrl-C, 143 = SIGTERM.
 
 Examples:
   fpdedup pairs store > pairs.tsv              every two records within the store's K
@@ -39,9 +39,12 @@ Memory: some five bytes a fingerprint, eight for each cluster of several fingerp
 
 --report: how many clusters there are of each size and, of the largest, the diameter (the greatest distance of two of its \
 fingerprints) and the share of its pairs of records that are farther apart than K. Where that is large, the cluster is a \
-chain: choose a smaller K.
+chain: choose a smaller K. The far ones of the near-duplicates differ in more than K bits from the record that stands for \
+their cluster.
 
---previous: a record is known by its id. One that has got another fingerprint since has to be in --new.
+--previous: a record is known by its id. One that has got another fingerprint since has to be in --new. Labels may stand in any \
+order, but those of records that share an id must keep theirs; in the order in which they were written they take the least \
+time. All of them have to be there: one that is left out is no sign that its record is gone.
 
 Examples:
   fpdedup clusters store > labels.tsv
@@ -53,13 +56,16 @@ const KEEP_EXAMPLES: &str = "\
 A line for each cluster: the id of the record to keep. A FILE names ids by priority, one a line, the most important first; \
 of a cluster with none of them, the smallest id is kept. Where the store has no ids, fingerprints are kept.
 
+A cluster is all that hangs together, so a record may be left out that differs in more than K bits from the one that is kept. \
+A warning says how many there are, counted exactly; `fpdedup clusters --report` shows the largest of such clusters.
+
 Examples:
   fpdedup keep store > keep.txt
   fpdedup keep --keep trusted.txt store";
 
 const JOIN_EXAMPLES: &str = "\
 Every record of STORE with every one of OTHER that is within K bits: `fp_a<TAB>fp_b<TAB>distance<TAB>id_a<TAB>id_b`, the record of STORE \
-first. OTHER is a store, or a file of fingerprints as fpload reads them (- is standard input); records without ids are numbered \
+first. OTHER is a store, or fingerprints as fpload takes them: a file, a directory of files, a pattern of names (- is standard input); records without ids are numbered \
 from 0.
 
 Examples:
@@ -93,12 +99,12 @@ pub(crate) enum What {
     /// For every record the cluster that it is in
     #[command(after_help = CLUSTERS_EXAMPLES)]
     Clusters {
-        /// What this has written for STORE before, at the same K and without --min-size (.tsv, .ndjson, .parquet, or - for lines on
-        /// standard input): only records that are new since, or in a cluster that has lost some, are compared
+        /// What this has written for STORE before, at the same K and without --min-size (.tsv, .txt, .csv, .ndjson, .parquet, or - for
+        /// lines on standard input): only records that are new since, or in a cluster that has lost some, are compared
         #[arg(long, value_name = "LABELS")]
         previous: Option<PathBuf>,
-        /// Records to label together with those of STORE: another store, or a file of fingerprints (- is standard input). Some may be in
-        /// STORE already
+        /// Records to label together with those of STORE: another store, or fingerprints as fpload takes them: files, a directory or a
+        /// pattern of names of them (- is standard input). Some may be in STORE already
         #[arg(long, value_name = "INPUT")]
         new: Option<PathBuf>,
         /// Only clusters with at least so many records
@@ -169,7 +175,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DIR")]
     pub(crate) tmp_dir: Option<PathBuf>,
 
-    /// File to write to, which appears when it is whole: .tsv, .ndjson (both also with .gz or .zst) or .parquet [default: standard output]
+    /// File to write to, which appears when it is whole: .tsv or .txt (lines with TABs), .csv (with a row of names), .ndjson (each of
+    /// them also with .gz or .zst) or .parquet [default: standard output]
     #[arg(short = 'o', long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

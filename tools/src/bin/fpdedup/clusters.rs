@@ -5,15 +5,19 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::bail;
-use fpstore::{Clustered, Clusters, Fingerprint, Id, IdKind, Keeper, Label, Previous, Sink};
+use fpstore::{
+    ClusterChanges, ClusterUpdate, Clustered, Clustering, Clusters, Fingerprint, Id, IdKind, Keeper, Label, Previous,
+    Sink,
+};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
-use fpstore_tools::input::{Ids, InputOptions, LabelReader, Source};
-use fpstore_tools::number::count_of;
-use fpstore_tools::output::{Column, Output, Rows};
+use fpstore_tools::input::{Ids, InputOptions, LabelLines, LabelReader, Source};
+use fpstore_tools::number::{count, count_of};
+use fpstore_tools::output::{Column, Output, Rows, Style};
 use fpstore_tools::progress::Progress;
 
 use crate::args::Options;
+use crate::copied;
 use crate::job::{Job, Rowing, Writing, open};
 use crate::loaded::Other;
 use crate::report;
@@ -63,6 +67,9 @@ pub(crate) fn run<F: Fingerprint>(
     if wants_report || min_size > 1 {
         clusters = clusters.with_sizes();
     }
+    if wants_report {
+        clusters = clusters.with_keepers();
+    }
     let labels = !wants_report || options.output.is_some();
     let columns = if kind == IdKind::None { WITHOUT_IDS } else { COLUMNS };
     let texts = [kind == IdKind::Text; 2];
@@ -70,12 +77,27 @@ pub(crate) fn run<F: Fingerprint>(
     // A name that is no good shows before the work is done.
     let output = labels.then(|| Output::open(path, job.json(), columns, F::WIDTH, &texts)).transpose()?;
     let shown = job.watch("clusters", clusters.progress())?;
-    let clustering = match beside.previous {
-        Some(previous) => clusters.find_from(read(previous, kind, &job, &clusters)?, &Keeper::Smallest)?,
-        None => clusters.find(&Keeper::Smallest)?,
+    let (found, unknown) = match beside.previous {
+        Some(path) => {
+            let (previous, given, lines) = read(path, kind, &job, &clusters)?;
+            let copies = !wants_report && output.as_ref().is_some_and(|output| matches!(output.style(), Style::Tsv));
+            let found = match lines.filter(|_| copies && min_size <= 1) {
+                Some(lines) => match clusters.find_changes(previous)? {
+                    ClusterUpdate::Changes(changes) => Found::Changes(changes, lines),
+                    ClusterUpdate::All(clustering) => Found::All(clustering),
+                },
+                None => Found::All(clusters.find_from(previous, &Keeper::Smallest)?),
+            };
+            let unknown = unknown_labels(path, given, found.labelled());
+            (found, unknown)
+        }
+        None => (Found::All(clusters.find(&Keeper::Smallest)?), None),
     };
     shown.finish();
-    let mut count = 0;
+    if let Some(unknown) = unknown {
+        job.warn(unknown);
+    }
+    let mut written = 0;
     if let Some(output) = output {
         let style = output.style();
         let empty = || Rows::new(style);
@@ -87,37 +109,85 @@ pub(crate) fn run<F: Fingerprint>(
             }
             if rows.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        clustering.visit(add, |rows| Rowing(&mut writing).take(rows))?;
-        count = writing.finish()?;
+        match &found {
+            Found::All(clustering) => clustering.visit(add, |rows| Rowing(&mut writing).take(rows))?,
+            Found::Changes(changes, lines) => copied::write(changes, lines, style, &mut writing)?,
+        }
+        written = writing.finish()?;
     }
-    if wants_report {
+    if let Found::All(clustering) = &found
+        && wants_report
+    {
         let mut out = BufWriter::new(io::stdout().lock());
-        report::write(&clustering.report(LARGEST)?, k, job.json(), &mut out)?;
+        let report = clustering.report(LARGEST)?;
+        report::write(&report, k, job.json(), &mut out)?;
         out.flush()?;
+        job.warn_of_chains(report.far_records, report.records.saturating_sub(report.clusters), k);
     }
     clusters.remove_checkpoint()?;
     if labels {
-        let searched = beside.previous.map(|_| format!("{} compared", count_of(clustering.searched(), "fingerprint")));
-        job.done_with(count, "record", searched);
+        let searched = beside.previous.map(|_| format!("{} compared", count_of(found.searched(), "fingerprint")));
+        job.done_with(written, "record", searched);
     }
     Ok(Outcome::Done)
 }
 
-/// Labels from before.
+/// What was found.
+enum Found<F: Fingerprint> {
+    All(Clustering<F>),
+    /// What has changed of the lines of the file of labels.
+    Changes(ClusterChanges<F>, LabelLines),
+}
+
+impl<F: Fingerprint> Found<F> {
+    fn labelled(&self) -> u64 {
+        match self {
+            Self::All(clustering) => clustering.labelled(),
+            Self::Changes(changes, _) => changes.labelled(),
+        }
+    }
+
+    fn searched(&self) -> u64 {
+        match self {
+            Self::All(clustering) => clustering.searched(),
+            Self::Changes(changes, _) => changes.searched(),
+        }
+    }
+}
+
+/// What is to be said of labels from before that were of no use.
+fn unknown_labels(path: &Path, given: u64, found: u64) -> Option<String> {
+    let name = path.display();
+    let labels = count_of(given, "label");
+    match given.saturating_sub(found) {
+        _ if given == 0 => Some(format!("{name}: it has no labels; all records are compared")),
+        0 => None,
+        unknown if unknown == given => Some(format!(
+            "{name}: no record of the store has one of its {labels}; all records are compared (labels are of ids as the store has them)"
+        )),
+        unknown => Some(format!(
+            "{name}: {} of its {labels} are of records that are in the store no more, or are new again; the rest of their clusters is \
+             compared",
+            count(unknown)
+        )),
+    }
+}
+
+/// Labels from before, how many, and their lines if those can be copied.
 fn read<F: Fingerprint>(
     path: &Path,
     kind: IdKind,
     job: &Job<'_>,
     clusters: &Clusters<F>,
-) -> anyhow::Result<Previous<F>> {
+) -> anyhow::Result<(Previous<F>, u64, Option<LabelLines>)> {
     let mut previous = clusters.previous()?;
     let source = Source::new(path.as_os_str());
     let reader = LabelReader::open(&source, kind, Some(&job.temp_dir()), &Progress::hidden())?;
-    reader.each(|record, cluster| Ok(previous.push(record, cluster)?))?;
-    Ok(previous)
+    let (given, lines) = reader.each(|record, cluster| Ok(previous.push(record, cluster)?))?;
+    Ok((previous, given, lines))
 }
 
-fn push<F: Fingerprint>(rows: &mut Rows, one: &Clustered<F>) {
+pub(crate) fn push<F: Fingerprint>(rows: &mut Rows, one: &Clustered<F>) {
     match &one.record.id {
         Id::Count(_) => rows.fingerprint(one.record.fingerprint),
         id => rows.id(id),

@@ -8,10 +8,11 @@ use std::time::Instant;
 use anyhow::{Context, bail};
 use fpstore::{Clusters, Filters, Fingerprint, Sink, Store};
 use fpstore_tools::common::Common;
-use fpstore_tools::number::{bytes, count_of};
+use fpstore_tools::interrupt::{self, Stop};
+use fpstore_tools::memory;
+use fpstore_tools::number::{bytes, count, count_of};
 use fpstore_tools::output::{Output, Rows};
 use fpstore_tools::progress::Progress;
-use fpstore_tools::{interrupt, memory};
 
 use crate::PROGRAM;
 use crate::args::Options;
@@ -28,6 +29,19 @@ pub(crate) fn width(store: &Path) -> anyhow::Result<u32> {
 /// Opens a store for reading.
 pub(crate) fn open<F: Fingerprint>(store: &Path) -> anyhow::Result<Store<F>> {
     Ok(Store::open_read_only(store, &fpstore::Options::new().with_filters(Filters::Off))?)
+}
+
+/// A join that is shown, and that a signal stops.
+pub(crate) struct Watched {
+    shown: Progress,
+    _stop: Stop,
+}
+
+impl Watched {
+    /// It is done: what is left is to write.
+    pub(crate) fn finish(self) {
+        self.shown.finish();
+    }
 }
 
 /// The work of a subcommand.
@@ -47,6 +61,11 @@ impl<'a> Job<'a> {
 
     pub(crate) fn json(&self) -> bool {
         self.common.json
+    }
+
+    /// A remark on standard error.
+    pub(crate) fn warn(&self, message: impl std::fmt::Display) {
+        self.common.warn(PROGRAM, message);
     }
 
     /// The distance that was asked for, or the store's own.
@@ -100,15 +119,14 @@ impl<'a> Job<'a> {
     }
 
     /// Shows how far a join is and has Ctrl-C stop it, until the result is dropped.
-    pub(crate) fn watch(&self, message: &'static str, progress: fpstore::Progress) -> anyhow::Result<Progress> {
+    pub(crate) fn watch(&self, message: &'static str, progress: fpstore::Progress) -> anyhow::Result<Watched> {
         let watched = progress.clone();
         let shown = if self.common.shows_progress() {
             Progress::share(message, move || watched.share())
         } else {
             Progress::hidden()
         };
-        interrupt::on_interrupt(move || progress.stop())?;
-        Ok(shown)
+        Ok(Watched { shown, _stop: interrupt::on_interrupt(move || progress.stop())? })
     }
 
     /// A number for files in `--tmp-dir` that are about the same work over the same stores, if there is such a directory.
@@ -118,6 +136,19 @@ impl<'a> Job<'a> {
         (env!("CARGO_PKG_VERSION"), what, self.options.distance).hash(&mut about);
         stores.iter().for_each(|store| store.content_checksum().hash(&mut about));
         Some((directory, about.finish()))
+    }
+
+    /// Says how many records are far from the one of their cluster that is kept, or would be, if any are.
+    pub(crate) fn warn_of_chains(&self, far: u64, left_out: u64, distance: u32) {
+        if far > 0 {
+            self.warn(format_args!(
+                "{} of {} that are left out differ in more than {} from the one that is kept (chains): they may be no duplicates of \
+                 it; a smaller --distance makes fewer",
+                count(far),
+                count_of(left_out, "record"),
+                count_of(distance.into(), "bit"),
+            ));
+        }
     }
 
     /// A closing line on standard error.

@@ -1,17 +1,20 @@
-//! `fpdedup keep`: one id a cluster.
+//! `fpdedup keep`: one id a cluster. Ids that are listed by priority and are of no record, and records that are left out though
+//! they are far from the one that is kept, are told.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use anyhow::{Context, bail};
-use fpstore::{Fingerprint, Id, IdKind, Keeper, Ranking};
+use fpstore::{Fingerprint, Id, IdKind, Keeper};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
+use fpstore_tools::number::{count, count_of};
 use fpstore_tools::output::{Column, Output, Rows};
 
 use crate::args::Options;
@@ -31,8 +34,19 @@ pub(crate) fn run<F: Fingerprint>(
     let job = Job::new(common, options)?;
     let store = open::<F>(store)?;
     let kind = store.parameters().ids();
-    let keeper = keeper(keep, kind)?;
-    let clusters = job.clusters(&store, None)?;
+    let priorities = match keep.to_str() {
+        Some("smallest" | "largest") => None,
+        _ => Some(Arc::new(Priorities::read(Path::new(keep), kind)?)),
+    };
+    let keeper = match &priorities {
+        Some(priorities) => {
+            let priorities = Arc::clone(priorities);
+            Keeper::Ranked(Arc::new(move |id| priorities.rank(id)))
+        }
+        None if keep == "largest" => Keeper::Largest,
+        None => Keeper::Smallest,
+    };
+    let clusters = job.clusters(&store, None)?.with_keepers();
     let columns = if kind == IdKind::None { WITHOUT_IDS } else { COLUMNS };
     let path = options.output.as_deref();
     let output = Output::open(path, job.json(), columns, F::WIDTH, &[kind == IdKind::Text])?;
@@ -42,7 +56,7 @@ pub(crate) fn run<F: Fingerprint>(
     let style = output.style();
     let mut rows = Rows::new(style);
     let mut writing = Writing::new(output);
-    clustering.visit_labels(|label| {
+    let left = clustering.visit_labels(|label| {
         push_label(&mut rows, &label);
         rows.end_row();
         if !rows.is_full() {
@@ -52,42 +66,72 @@ pub(crate) fn run<F: Fingerprint>(
         Ok(writing.write(&full))
     })?;
     let _ = writing.write(&rows);
-    let count = writing.finish()?;
+    let kept = writing.finish()?;
     clusters.remove_checkpoint()?;
-    job.done(count, "cluster");
+    if let Some(unknown) = priorities.and_then(|priorities| priorities.unknown()) {
+        job.warn(unknown);
+    }
+    job.warn_of_chains(left.far, left.records, job.distance(&store)?);
+    job.done(kept, "cluster");
     Ok(Outcome::Done)
 }
 
-fn keeper(keep: &OsStr, kind: IdKind) -> anyhow::Result<Keeper> {
-    match keep.to_str() {
-        Some("smallest") => Ok(Keeper::Smallest),
-        Some("largest") => Ok(Keeper::Largest),
-        _ => ranking(Path::new(keep), kind).map(Keeper::Ranked),
-    }
+/// The ids of a file, the most important first.
+struct Priorities {
+    path: PathBuf,
+    /// The number of the line, and whether a record has the id.
+    ranks: HashMap<Id, (u64, AtomicBool)>,
 }
 
-/// The ids of a file, the first one with rank 0.
-fn ranking(path: &Path, kind: IdKind) -> anyhow::Result<Ranking> {
-    let name = path.display();
-    if kind == IdKind::None {
-        bail!("--keep {name}: the store has no ids; use smallest or largest");
-    }
-    let file =
-        fs::File::open(path).with_context(|| format!("--keep {name}: neither smallest nor largest, nor a file"))?;
-    let mut ranks: HashMap<Id, u64> = HashMap::new();
-    for (line, number) in BufReader::new(file).lines().zip(1u64..) {
-        let line = line.with_context(|| format!("{name}: line {number}"))?;
-        let text = line.trim_start_matches('\u{feff}').trim_end_matches('\r');
-        if text.is_empty() {
-            continue;
+impl Priorities {
+    fn read(path: &Path, kind: IdKind) -> anyhow::Result<Self> {
+        let name = path.display();
+        if kind == IdKind::None {
+            bail!("--keep {name}: the store has no ids; use smallest or largest");
         }
-        let id = match kind {
-            IdKind::Number => Id::Number(text.parse().ok().with_context(|| {
-                format!("{name}: line {number}: the ids of the store are decimal numbers, this is '{text}'")
-            })?),
-            _ => Id::from(text),
-        };
-        ranks.entry(id).or_insert(number);
+        let file =
+            fs::File::open(path).with_context(|| format!("--keep {name}: neither smallest nor largest, nor a file"))?;
+        let mut ranks = HashMap::new();
+        for (line, number) in BufReader::new(file).lines().zip(1u64..) {
+            let line = line.with_context(|| format!("{name}: line {number}"))?;
+            let text = line.trim_start_matches('\u{feff}').trim_end_matches('\r');
+            if text.is_empty() {
+                continue;
+            }
+            let id = match kind {
+                IdKind::Number => Id::Number(text.parse().ok().with_context(|| {
+                    format!("{name}: line {number}: the ids of the store are decimal numbers, this is '{text}'")
+                })?),
+                _ => Id::from(text),
+            };
+            ranks.entry(id).or_insert((number, AtomicBool::new(false)));
+        }
+        Ok(Self { path: path.to_owned(), ranks })
     }
-    Ok(Arc::new(move |id| ranks.get(id).copied()))
+
+    fn rank(&self, id: &Id) -> Option<u64> {
+        let (rank, found) = self.ranks.get(id)?;
+        // Written once, as all threads read it.
+        if !found.load(Relaxed) {
+            found.store(true, Relaxed);
+        }
+        Some(*rank)
+    }
+
+    /// What is to be said of ids that no record has.
+    fn unknown(&self) -> Option<String> {
+        let name = self.path.display();
+        let listed = self.ranks.len() as u64;
+        let unknown = self.ranks.values().filter(|(_, found)| !found.load(Relaxed)).count() as u64;
+        match unknown {
+            _ if listed == 0 => Some(format!("{name} lists no ids; the smallest id of each cluster is kept")),
+            0 => None,
+            _ if unknown == listed => Some(format!(
+                "{name}: none of its {} is in the store; the smallest id of each cluster is kept (ids stand one a line, as the store \
+                 has them)",
+                count_of(listed, "id")
+            )),
+            _ => Some(format!("{name}: not in the store: {} of its {}", count(unknown), count_of(listed, "id"))),
+        }
+    }
 }

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use fpstore::{Filters, Fingerprint, Parameters, RecordSorter, Store, check_hashers};
-use fpstore_tools::input::{Found, IdRule, Ids, Input, InputOptions, Source, feed};
+use fpstore_tools::input::{Found, IdRule, Ids, Input, InputOptions, feed, is_store, sources};
+use fpstore_tools::interrupt::{self, Temporary};
+use fpstore_tools::memory;
 use fpstore_tools::progress::Progress;
-use fpstore_tools::{interrupt, memory};
 use tempfile::TempDir;
 
 use crate::job::{Job, open, width};
@@ -15,7 +16,7 @@ use crate::job::{Job, open, width};
 pub(crate) struct Other<F: Fingerprint> {
     pub(crate) store: Store<F>,
     /// Where it is if it was a file; goes with it.
-    directory: Option<TempDir>,
+    directory: Option<(TempDir, Temporary)>,
 }
 
 impl<F: Fingerprint> Other<F> {
@@ -28,7 +29,7 @@ impl<F: Fingerprint> Other<F> {
         ids: Ids,
     ) -> anyhow::Result<Self> {
         let hasher = one.parameters().hasher();
-        if other.is_dir() {
+        if is_store(other) {
             if input.any() {
                 bail!("--format and the column options describe a file; {} is a directory", other.display());
             }
@@ -43,40 +44,53 @@ impl<F: Fingerprint> Other<F> {
             let store = open::<F>(other)?;
             check_hashers("fingerprints", store.parameters().hasher(), hasher)
                 .with_context(|| other.display().to_string())?;
+            warn_if_empty(job, &store, &other.display().to_string());
             return Ok(Self { store, directory: None });
         }
         let directory = tempfile::Builder::new().prefix("fpdedup-").tempdir_in(job.temp_dir());
         let directory =
             directory.with_context(|| format!("cannot make a directory in {}", job.temp_dir().display()))?;
+        let listed = Temporary::new(directory.path());
         let options = fpstore::Options::new()
             .with_filters(Filters::Off)
             .with_load_memory(memory::of_load(Some(job.options.memory)))
             .with_temp_dir(Some(directory.path()));
         let path = directory.path().join("store");
-        let source = Source::new(other.as_os_str());
         let reading = InputOptions { temp_dir: Some(job.temp_dir()), ..input.clone() };
-        let input = Input::open(&source, &reading, &Progress::hidden())?;
-        if let Some(found) = input.width().filter(|&found| found != F::WIDTH) {
-            bail!("{}: its fingerprints have {found} bits, those of the store {}", source.name(), F::WIDTH);
-        }
-        let of_input = input.header().and_then(|header| header.hasher.as_deref());
-        check_hashers("fingerprints", of_input, hasher).with_context(|| source.name())?;
         let mut rule = IdRule::new(ids);
-        input.tell_ids(&mut rule)?;
         let mut sorter = RecordSorter::<F>::new(&path, &options);
-        feed(&mut input.reader::<F>()?, &mut rule, &mut |fingerprint, id| {
-            interrupt::check()?;
-            Ok(sorter.push(fingerprint, id)?)
-        })?;
+        for source in sources(&[other.into()], &reading)? {
+            let input = Input::open(&source, &reading, &Progress::hidden())?;
+            if let Some(found) = input.width().filter(|&found| found != F::WIDTH) {
+                bail!("{}: its fingerprints have {found} bits, those of the store {}", source.name(), F::WIDTH);
+            }
+            let of_input = input.header().and_then(|header| header.hasher.as_deref());
+            check_hashers("fingerprints", of_input, hasher).with_context(|| source.name())?;
+            input.tell_ids(&mut rule)?;
+            let fed = feed(&mut input.reader::<F>()?, &mut rule, &mut |fingerprint, id| {
+                interrupt::check()?;
+                Ok(sorter.push(fingerprint, id)?)
+            })?;
+            if let Some(warning) = fed.numbered {
+                job.warn(warning);
+            }
+        }
         if ids != Ids::Auto && rule.found() == Some(Found::Numbered) {
-            bail!("{}: its records have no ids, and those of the store do", source.name());
+            bail!("{}: its records have no ids, and those of the store do", other.display());
         }
         let parameters = Parameters::new(one.parameters().max_distance())
             .with_width(F::WIDTH)
             .with_ids(rule.kind().unwrap_or_default());
         interrupt::check()?;
         let (store, _) = Store::create_loaded(&path, &parameters, &options, sorter.finish()?)?;
-        Ok(Self { store, directory: Some(directory) })
+        warn_if_empty(job, &store, &other.display().to_string());
+        Ok(Self { store, directory: Some((directory, listed)) })
+    }
+}
+
+fn warn_if_empty<F: Fingerprint>(job: &Job<'_>, store: &Store<F>, name: &str) {
+    if store.statistics().records == 0 {
+        job.warn(format_args!("{name}: it has no records"));
     }
 }
 

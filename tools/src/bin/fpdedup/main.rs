@@ -5,6 +5,7 @@
 
 mod args;
 mod clusters;
+mod copied;
 mod job;
 mod keep;
 mod loaded;
@@ -12,11 +13,13 @@ mod pairs;
 mod partial;
 mod report;
 
+use std::ffi::OsStr;
 use std::process::ExitCode;
 
 use fpstore::with_width;
 use fpstore_tools::exit::Outcome;
-use fpstore_tools::{allocator, interrupt, program};
+use fpstore_tools::output::check_apart;
+use fpstore_tools::{allocator, program};
 
 use crate::args::{Args, What};
 use crate::job::width;
@@ -29,8 +32,8 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> anyhow::Result<Outcome> {
     allocator::give_back();
-    interrupt::listen()?;
     args.common.start()?;
+    check_output(&args.what)?;
     match &args.what {
         What::Pairs { which, options, store } => {
             with_width!(width(store)?, F => pairs::pairs::<F>(args.common, *which, options, store))
@@ -47,4 +50,16 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
             with_width!(width(store)?, F => keep::run::<F>(args.common, keep, options, store))
         }
     }
+}
+
+/// Refuses to write over what is read. Labels may be written over the previous ones.
+fn check_output(what: &What) -> anyhow::Result<()> {
+    let (options, store, other) = match what {
+        What::Pairs { options, store, .. } => (options, store, None),
+        What::Join { options, store, other, .. } => (options, store, Some(other.as_os_str())),
+        What::Clusters { new, options, store, .. } => (options, store, new.as_ref().map(|new| new.as_os_str())),
+        What::Keep { keep, options, store } => (options, store, Some(keep.as_os_str())),
+    };
+    let read: Vec<&OsStr> = other.into_iter().chain([store.as_os_str()]).collect();
+    check_apart(&[("--output", options.output.as_deref())], &read)
 }

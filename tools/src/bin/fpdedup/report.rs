@@ -15,6 +15,7 @@ struct Object {
     distance: u32,
     records: u64,
     clusters: u64,
+    far_records: u64,
     sizes: Vec<Class>,
     largest: Vec<Large>,
 }
@@ -46,10 +47,10 @@ pub(crate) fn write<F: Fingerprint>(
 ) -> io::Result<()> {
     if json {
         let (sizes, largest) = (found.sizes.iter().map(class).collect(), found.largest.iter().map(large).collect());
-        let (records, clusters) = (found.records, found.clusters);
+        let ClusterReport { records, clusters, far_records, .. } = *found;
         return report::json(
             out,
-            &Object { schema_version: SCHEMA_VERSION, distance, records, clusters, sizes, largest },
+            &Object { schema_version: SCHEMA_VERSION, distance, records, clusters, far_records, sizes, largest },
         );
     }
     facts(
@@ -59,6 +60,7 @@ pub(crate) fn write<F: Fingerprint>(
             ("records", count(found.records)),
             ("clusters", count(found.clusters)),
             ("near-duplicates", count(found.records.saturating_sub(found.clusters))),
+            ("far ones", count(found.far_records)),
         ],
     )?;
     writeln!(out)?;

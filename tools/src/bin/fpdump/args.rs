@@ -1,5 +1,6 @@
 //! What was typed: subcommands and options of `fpdump`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -17,12 +18,26 @@ Examples:
   fpdump stats --json store                    how large is every part, beside the least possible
   fpdump verify store                          is every byte what was written?
   fpdump scan store | fpload --create copy -   a store as text, and back
+  fpdump scan store -o records.parquet         for other programs; fpload reads it too
   fpdump get 832fe9f6aa2f461a store            the ids of one fingerprint
+  fpdump get --id https://example.org/a store  the fingerprints of one id
   fpdump block 3 store/00000001.segment --table 1     one block, decoded
   fpdump what-if store                         would another codec, block size or plan be smaller?
   fpdump manifest store                        which segments are there, and what is newer than what?
   fpdump wal --operations store                what was written last
   fpdump hex store/00000001.segment | less     every byte and its meaning";
+
+const SCAN_EXAMPLES: &str = "\
+Records come by fingerprint, then id. Files with columns have `fingerprint` and `id`; in Parquet, fingerprints of 64 bits and number ids \
+are UINT64, wider fingerprints are bytes of fixed length, most significant first. Where the store has no ids, there is no column of \
+ids, and a fingerprint that was counted several times comes as many times.
+
+Only lines with TABs say in a first line which width and hasher the fingerprints have.
+
+Examples:
+  fpdump scan store | fpload --create copy -
+  fpdump scan store -o records.csv.zst
+  fpdump scan store -o records.parquet";
 
 const STATS_EXAMPLES: &str = "\
 The drawings are of table 0, whose keys are the fingerprints themselves. They take one pass over it. With --json and \
@@ -105,17 +120,28 @@ pub(crate) enum What {
         table: usize,
     },
     /// All records as fpload reads them, a line each: HEX, TAB, ID
+    #[command(after_help = SCAN_EXAMPLES)]
     Scan {
         /// A store or a segment file
         path: PathBuf,
+        /// File to write to, which appears when it is whole: .tsv or .txt (lines with TABs), .csv (with a row of names), .ndjson (each
+        /// of them also with .gz or .zst) or .parquet [default: standard output]
+        #[arg(short = 'o', long, value_name = "FILE")]
+        output: Option<PathBuf>,
     },
-    /// The records of one fingerprint
+    /// The records of one fingerprint, or of one id
+    #[command(override_usage = "fpdump get [OPTIONS] HEX PATH\n       fpdump get [OPTIONS] --id ID PATH")]
     Get {
-        /// The fingerprint, in hexadecimal: 16 digits, or 32, or 64, as wide as the store's
+        /// The fingerprint, in hexadecimal: 16 digits, or 32, or 64, as wide as the store's. Left out with --id
         #[arg(value_name = "HEX")]
-        fingerprint: String,
+        first: OsString,
+        /// In place of a fingerprint: the id of a document. A store without an index of its ids (`fpload --id-index`) is read
+        /// as a whole
+        #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+        id: Option<String>,
         /// A store or a segment file
-        path: PathBuf,
+        #[arg(required_unless_present = "id", conflicts_with = "id")]
+        path: Option<PathBuf>,
     },
     /// Checks every byte and names every damaged place
     Verify {

@@ -1,31 +1,60 @@
-//! `fpdump get HEX`: the records of one fingerprint, by id. Finding none is exit code 1.
+//! `fpdump get HEX` and `get --id ID`: the records of one fingerprint, by id, or of one id, by fingerprint. Finding none is exit
+//! code 1.
 
-use std::io::Write;
 use std::path::Path;
 
 use anyhow::anyhow;
 use fpstore::{Fingerprint, Id};
+use fpstore_tools::by_id;
+use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::input::parse_hex;
+use fpstore_tools::output::{Output, Rows};
 
 use crate::opened::Opened;
 use crate::scan;
 
-pub(crate) fn run<F: Fingerprint>(
-    path: &Path,
-    fingerprint: &str,
-    json: bool,
-    out: &mut dyn Write,
-) -> anyhow::Result<Outcome> {
+/// The records of a fingerprint.
+pub(crate) fn run<F: Fingerprint>(path: &Path, fingerprint: &str, json: bool) -> anyhow::Result<Outcome> {
     let fingerprint: F = parse_hex(fingerprint.as_bytes()).map_err(|message| anyhow!(message))?;
-    let ids: Vec<Id> = match Opened::<F>::new(path)? {
+    let opened = Opened::<F>::new(path)?;
+    let output = scan::output::<F>(None, opened.parameters(), json)?;
+    let ids: Vec<Id> = match opened {
         Opened::Store(store) => store.query(fingerprint, 0)?.into_iter().map(|found| found.id).collect(),
         Opened::Segment(view) => view.get(fingerprint)?,
     };
-    let mut text = Vec::new();
-    for id in &ids {
-        scan::push(&mut text, fingerprint, id, json);
+    write(output, ids.iter().map(|id| (fingerprint, id)))
+}
+
+/// The records of an id.
+pub(crate) fn run_id<F: Fingerprint>(path: &Path, id: &str, common: Common) -> anyhow::Result<Outcome> {
+    let opened = Opened::<F>::new(path)?;
+    let ids = [by_id::parse(id, opened.parameters().ids())?];
+    let output = scan::output::<F>(None, opened.parameters(), common.json)?;
+    let found = match opened {
+        Opened::Store(store) => by_id::fingerprints("fpdump", common, &store, &ids)?,
+        Opened::Segment(view) => by_id::scan(view.records::<F>()?, &ids)?,
+    };
+    write(
+        output,
+        ids.iter().zip(&found).flat_map(|(id, found)| found.iter().map(move |&fingerprint| (fingerprint, id))),
+    )
+}
+
+fn write<'a, F: Fingerprint>(
+    mut output: Output,
+    records: impl Iterator<Item = (F, &'a Id)>,
+) -> anyhow::Result<Outcome> {
+    let (mut rows, mut any) = (Rows::new(output.style()), false);
+    for (fingerprint, id) in records {
+        any = true;
+        scan::push(&mut rows, fingerprint, id);
+        if rows.is_full() {
+            output.write(&rows)?;
+            rows = Rows::new(output.style());
+        }
     }
-    out.write_all(&text)?;
-    Ok(if ids.is_empty() { Outcome::NothingFound } else { Outcome::Done })
+    output.write(&rows)?;
+    output.finish()?;
+    Ok(if any { Outcome::Done } else { Outcome::NothingFound })
 }

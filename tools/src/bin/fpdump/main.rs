@@ -22,6 +22,7 @@ mod wal;
 mod what_if;
 
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use fpstore::with_width;
@@ -47,9 +48,16 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
         What::Layout { path } => layout::run(path, json, &mut out),
         What::Blocks { path, table } => blocks::run(path, *table, json, &mut out),
         What::Block { number, path, table } => block::run(path, *table, *number, json, &mut out),
-        What::Scan { path } => with_width!(opened::width(path)?, F => scan::run::<F>(path, json, &mut out)),
-        What::Get { fingerprint, path } => {
-            with_width!(opened::width(path)?, F => get::run::<F>(path, fingerprint, json, &mut out))
+        What::Scan { path, output } => {
+            with_width!(opened::width(path)?, F => scan::run::<F>(path, output.as_deref(), json))
+        }
+        What::Get { first, id: Some(id), .. } => {
+            let path = Path::new(first);
+            with_width!(opened::width(path)?, F => get::run_id::<F>(path, id, args.common))
+        }
+        What::Get { first, path, .. } => {
+            let (fingerprint, path) = (first.to_string_lossy(), path.as_deref().unwrap_or(Path::new("")));
+            with_width!(opened::width(path)?, F => get::run::<F>(path, &fingerprint, json))
         }
         What::Verify { path } => verify::run(path, args.common, &mut out),
         What::Plan { path } => with_width!(opened::width(path)?, F => plan::run::<F>(path, json, &mut out)),

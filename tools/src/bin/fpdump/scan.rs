@@ -1,84 +1,70 @@
 //! `fpdump scan`: all records as `fpload` reads them, by fingerprint, then id. Where there are no ids, a fingerprint has
 //! as many lines as records.
 
-use std::io::Write;
 use std::path::Path;
 
-use fpstore::{Fingerprint, Id, Parameters, Record};
-use fpstore_tools::common::SCHEMA_VERSION;
+use fpstore::{Fingerprint, Id, IdKind, Parameters, Record};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::header;
-use fpstore_tools::number::{push_decimal, push_hex, push_json_text};
+use fpstore_tools::output::{Column, Output, Rows, check_apart};
 
 use crate::opened::Opened;
 
-pub(crate) fn run<F: Fingerprint>(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
+const COLUMNS: &[Column] = &[Column::fingerprint("fingerprint"), Column::id("id")];
+const WITHOUT_IDS: &[Column] = &[Column::fingerprint("fingerprint")];
+
+pub(crate) fn run<F: Fingerprint>(path: &Path, output: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
+    check_apart(&[("--output", output)], &[path])?;
     let opened = Opened::<F>::new(path)?;
     let parameters = opened.parameters().clone();
+    let mut output = self::output::<F>(output, &parameters, json)?;
     match opened {
-        Opened::Store(store) => all(store.records(), &parameters, json, out)?,
-        Opened::Segment(view) => all(view.records::<F>()?, &parameters, json, out)?,
+        Opened::Store(store) => all(store.records(), &parameters, &mut output)?,
+        Opened::Segment(view) => all(view.records::<F>()?, &parameters, &mut output)?,
     }
+    output.finish()?;
     Ok(Outcome::Done)
+}
+
+/// For records of a store with these parameters.
+pub(crate) fn output<F: Fingerprint>(
+    path: Option<&Path>,
+    parameters: &Parameters,
+    json: bool,
+) -> anyhow::Result<Output> {
+    let columns = if parameters.ids() == IdKind::None { WITHOUT_IDS } else { COLUMNS };
+    Output::open(path, json, columns, F::WIDTH, &[parameters.ids() == IdKind::Text])
 }
 
 fn all<F: Fingerprint>(
     records: impl Iterator<Item = fpstore::Result<Record<F>>>,
     parameters: &Parameters,
-    json: bool,
-    out: &mut dyn Write,
+    output: &mut Output,
 ) -> anyhow::Result<()> {
     let mut records = records.peekable();
     let first = records.peek().and_then(|first| first.as_ref().ok());
-    if let Some(header) = header::line(parameters, first.map(|first| &first.id)).filter(|_| !json) {
-        out.write_all(header.as_bytes())?;
+    if let Some(header) = header::line(parameters, first.map(|first| &first.id)) {
+        output.write_header(&header)?;
     }
-    let mut text = Vec::new();
+    let mut rows = Rows::new(output.style());
     for record in records {
         let Record { fingerprint, id } = record?;
-        text.clear();
-        push(&mut text, fingerprint, &id, json);
-        let lines = if let Id::Count(count) = id { count } else { 1 };
-        for _ in 0..lines {
-            out.write_all(&text)?;
+        for _ in 0..if let Id::Count(count) = id { count } else { 1 } {
+            push(&mut rows, fingerprint, &id);
+            if rows.is_full() {
+                output.write(&rows)?;
+                rows = Rows::new(output.style());
+            }
         }
     }
-    Ok(())
+    output.write(&rows)
 }
 
-/// Appends a record as a line of its own; without an id where there is none.
-pub(crate) fn push<F: Fingerprint>(text: &mut Vec<u8>, fingerprint: F, id: &Id, json: bool) {
-    if json {
-        text.extend_from_slice(b"{\"schema_version\":");
-        push_decimal(text, SCHEMA_VERSION.into());
-        text.extend_from_slice(b",\"fingerprint\":\"");
-        push_hex(text, fingerprint);
-        text.push(b'"');
-        match id {
-            Id::Number(number) => {
-                text.extend_from_slice(b",\"id\":");
-                push_decimal(text, *number);
-            }
-            Id::Text(id) => {
-                text.extend_from_slice(b",\"id\":");
-                push_json_text(text, id);
-            }
-            Id::Count(_) => {}
-        }
-        text.extend_from_slice(b"}\n");
-        return;
+/// Appends a record as a row; without an id where there is none.
+pub(crate) fn push<F: Fingerprint>(rows: &mut Rows, fingerprint: F, id: &Id) {
+    rows.fingerprint(fingerprint);
+    if !matches!(id, Id::Count(_)) {
+        rows.id(id);
     }
-    push_hex(text, fingerprint);
-    match id {
-        Id::Number(number) => {
-            text.push(b'\t');
-            push_decimal(text, *number);
-        }
-        Id::Text(id) => {
-            text.push(b'\t');
-            text.extend_from_slice(id.as_bytes());
-        }
-        Id::Count(_) => {}
-    }
-    text.push(b'\n');
+    rows.end_row();
 }

@@ -6,20 +6,33 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use fpsketch::compare::Measure;
 use fpstore_tools::common::Common;
-use fpstore_tools::documents::DocumentOptions;
+use fpstore_tools::documents::{DocumentOptions, LeaveOptions, RejectOptions};
 use fpstore_tools::input::InputOptions;
 use fpstore_tools::size;
 use fpstore_tools::sketching::{FeatureOptions, SimhashOptions};
 
 const EXAMPLES: &str = "\
-Documents are JSON objects, rows of CSV or of Parquet with a column of text (or of ready-made tokens), or whole files, whose \
-path is the id; a directory stands for the files below it. .gz and .zst are decompressed.
+Documents are JSON objects (an object a line, or an array), rows of CSV, TSV or Parquet with a column of text (or of ready-made \
+tokens), or whole files, whose path is the id. JSON, Parquet, gzip and zstd are told by their content; .json .ndjson .jsonl .csv \
+.tsv .parquet are records everywhere, other names whole files, unless they hold JSON objects with that column. A directory stands \
+for the files below it, a pattern such as 'pages/*.html' for those that match. What comes through a pipe and is neither JSON nor \
+Parquet needs --format.
 
-Exit code: 0 = done, or similar; 1 = not similar, or bits that are not sound; 2 = an error.
+Documents that all look alike, since they have no features (empty, or shorter than a shingle), are left out with a warning: see \
+--min-features. One that cannot be read ends the run: see --on-error.
+
+The first line of fingerprints says what they are, and the last one, `#end records=N`, that they are all there: a run that \
+fails does not write it, and fpload then refuses its output. Put neither elsewhere (as sorting does); --json writes none.
+
+SIZE is a number of bytes, or 512M, 1G, 1GB, 1.5GiB: powers of 1024.
+
+Exit code: 0 = done, or similar; 1 = not similar, or bits that are not sound; 2 = an error; 130 = Ctrl-C, 143 = SIGTERM.
 
 Examples:
   fphash simhash docs.ndjson.gz > docs.hex && fpload --create store docs.hex     (in one: fpload --create --text)
   fphash simhash --preset 1e0ng --id-column path docs.parquet
+  fphash simhash --on-error skip --rejects bad.tsv docs.ndjson -o docs.parquet
+  zcat docs.csv.gz | fphash simhash --format csv --delimiter ';' -
   fphash simhash --features chars:8 --normalise markup,nfkc,lower pages/
   fphash minhash --num-perm 128 --json docs.ndjson           signatures
   fphash bands --threshold 0.8 docs.ndjson                   keys of which similar documents have one in common
@@ -61,8 +74,9 @@ Examples:
   fphash health --json new.u64 | jq .findings";
 
 const SIMHASH: &str = "\
-A text without features (an empty one, mostly) has fingerprint 0; ffff... with string-hash, where a tie is a one; with 1e0ng \
-that of one empty feature. With one feature the fingerprint is its hash. chars:N counts code points, so that an emoji beyond \
+A text without features (an empty one, one shorter than words:N, or of stop words alone) is left out; with --min-features 0 it has \
+fingerprint 0, ffff... with string-hash, where a tie is a one, and with 1e0ng that of one empty feature. Distinct features count, \
+empty ones and those of weight 0 do not. With one feature the fingerprint is its hash. chars:N counts code points, so that an emoji beyond \
 U+FFFF is one; only string-hash-java and lucene count UTF-16 units, as Java does. Ready-made tokens are features as they are: \
 --features and --normalise do nothing to them.
 
@@ -75,12 +89,14 @@ Examples:
   fphash simhash --features unicode:1 --stop-words english.txt docs.csv
   fphash simhash --features tokens --weights levels.tsv docs.ndjson      weights of 1 to 5, say
   fphash simhash --features jieba:1 --weights count chinese/
-  fphash simhash --preset bkdr --width 32 --json segmented.ndjson";
+  fphash simhash --preset bkdr --width 32 --json segmented.ndjson
+  fphash simhash --min-features 5 --rejects short.tsv -o pages.tsv.gz pages/     leave short texts out, and list them
+  fphash simhash --like store new.ndjson | fpquery --only new store      parameters as the store records them";
 
 const MINHASH: &str = "\
 HEX is the lowest bits of all places, one after another; of lucene, all terms. --json writes the places as numbers, or the terms as \
 the hex of their UTF-16 units. The share of equal places estimates the Jaccard similarity s of two sets of features, with a \
-standard error of sqrt(s (1 - s) / places). A text without features has all bits set in every place, and no terms.
+standard error of sqrt(s (1 - s) / places). A text without features is left out; with --min-features 0 it has all bits set in every place, and no terms.
 
 Examples:
   fphash minhash --json docs.ndjson
@@ -90,7 +106,7 @@ Examples:
 
 const BANDS: &str = "\
 A key is the XXH3 of the places of a band, with the number of the band as its seed. Two documents with the same key in the same \
-band are candidates. A text without features has no keys. Of lucene, each bucket is a place.
+band are candidates. A text without features is left out; with --min-features 0 it is there and has no keys. Of lucene, each bucket is a place.
 
 Examples:
   fphash bands --threshold 0.8 docs.ndjson | sort -k 1,2 > keys.tsv      candidates are neighbours now
@@ -148,7 +164,7 @@ impl What {
 /// Which documents are read.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Documents {
-    /// Files or directories with documents; - is standard input
+    /// Files or directories with documents, or patterns of names; - is standard input
     #[arg(value_name = "INPUT", required = true)]
     pub(crate) inputs: Vec<OsString>,
 
@@ -156,15 +172,31 @@ pub(crate) struct Documents {
     pub(crate) options: DocumentOptions,
 
     /// Memory that the program may take, from 64MiB on: documents are read only so far ahead. One that is larger is worked on all
-    /// the same [default: 512MiB]
+    /// the same, and so is a page of Parquet that is larger (with a warning) [default: 512MiB]
     #[arg(long, value_name = "SIZE", value_parser = size::parse_memory)]
     pub(crate) memory: Option<u64>,
+}
+
+/// Where the results go.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct OutputOptions {
+    /// File for the results instead of standard output; it appears when it is whole. The ending tells the format: .tsv, .txt,
+    /// .hex as on standard output, .ndjson as with --json, .csv (named columns, and no word of the hasher), .parquet (a row for each document; fpload takes
+    /// the hasher from it); .gz and .zst are compressed
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SimhashArgs {
     #[command(flatten)]
     pub(crate) documents: Documents,
+
+    #[command(flatten)]
+    pub(crate) leave: LeaveOptions,
+
+    #[command(flatten)]
+    pub(crate) output: OutputOptions,
 
     /// Bits of a fingerprint: 64 or 128; bkdr and string-hash take any number from 1 on, 1e0ng multiples of 8. Stores have
     /// 64 or 128 [default: 64]
@@ -216,6 +248,12 @@ pub(crate) struct MinhashArgs {
     pub(crate) documents: Documents,
 
     #[command(flatten)]
+    pub(crate) leave: LeaveOptions,
+
+    #[command(flatten)]
+    pub(crate) output: OutputOptions,
+
+    #[command(flatten)]
     pub(crate) options: SignatureOptions,
 
     /// Keep the lowest bits of each place only, 1 to 32. With 64, 128 or 256 places and one bit they are fingerprints that
@@ -234,9 +272,15 @@ pub(crate) struct BandsArgs {
     pub(crate) documents: DocumentOptions,
 
     /// Memory that the program may take, from 64MiB on: documents are read only so far ahead. One that is larger is worked on all
-    /// the same [default: 512MiB]
+    /// the same, and so is a page of Parquet that is larger (with a warning) [default: 512MiB]
     #[arg(long, value_name = "SIZE", value_parser = size::parse_memory)]
     pub(crate) memory: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) leave: LeaveOptions,
+
+    #[command(flatten)]
+    pub(crate) output: OutputOptions,
 
     #[command(flatten)]
     pub(crate) options: SignatureOptions,
@@ -349,6 +393,9 @@ pub(crate) struct CompareArgs {
 pub(crate) struct WeightsArgs {
     #[command(flatten)]
     pub(crate) documents: Documents,
+
+    #[command(flatten)]
+    pub(crate) rejects: RejectOptions,
 
     /// Definition of simhash whose features are counted [default: native]
     #[arg(long, value_name = "NAME", help_heading = "Sketch options")]

@@ -4,15 +4,16 @@ use std::io::{self, Write};
 
 use anyhow::bail;
 use fpsketch::bands::Bands;
-use fpsketch::{EMPTY, MOST_SENTENCES, sentences};
+use fpsketch::{EMPTY, MOST_SENTENCES, TooFew, sentences};
 use fpstore_tools::common::{Common, SCHEMA_VERSION};
-use fpstore_tools::documents::Document;
+use fpstore_tools::documents::{Document, Fault};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::report::{self, Columns};
+use fpstore_tools::sketches::{Kind, Sketch};
 use serde::Serialize;
 
 use crate::args::BandsArgs;
-use crate::lines;
+use crate::lines::{self, Job};
 
 /// The threshold where nobody names one.
 const THRESHOLD: f64 = 0.8;
@@ -26,9 +27,16 @@ pub(crate) fn run(args: &BandsArgs, common: Common) -> anyhow::Result<Outcome> {
             bail!("--features: sentences are hashed as they are; leave it away");
         }
         let normalise = args.options.features.normalise.clone().unwrap_or_default();
+        let least = args.leave.least();
+        if least > wanted {
+            bail!(
+                "--min-features {least}: with --sentences={wanted}, sentences are features, and no more are looked for"
+            );
+        }
         let hasher = format!("sentences/1,longest={wanted},normalise={normalise}");
         write(args, common, &hasher, 0, |document| {
-            normalise.with(document.content.document(), |document| sentences(document, wanted))
+            let keys = normalise.with(document.content.document(), |document| sentences(document, wanted));
+            if keys.len() < least { Err(TooFew { features: keys.len() }) } else { Ok(keys) }
         })?;
         return Ok(Outcome::Done);
     }
@@ -46,10 +54,10 @@ pub(crate) fn run(args: &BandsArgs, common: Common) -> anyhow::Result<Outcome> {
     } else {
         let hasher = format!("{},bands={},rows={}", signer.identity(), bands.bands, bands.rows);
         write(args, common, &hasher, args.options.made(), |document| {
-            let signature = signer.signature(&document.content);
+            let signature = signer.signature(&document.content, args.leave.least())?;
             // Documents without features are not similar to each other.
             let any = signature.iter().any(|place| *place != EMPTY);
-            if any { bands.keys(&signature).collect() } else { Vec::new() }
+            Ok(if any { bands.keys(&signature).collect() } else { Vec::new() })
         })?;
     }
     Ok(Outcome::Done)
@@ -61,24 +69,14 @@ fn write(
     common: Common,
     hasher: &str,
     made: u64,
-    keys: impl Fn(&Document) -> Vec<u64> + Sync,
+    keys: impl Fn(&Document) -> Result<Vec<u64>, TooFew> + Sync,
 ) -> anyhow::Result<()> {
-    let header = lines::header(None, hasher);
-    let header = (!common.json).then_some(header.as_str());
-    lines::write(&args.inputs, &args.documents, args.memory, made, common, header, |document, _, line| {
-        let keys = keys(document);
-        // Writing to memory does not fail.
-        if common.json {
-            lines::begin_json(document, line);
-            let keys: Vec<String> = keys.iter().map(|key| format!("\"{key:016x}\"")).collect();
-            let _ = writeln!(line, ",\"bands\":[{}]}}", keys.join(","));
-        } else {
-            for (number, key) in keys.iter().enumerate() {
-                let _ = write!(line, "{number}\t{key:016x}");
-                document.id.push_column(line);
-                line.push(b'\n');
-            }
-        }
+    let (inputs, options, memory) = (&args.inputs, &args.documents, args.memory);
+    let job = Job { inputs, options, memory, made, leave: &args.leave, output: args.output.output.as_deref(), common };
+    let least = args.leave.least();
+    job.write(Kind::Keys, &lines::header(None, hasher), |document, _| {
+        let keys = keys(document).map_err(|few| Fault::features(few, least, document.content.bytes()))?;
+        Ok(Sketch::Keys(keys))
     })
 }
 

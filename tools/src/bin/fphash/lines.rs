@@ -1,45 +1,81 @@
-//! Something of every document, a line each, in their order.
+//! Something of every document, in their order.
 
 use std::ffi::OsString;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
+use std::path::Path;
 
 use fpstore_tools::common::Common;
-use fpstore_tools::documents::{self, Document, DocumentOptions, Inputs, Location};
+use fpstore_tools::documents::{
+    self, Counts, Document, DocumentOptions, Fault, Inputs, LeaveOptions, Location, Made, Rejects,
+};
 use fpstore_tools::memory;
 use fpstore_tools::number::{bytes, count_of};
+use fpstore_tools::output::check_apart;
 use fpstore_tools::progress::Progress;
+use fpstore_tools::sketches::{Kind, Row, Sink, Sketch};
+
+use crate::args::{Documents, OutputOptions};
 
 /// Memory of the program where it is not told.
 pub(crate) const MEMORY: u64 = 512 << 20;
 
-/// Writes `header`, if there is one, and what `make` appends for each document, about `made` bytes. Text for people goes to standard error.
-pub(crate) fn write(
-    arguments: &[OsString],
-    options: &DocumentOptions,
-    memory: Option<u64>,
-    made: u64,
-    common: Common,
-    header: Option<&str>,
-    make: impl Fn(&Document, &Location, &mut Vec<u8>) + Sync,
-) -> anyhow::Result<()> {
-    // What is wrong with the inputs is said before anything is written.
-    let inputs = Inputs::new(arguments, options)?;
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    if let Some(header) = header {
-        writeln!(out, "{header}")?;
+/// Sketches of all documents.
+pub(crate) struct Job<'a> {
+    pub(crate) inputs: &'a [OsString],
+    pub(crate) options: &'a DocumentOptions,
+    pub(crate) memory: Option<u64>,
+    /// Bytes of what is made of a document, about.
+    pub(crate) made: u64,
+    pub(crate) leave: &'a LeaveOptions,
+    pub(crate) output: Option<&'a Path>,
+    pub(crate) common: Common,
+}
+
+impl<'a> Job<'a> {
+    pub(crate) fn new(
+        documents: &'a Documents,
+        leave: &'a LeaveOptions,
+        output: &'a OutputOptions,
+        made: u64,
+        common: Common,
+    ) -> Self {
+        let Documents { inputs, options, memory } = documents;
+        Self { inputs, options, memory: *memory, made, leave, output: output.output.as_deref(), common }
     }
-    let make = |document: Document, place: &Location| {
-        let mut line = Vec::new();
-        make(&document, place, &mut line);
-        Ok(line)
-    };
-    each(&inputs, memory, made, common, make, |lines| {
-        for line in lines {
-            out.write_all(&line)?;
-        }
+
+    /// Writes what `make` gives for each document; `header` says what that is.
+    pub(crate) fn write(
+        &self,
+        kind: Kind,
+        header: &str,
+        make: impl Fn(&Document, &Location) -> Result<Sketch, Fault> + Sync,
+    ) -> anyhow::Result<()> {
+        // What is wrong with the inputs is said before anything is written.
+        let inputs = Inputs::new(self.inputs, self.options)?;
+        let outputs = [("--output", self.output), ("--rejects", self.leave.rejects.rejects.as_deref())];
+        check_apart(&outputs, self.inputs)?;
+        let mut rejects = Rejects::open(&self.leave.rejects)?;
+        let mut sink = Sink::open(self.output, self.common.json, kind, header)?;
+        let style = sink.style();
+        let make = |document: Document, place: &Location| {
+            let sketch = make(&document, place);
+            Ok(sketch.map(|sketch| sketch.row(style, document.id)))
+        };
+        let take = |made: Vec<Made<Result<Row, Fault>>>| {
+            for made in made {
+                let Some((place, row)) = rejects.keep(made)? else { continue };
+                match sink.check(&row) {
+                    Ok(()) => sink.write(row)?,
+                    Err(fault) => rejects.leave_out(&place, &fault)?,
+                }
+            }
+            Ok(())
+        };
+        let documents = each_or_fault(&inputs, self.memory, self.made, self.common, make, take)?;
+        sink.finish()?;
+        rejects.finish(documents)?.warn(&self.common, "fphash");
         Ok(())
-    })?;
-    Ok(out.flush()?)
+    }
 }
 
 /// Calls `make` for each document on all threads, and `take` with what came of it, in their order.
@@ -51,16 +87,42 @@ pub(crate) fn each<T: Send>(
     make: impl Fn(Document, &Location) -> anyhow::Result<T> + Sync,
     take: impl FnMut(Vec<T>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
+    reading(inputs, memory, common, |memory, progress| documents::each(inputs, memory, made, progress, make, take))?;
+    Ok(())
+}
+
+/// The same, with what is no document; the number of all.
+pub(crate) fn each_or_fault<T: Send>(
+    inputs: &Inputs,
+    memory: Option<u64>,
+    made: u64,
+    common: Common,
+    make: impl Fn(Document, &Location) -> anyhow::Result<T> + Sync,
+    take: impl FnMut(Vec<Made<T>>) -> anyhow::Result<()>,
+) -> anyhow::Result<u64> {
+    reading(inputs, memory, common, |memory, progress| {
+        documents::each_or_fault(inputs, memory, made, progress, make, take)
+    })
+}
+
+/// Shows how far the reading has come, and what was read.
+fn reading(
+    inputs: &Inputs,
+    memory: Option<u64>,
+    common: Common,
+    read: impl FnOnce(u64, &Progress) -> anyhow::Result<Counts>,
+) -> anyhow::Result<u64> {
     let progress = if common.shows_progress() { Progress::bytes(inputs.length()) } else { Progress::hidden() };
     // What is made of documents on the way takes as much as they do.
-    let memory = memory::of_load(Some(memory.unwrap_or(MEMORY))) / 2;
-    let counts = documents::each(inputs, memory, made, &progress, make, take)?;
+    let memory = memory::of_load(Some(memory.unwrap_or(MEMORY)));
+    let counts = read(memory / 2, &progress)?;
     progress.finish();
+    counts.warn_of_pages(memory, &common, "fphash");
     if common.shows_progress() {
         let (documents, text) = (count_of(counts.documents, "document"), bytes(counts.bytes));
         let _ = writeln!(io::stderr().lock(), "{documents}, {text} of text");
     }
-    Ok(())
+    Ok(counts.documents)
 }
 
 /// The first line of fingerprint input.
@@ -69,12 +131,4 @@ pub(crate) fn header(width: Option<usize>, hasher: &str) -> String {
         Some(width) => format!("#fpstore width={width} hasher={hasher}"),
         None => format!("#fpstore hasher={hasher}"),
     }
-}
-
-/// Begins a JSON object with the version of the schema and the id of a document.
-pub(crate) fn begin_json(document: &Document, line: &mut Vec<u8>) {
-    line.extend_from_slice(
-        format!("{{\"schema_version\":{},\"id\":", fpstore_tools::common::SCHEMA_VERSION).as_bytes(),
-    );
-    document.id.push_json(line);
 }

@@ -1,7 +1,7 @@
 //! What makes signatures, as the options ask for it.
 
 use anyhow::{Context, bail};
-use fpsketch::{Lucene, MinHash};
+use fpsketch::{Lucene, MinHash, TooFew};
 use fpstore_tools::documents::Content;
 
 use crate::args::SignatureOptions;
@@ -31,10 +31,11 @@ impl Signer {
         }
     }
 
-    pub(crate) fn signature(&self, content: &Content) -> Vec<u32> {
+    /// The signature of a document with at least so many features.
+    pub(crate) fn signature(&self, content: &Content, least: usize) -> Result<Vec<u32>, TooFew> {
         match self {
-            Self::MinHash(minhash) => minhash.signature(content.document()),
-            Self::Lucene(lucene, _) => lucene.sketch(content.document()).places(),
+            Self::MinHash(minhash) => minhash.try_signature(content.document(), least),
+            Self::Lucene(lucene, _) => lucene.try_sketch(content.document(), least).map(|sketch| sketch.places()),
         }
     }
 }

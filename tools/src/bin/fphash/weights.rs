@@ -5,8 +5,9 @@ use std::io::{self, BufWriter, Write};
 use anyhow::bail;
 use fpsketch::DocumentFrequencies;
 use fpstore_tools::common::{Common, SCHEMA_VERSION};
-use fpstore_tools::documents::Inputs;
+use fpstore_tools::documents::{Document, Inputs, Made, Rejects};
 use fpstore_tools::exit::Outcome;
+use fpstore_tools::output::check_apart;
 use fpstore_tools::report;
 use fpstore_tools::sketching::SimhashOptions;
 use serde::Serialize;
@@ -26,13 +27,16 @@ pub(crate) fn run(args: &WeightsArgs, common: Common) -> anyhow::Result<Outcome>
     let Documents { inputs, options, memory } = &args.documents;
     let features = SimhashOptions { preset: args.preset, features: args.features.clone(), ..SimhashOptions::default() };
     let simhash = features.simhash(None, options.tokens_column.is_some())?;
+    check_apart(&[("--rejects", args.rejects.rejects.as_deref())], inputs)?;
     let inputs = Inputs::new(inputs, options)?;
     let mut frequencies = DocumentFrequencies::default();
     // A third is for counting, a third for the table that is made of the counts, a third for the documents.
     let memory = memory.unwrap_or(lines::MEMORY) / 3;
     let most = usize::try_from(memory).unwrap_or(usize::MAX);
-    let count = |documents: Vec<fpstore_tools::documents::Document>| {
-        for document in documents {
+    let mut rejects = Rejects::open(&args.rejects)?;
+    let count = |documents: Vec<Made<Result<Document, _>>>| {
+        for made in documents {
+            let Some((_, document)) = rejects.keep(made)? else { continue };
             frequencies.add(document.content.document(), &simhash)?;
             if frequencies.memory() > most {
                 bail!(
@@ -44,7 +48,8 @@ pub(crate) fn run(args: &WeightsArgs, common: Common) -> anyhow::Result<Outcome>
         }
         Ok(())
     };
-    lines::each(&inputs, Some(memory), 0, common, |document, _| Ok(document), count)?;
+    let documents = lines::each_or_fault(&inputs, Some(memory), 0, common, |document, _| Ok(Ok(document)), count)?;
+    rejects.finish(documents)?.warn(&common, "fphash");
     let table = frequencies.table(args.min_documents);
     drop(frequencies);
     let mut out = BufWriter::new(io::stdout().lock());

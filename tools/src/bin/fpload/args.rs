@@ -13,23 +13,36 @@ use crate::choice::PlanChoice;
 use crate::text_options::TextOptions;
 
 const EXAMPLES: &str = "\
-Input, one record a line: hexadecimal digits, or these, a TAB and the document's id. Endings: .txt .tsv .hex = hex;
-.u64 .u128 .u256 .bin = le; .ndjson .jsonl; .csv; .parquet; each also .gz or .zst. Records without ids are numbered by
-the store. A store holds a set: a record that is there already is counted, and changes nothing. A first line `#fpstore
-width=128 hasher=NAME` says what the fingerprints are.
+Input, one record a line: hexadecimal digits, or these, a TAB and the document's id. Parquet and JSON (an object a line, or
+an array) are told by their content under any name, and gzip and zstd too; else endings tell: .txt .tsv .hex = hex; .u64
+.u128 .u256 .bin = le; .ndjson .jsonl .json; .csv; .parquet. A directory stands for such files below it, but for those
+that begin with _ or a dot; a pattern such as 'parts/*.parquet' for the files that match. Records without ids are numbered
+by the store. A store holds a set: a record that is there already is counted, and changes nothing. A first line `#fpstore
+width=128 hasher=NAME` says what the fingerprints are. If it ends with ` end=1`, as that of fphash does, a last line `#end
+records=N` is demanded: without it the writer has failed, and nothing is loaded.
 
-Exit code: 0 = loaded, 2 = an error, and the store is as it was.
+SIZE is a number of bytes, or 512M, 1G, 1GB, 1.5GiB: powers of 1024.
+
+Exit code: 0 = loaded, 2 = an error, 130 = Ctrl-C, 143 = SIGTERM, and the store is as it was.
 
 Examples:
   fpload --create store fingerprints.tsv       make a store and load a file
   fpload store more.tsv.gz even-more.u64       add to it
   fpload --create --text store docs.ndjson.gz  documents: fphash makes fingerprints of them on the way
+  fpload --create --text --on-error skip --rejects bad.tsv store docs.ndjson    bad documents are left out and listed
   fphash simhash docs/ > docs.hex && fpload --create store docs.hex     the same in two steps
+  fpload --create store crawl.parquet/         all part files of a directory
+  zcat dump.csv.gz | fpload --format csv --delimiter ';' store -
   fpload --create --max-distance 7 --plan auto:latency store fingerprints.tsv
   fpload --create store docs.ndjson --fingerprint-column simhash --id-column n
   fpload --create --width 256 --max-distance 31 images hashes.u256
+  fpload --create --width 256 --quality-column quality --min-quality 50 images pdq.csv
+  fpload --create --fingerprint-format signed store simhashes.csv     bigint of a database: -1 is ffff...
   fpload --create --ids text pages urls.tsv    ids are texts, even where they look like numbers
   fpload --remove store withdrawn.tsv          take records out again
+  fpload --remove --by-id store gone-urls.txt  all records of these ids, a line each
+  fpload --replace store crawled.tsv           pages that changed: the new fingerprints, and not the old ones
+  fpload --id-index store                      an index of the ids of a store that was created without one
   fpload --compact store                       one segment of many: faster queries
   fpload --memory 1GiB --tmp-dir /scratch store huge.parquet
   fpload --dry-run store more.tsv              check the input, write nothing
@@ -44,7 +57,7 @@ pub(crate) struct Args {
     #[arg(value_name = "STORE")]
     pub(crate) store: Option<PathBuf>,
 
-    /// Files with fingerprints; - is standard input
+    /// Files with fingerprints, directories of them, or patterns of names; - is standard input
     #[arg(value_name = "INPUT")]
     pub(crate) inputs: Vec<OsString>,
 
@@ -79,6 +92,16 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "create")]
     pub(crate) remove: bool,
 
+    /// With --remove: the inputs are ids alone, a line each, or the column --id-column of csv, ndjson or parquet; all
+    /// records of these ids go. With an index of the ids (--id-index) few ids take no longer in a large store
+    #[arg(long, requires = "remove", conflicts_with = "text")]
+    pub(crate) by_id: bool,
+
+    /// Give the ids of the inputs these fingerprints, and no others: what else the store has of an id is removed in the same
+    /// step. Ids that are new are added; an id that comes with several fingerprints gets them all
+    #[arg(long, conflicts_with_all = ["create", "remove"])]
+    pub(crate) replace: bool,
+
     /// Make one segment of all, after the load if there are inputs
     #[arg(long)]
     pub(crate) compact: bool,
@@ -111,7 +134,8 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "KIND", help_heading = CREATION)]
     pub(crate) ids: Option<Ids>,
 
-    /// Keep an index of the ids too, some four bytes a record, so that live stores find records by their id
+    /// Keep an index of the ids too, some four bytes a record, so that records are found by their id without reading all of
+    /// them. Without --create and inputs: make one for the store, which becomes one segment
     #[arg(long, help_heading = CREATION)]
     pub(crate) id_index: bool,
 

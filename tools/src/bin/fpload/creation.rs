@@ -98,7 +98,6 @@ pub(crate) fn check_existing(args: &Args, parameters: &Parameters) -> anyhow::Re
         _ => None,
     };
     agree("--width", args.width, parameters.width())?;
-    agree("--id-index", args.id_index.then_some(true), parameters.id_index())?;
     agree("--plan", design, parameters.design())?;
     agree("--max-distance", args.max_distance, parameters.max_distance())?;
     agree("--codec", args.codec, parameters.codec())?;

@@ -49,7 +49,10 @@ impl Hasher {
     pub(crate) fn check(&self, parameters: &Parameters) -> anyhow::Result<()> {
         match (parameters.hasher(), self.name()) {
             (Some(store), Some(load)) if store != load => {
-                bail!("the store's fingerprints were made by {store}, these by {load}; they must not be mixed")
+                bail!(
+                    "the store's fingerprints were made by {store}, these by {load}; they must not be mixed: make these as \
+                     the store's were (fphash --like STORE), or make the store anew"
+                )
             }
             (Some(store), None) => bail!(
                 "the store's fingerprints were made by {store}; what made these is not said: if it is the same, name it \

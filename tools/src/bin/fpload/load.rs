@@ -1,21 +1,26 @@
 //! The load itself: open, read all, write all.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
 use fpstore::{Filters, Fingerprint, Maintenance, Numbering, Options, Store, with_width};
 use fpstore_tools::input::Found;
-use fpstore_tools::memory;
 use fpstore_tools::progress::Progress;
+use fpstore_tools::stoppable::Stoppable;
+use fpstore_tools::{interrupt, memory};
 
 use crate::args::Args;
-use crate::creation;
 use crate::gather::{Gathered, Inputs};
 use crate::summary::{self, Deed, Done};
+use crate::{by_id, creation};
 
 /// Width of a new store's fingerprints where nobody says it.
 const WIDTH: u32 = 64;
+
+/// What a signal leaves that comes while the rest is said.
+pub(crate) const DONE: &str = "all was done already";
 
 /// Loads, and says what was done.
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
@@ -24,6 +29,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         // A typing error shows at once, and not with the first load that needs it.
         std::fs::read_dir(directory).with_context(|| format!("--tmp-dir {}", directory.display()))?;
     }
+    interrupt::leaves(if args.create { "no store was made" } else { "the store is as it was" });
     if args.create {
         // Found out now rather than after an hour of reading; creation itself finds out again.
         Store::<u64>::check_vacant(path, &options(args))?;
@@ -32,24 +38,33 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         creation::check_options(args, width)?;
         return with_width!(width, F => create::<F>(args, path, inputs));
     }
-    if args.inputs.is_empty() && (args.remove || !args.compact) {
+    if args.inputs.is_empty() && (args.remove || args.replace || !(args.compact || args.id_index)) {
         bail!("no INPUT; name files with fingerprints, or - for standard input");
     }
     let parameters = fpstore::parameters_of(path, &options(args))?;
     creation::check_options(args, parameters.width())?;
     creation::check_existing(args, &parameters)?;
-    let inputs = Inputs::open(args, Some(parameters.width()))?;
+    by_id::check(args, &parameters)?;
+    if args.by_id {
+        return with_width!(parameters.width(), F => by_id::remove::<F>(args, path, &parameters));
+    }
+    if args.id_index && args.inputs.is_empty() {
+        return with_width!(parameters.width(), F => by_id::index::<F>(args, path, &parameters));
+    }
+    let inputs = Inputs::open(args, Some(&parameters))?;
     with_width!(parameters.width(), F => change::<F>(args, path, inputs))
 }
 
 fn create<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::Result<()> {
     let started = Instant::now();
-    let Gathered { records, rule, hasher } = inputs.gather::<F>(args, path, None, &options(args))?;
+    let Gathered { records, rule, hasher, passed_over } = inputs.gather::<F>(args, path, None, &options(args))?;
     let kind = rule.kind().unwrap_or_default();
     let parameters = creation::parameters(args, &records, kind, hasher.name())?;
     if args.dry_run {
-        return summary::dry_run(args, path, records.given(), rule.found(), &parameters);
+        return summary::dry_run(args, path, records.given(), rule.found(), &parameters, &passed_over);
     }
+    // What the library has begun to write, it removes.
+    let _hold = interrupt::hold()?;
     let writing = writing(args);
     let (store, deed) = if args.inputs.is_empty() {
         (Store::<F>::create(path, &parameters, &options(args))?, Deed::Created(None))
@@ -58,7 +73,9 @@ fn create<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
         (store, Deed::Created(Some(report)))
     };
     writing.finish();
-    summary::done(args, &Done { path, deed, compacted: None, store: &store, seconds: started.elapsed().as_secs_f64() })
+    interrupt::leaves(DONE);
+    let seconds = started.elapsed().as_secs_f64();
+    summary::done(args, &Done { path, deed, compacted: None, store: &store, passed_over, seconds })
 }
 
 /// Adds to a store, takes from it, compacts it.
@@ -70,11 +87,17 @@ fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
     let numbering = store.numbering();
     // Its index is read again when it is written to; until then memory is for the records.
     drop(store);
-    let Gathered { records, rule, .. } = inputs.gather::<F>(args, path, Some(&parameters), &options(args))?;
+    let mut loading = options(args);
+    if args.replace {
+        by_id::check_replace(numbering)?;
+        loading = by_id::half(&loading, memory::of_load(args.memory));
+    }
+    let Gathered { records, rule, passed_over, .. } = inputs.gather::<F>(args, path, Some(&parameters), &loading)?;
     check(args, numbering, rule.found())?;
     if args.dry_run {
-        return summary::dry_run(args, path, records.given(), rule.found(), &parameters);
+        return summary::dry_run(args, path, records.given(), rule.found(), &parameters, &passed_over);
     }
+    let _hold = interrupt::hold()?;
     let writing = writing(args);
     let store = Store::<F>::open(path, &options(args))?;
     warn_of_torn_logs(args, &store);
@@ -82,7 +105,18 @@ fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
         (true, _) => (Deed::Nothing, Some(store.compact()?)),
         // What is left is one segment; where nothing was removed, compacting is all that is done.
         (false, true) => {
-            (Deed::Removed(store.bulk_remove(records)?), args.compact.then(|| store.compact()).transpose()?)
+            let report = store.bulk_remove(records)?;
+            (Deed::Removed(report), compact_behind_removal(args, &store)?)
+        }
+        (false, false) if args.replace => {
+            let (report, compacted) = if args.compact {
+                let (report, compacted) = store.bulk_replace_compact(records)?;
+                (report, Some(compacted))
+            } else {
+                (store.bulk_replace(records)?, None)
+            };
+            by_id::warn_of_several(args, &report);
+            (Deed::Replaced(report), compacted)
         }
         (false, false) if args.compact => {
             let (report, compacted) = store.bulk_load_compact(records)?;
@@ -91,7 +125,9 @@ fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
         (false, false) => (Deed::Loaded(store.bulk_load(records)?), None),
     };
     writing.finish();
-    summary::done(args, &Done { path, deed, compacted, store: &store, seconds: started.elapsed().as_secs_f64() })
+    interrupt::leaves(DONE);
+    let seconds = started.elapsed().as_secs_f64();
+    summary::done(args, &Done { path, deed, compacted, store: &store, passed_over, seconds })
 }
 
 /// What the load itself would refuse, too.
@@ -99,8 +135,12 @@ fn check(args: &Args, numbering: Numbering, found: Option<Found>) -> anyhow::Res
     match (numbering, found) {
         (_, Some(Found::Numbered)) if args.remove => {
             bail!(
-                "the input has no ids; a record is removed by its fingerprint and its id, as `fpdump scan` prints them"
+                "the input has no ids; a record is removed by its fingerprint and its id, as `fpdump scan` prints them; \
+                 ids alone, with --by-id"
             )
+        }
+        (_, Some(Found::Numbered)) if args.replace => {
+            bail!("the input has no ids; fingerprints are replaced by the ids of their documents")
         }
         (Numbering::Own, Some(Found::Number)) if !args.remove => {
             bail!("the store numbers its records itself, the input has ids")
@@ -112,9 +152,19 @@ fn check(args: &Args, numbering: Numbering, found: Option<Found>) -> anyhow::Res
     }
 }
 
-/// Says what a crash has cut short: nobody was promised it, but it is well to know.
+/// Compacts, if it is asked for, a store from which records were removed.
+pub(crate) fn compact_behind_removal<F: Fingerprint>(args: &Args, store: &Store<F>) -> anyhow::Result<Option<bool>> {
+    const REMOVED: &str = "the records are removed, and the store is not compacted; `fpload --compact` does that";
+    if !args.compact {
+        return Ok(None);
+    }
+    interrupt::leaves(REMOVED);
+    Ok(Some(store.compact().context(REMOVED)?))
+}
+
+/// Says what a crash has cut short: it was not acknowledged, but it is well to know.
 #[expect(clippy::print_stderr, reason = "a warning")]
-fn warn_of_torn_logs<F: Fingerprint>(args: &Args, store: &Store<F>) {
+pub(crate) fn warn_of_torn_logs<F: Fingerprint>(args: &Args, store: &Store<F>) {
     for log in store.recovery().torn.iter().filter(|_| !args.common.quiet) {
         eprintln!(
             "fpload: {}: {} bytes behind byte {} were cut short by a crash and are left out; no acknowledged write was \
@@ -126,7 +176,7 @@ fn warn_of_torn_logs<F: Fingerprint>(args: &Args, store: &Store<F>) {
     }
 }
 
-fn writing(args: &Args) -> Progress {
+pub(crate) fn writing(args: &Args) -> Progress {
     if args.common.shows_progress() { Progress::spinner("writing") } else { Progress::hidden() }
 }
 
@@ -134,6 +184,7 @@ fn writing(args: &Args) -> Progress {
 pub(crate) fn options(args: &Args) -> Options {
     let documents = if args.texts.text { args.document_memory() } else { 0 };
     Options::new()
+        .with_env(Arc::new(Stoppable::default()))
         .with_filters(Filters::Off)
         .with_maintenance(Maintenance::Foreground)
         .with_load_memory(memory::of_load(args.memory) - documents)

@@ -4,6 +4,7 @@
 //! as it was; where it was to be created, there is none.
 
 mod args;
+mod by_id;
 mod choice;
 mod creation;
 mod gather;

@@ -1,9 +1,10 @@
 //! What was done, or would be: for people on standard error, as JSON on standard output.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use fpstore::{Fingerprint, LoadReport, Parameters, RemoveReport, Store};
+use fpstore::{Fingerprint, LoadReport, Parameters, RemoveIdsReport, RemoveReport, ReplaceReport, Store};
 use fpstore_tools::common::SCHEMA_VERSION;
 use fpstore_tools::input::Found;
 use fpstore_tools::number::{bytes, count, count_of, float};
@@ -12,6 +13,7 @@ use fpstore_tools::statistics::{StoreReport, TableReport, at_most};
 use serde::Serialize;
 
 use crate::args::Args;
+use crate::gather::PassedOver;
 
 /// What was done with the inputs.
 pub(crate) enum Deed {
@@ -21,6 +23,12 @@ pub(crate) enum Deed {
     Loaded(LoadReport),
     /// They were removed.
     Removed(RemoveReport),
+    /// They were ids, whose records were removed.
+    RemovedIds(RemoveIdsReport),
+    /// Their ids were given their fingerprints.
+    Replaced(ReplaceReport),
+    /// There were none, and the store has an index of its ids; whether it had none before.
+    Indexed(bool),
     /// There were none.
     Nothing,
 }
@@ -32,6 +40,7 @@ pub(crate) struct Done<'a, F: Fingerprint> {
     /// Whether there was anything to compact; none where that was not asked for.
     pub(crate) compacted: Option<bool>,
     pub(crate) store: &'a Store<F>,
+    pub(crate) passed_over: PassedOver,
     pub(crate) seconds: f64,
 }
 
@@ -40,8 +49,20 @@ impl Deed {
     fn counts(&self) -> (u64, u64) {
         match self {
             Self::Created(Some(report)) | Self::Loaded(report) => (report.records, report.already_present),
+            Self::Replaced(report) => (report.loaded.records, report.loaded.already_present),
             Self::Removed(report) => (report.records, 0),
-            Self::Created(None) | Self::Nothing => (0, 0),
+            Self::RemovedIds(report) => (report.ids, 0),
+            Self::Created(None) | Self::Nothing | Self::Indexed(_) => (0, 0),
+        }
+    }
+
+    /// Records that were removed.
+    fn removed(&self) -> u64 {
+        match self {
+            Self::Removed(report) => report.removed,
+            Self::RemovedIds(report) => report.removed,
+            Self::Replaced(report) => report.removed,
+            Self::Created(_) | Self::Loaded(_) | Self::Nothing | Self::Indexed(_) => 0,
         }
     }
 }
@@ -61,6 +82,12 @@ struct Summary<'a> {
     block_size: u32,
     /// Records in the input.
     records: u64,
+    /// Documents that were left out, with --text.
+    left_out: u64,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    left_out_reasons: BTreeMap<&'static str, u64>,
+    /// Records beside these that were passed over for their quality.
+    below_quality: u64,
     #[serde(flatten)]
     outcome: Option<Outcome<'a>>,
 }
@@ -70,6 +97,15 @@ struct Outcome<'a> {
     already_present: u64,
     /// Records that were removed.
     removed: u64,
+    /// Ids of the input that no record had, where it was ids alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_found: Option<u64>,
+    /// Records that share their id with another of the input, where they replaced others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    several: Option<u64>,
+    /// Whether an index of ids was made, where that was all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id_index_made: Option<bool>,
     compacted: bool,
     seconds: f64,
     records_per_second: f64,
@@ -89,7 +125,10 @@ pub(crate) fn done<F: Fingerprint>(args: &Args, done: &Done<'_, F>) -> anyhow::R
     let rate = float(records) / done.seconds.max(1e-9);
     let outcome = Outcome {
         already_present,
-        removed: if let Deed::Removed(report) = &done.deed { report.removed } else { 0 },
+        removed: done.deed.removed(),
+        not_found: if let Deed::RemovedIds(report) = &done.deed { Some(report.unknown) } else { None },
+        several: if let Deed::Replaced(report) = &done.deed { Some(report.several) } else { None },
+        id_index_made: if let Deed::Indexed(is_new) = done.deed { Some(is_new) } else { None },
         compacted: done.compacted == Some(true),
         seconds: done.seconds,
         records_per_second: rate,
@@ -103,7 +142,8 @@ pub(crate) fn done<F: Fingerprint>(args: &Args, done: &Done<'_, F>) -> anyhow::R
     let parameters = done.store.parameters();
     if args.common.json {
         let created = matches!(done.deed, Deed::Created(_));
-        let summary = Summary { outcome: Some(outcome), ..summary(done.path, created, parameters, records) };
+        let (path, passed_over) = (done.path, &done.passed_over);
+        let summary = Summary { outcome: Some(outcome), ..summary(path, created, parameters, records, passed_over) };
         return Ok(report::json(&mut io::stdout().lock(), &summary)?);
     }
     if args.common.quiet {
@@ -123,7 +163,9 @@ fn outcome_facts<F: Fingerprint>(
     let act = match done.deed {
         Deed::Created(_) => "created",
         Deed::Loaded(_) => "added to",
-        Deed::Removed(_) => "removed from",
+        Deed::Removed(_) | Deed::RemovedIds(_) => "removed from",
+        Deed::Replaced(_) => "replaced in",
+        Deed::Indexed(_) => "not added to",
         Deed::Nothing => "not added to",
     };
     let store = format!("{} ({act}; {})", done.path.display(), plan_and_codec(parameters));
@@ -134,11 +176,28 @@ fn outcome_facts<F: Fingerprint>(
             let unknown = count(records.saturating_sub(report.removed));
             facts.push(("removed", format!("{} of {given}, {unknown} were not there", count(report.removed))));
         }
+        Deed::RemovedIds(report) => {
+            let (ids, unknown) = (count_of(records, "id"), count(report.unknown));
+            facts.push(("removed", format!("{} of {ids}; not found: {unknown}", count_of(report.removed, "record"))));
+        }
+        Deed::Replaced(report) => {
+            let (new, removed) = (count(report.loaded.added()), count(report.removed));
+            let present = count(report.loaded.already_present);
+            facts.push(("replaced", format!("{given}: {new} new, {present} already present; {removed} removed")));
+        }
+        Deed::Indexed(is_new) => {
+            let what = if *is_new { "made; the store is one segment" } else { "nothing to do: there is one" };
+            facts.push(("id index", what.to_owned()));
+        }
         Deed::Nothing => {}
         Deed::Created(_) | Deed::Loaded(_) => {
             let new = count(records.saturating_sub(outcome.already_present));
             facts.push(("loaded", format!("{given}: {new} new, {} already present", count(outcome.already_present))));
         }
+    }
+    let left_out = &done.passed_over.left_out;
+    if left_out.total() > 0 {
+        facts.push(("left out", left_out.to_string()));
     }
     if let Some(compacted) = done.compacted {
         let what = if compacted { "to one segment" } else { "nothing to do: there are not two segments" };
@@ -167,9 +226,10 @@ pub(crate) fn dry_run(
     number: u64,
     found: Option<Found>,
     parameters: &Parameters,
+    passed_over: &PassedOver,
 ) -> anyhow::Result<()> {
     if args.common.json {
-        let summary = Summary { dry_run: true, ..summary(path, args.create, parameters, number) };
+        let summary = Summary { dry_run: true, ..summary(path, args.create, parameters, number, passed_over) };
         return Ok(report::json(&mut io::stdout().lock(), &summary)?);
     }
     if args.common.quiet {
@@ -178,6 +238,8 @@ pub(crate) fn dry_run(
     let act = match (args.create, args.remove) {
         (true, _) => "would be created",
         (_, true) => "would be removed from",
+        _ if args.replace => "would be replaced in",
+        _ if args.inputs.is_empty() => "would get an index of its ids",
         _ => "would be added to",
     };
     let ids = match found {
@@ -185,13 +247,22 @@ pub(crate) fn dry_run(
         Some(Found::Text) => "with text ids",
         _ => "without ids",
     };
-    let records = format!("{} {ids}, sound", count_of(number, "record"));
+    let records = match args.by_id {
+        true => format!("{}, sound", count_of(number, "id")),
+        false => format!("{} {ids}, sound", count_of(number, "record")),
+    };
     let store = format!("{} {act} ({})", path.display(), plan_and_codec(parameters));
     let facts = [("input", records), ("store", store), ("written", "nothing: this is a dry run".to_owned())];
     Ok(report::facts(&mut io::stderr().lock(), &facts)?)
 }
 
-fn summary<'a>(path: &Path, created: bool, parameters: &Parameters, records: u64) -> Summary<'a> {
+fn summary<'a>(
+    path: &Path,
+    created: bool,
+    parameters: &Parameters,
+    records: u64,
+    PassedOver { left_out, below_quality }: &PassedOver,
+) -> Summary<'a> {
     Summary {
         schema_version: SCHEMA_VERSION,
         store: path.display().to_string(),
@@ -205,6 +276,9 @@ fn summary<'a>(path: &Path, created: bool, parameters: &Parameters, records: u64
         max_distance: parameters.max_distance(),
         block_size: parameters.block_size(),
         records,
+        left_out: left_out.total(),
+        left_out_reasons: left_out.reasons(),
+        below_quality: *below_quality,
         outcome: None,
     }
 }

@@ -1,152 +1,222 @@
-//! How answers look: lines with TABs, or a JSON object a line.
+//! How answers look: the columns of a table, and what stands in its rows.
 
-use fpstore::{Fingerprint, Id, Match};
-use fpstore_tools::common::SCHEMA_VERSION;
-use fpstore_tools::number::{push_decimal, push_hex, push_id, push_json_id};
+use anyhow::bail;
+use fpstore::{Fingerprint, Id, IdKind, Match};
+use fpstore_tools::header::{ANNOUNCED, trailer};
+use fpstore_tools::input::Header;
+use fpstore_tools::output::{Column, Output, Rows, Style};
 
 use crate::args::Args;
 use crate::queries::Query;
 
+const QUERY_ID: Column = Column::id("query_id");
+const FINGERPRINT: Column = Column::fingerprint("fingerprint");
+const QUERY: Column = Column::fingerprint("query");
+const MATCH: Column = Column::fingerprint("match");
+const DISTANCE: Column = Column::number("distance");
+const ID: Column = Column::id("id");
+const COUNT: Column = Column::number("count");
+
 /// What is written of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A row for every match.
+    Matches,
+    /// The number of records that match.
+    Count,
+    /// The query, if nothing matches.
+    Unseen,
+}
+
+/// What is written of answers, and how.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Style {
-    json: bool,
-    count: bool,
+pub(crate) struct Look {
+    pub(crate) kind: Kind,
     query_id: bool,
+    /// Whether queries have ids of their own; those of a table all do, or none does.
+    own_id: bool,
+    /// Whether the ids of queries are texts; in a table numbers too are written as texts then.
+    texts: bool,
+    style: Style,
+    /// Whether the first line announces a last one.
+    announced: bool,
 }
 
-impl From<&Args> for Style {
-    fn from(args: &Args) -> Self {
-        Self { json: args.common.json, count: args.count, query_id: args.with_query_id }
+impl Look {
+    /// Opens the output. `ids` are those of the records; `first` is the first query, if there is any, and `header` what the
+    /// input says of the queries.
+    pub(crate) fn open<F: Fingerprint>(
+        args: &Args,
+        ids: IdKind,
+        first: Option<&Query<F>>,
+        header: Option<&Header>,
+    ) -> anyhow::Result<(Self, Output)> {
+        let kind = match (args.only, args.count) {
+            (Some(_), _) => Kind::Unseen,
+            (None, true) => Kind::Count,
+            (None, false) => Kind::Matches,
+        };
+        let query_id = args.with_query_id;
+        let own_id = first.is_some_and(|query| query.has_id);
+        let columns: &[Column] = match (kind, query_id, ids == IdKind::None) {
+            (Kind::Unseen, ..) if own_id => &[FINGERPRINT, ID],
+            (Kind::Unseen, ..) => &[FINGERPRINT],
+            (Kind::Count, false, _) => &[QUERY, COUNT],
+            (Kind::Count, true, _) => &[QUERY_ID, QUERY, COUNT],
+            (Kind::Matches, false, false) => &[QUERY, MATCH, DISTANCE, ID],
+            (Kind::Matches, true, false) => &[QUERY_ID, QUERY, MATCH, DISTANCE, ID],
+            (Kind::Matches, false, true) => &[QUERY, MATCH, DISTANCE, COUNT],
+            (Kind::Matches, true, true) => &[QUERY_ID, QUERY, MATCH, DISTANCE, COUNT],
+        };
+        let texts = first.is_some_and(|query| query.id.text().is_some());
+        let text_columns = [texts, ids == IdKind::Text];
+        let text_columns = if query_id || kind == Kind::Unseen { &text_columns[..] } else { &text_columns[1..] };
+        let mut output = Output::open(args.output.as_deref(), args.common.json, columns, F::WIDTH, text_columns)?;
+        let style = output.style();
+        let header = header.filter(|_| matches!((kind, style), (Kind::Unseen, Style::Tsv)));
+        if let Some(header) = header {
+            output.write_text(line(header).as_bytes())?;
+        }
+        let announced = header.is_some_and(|header| header.end);
+        let look = Self { kind, query_id, own_id, texts, style, announced };
+        Ok((look, output))
     }
-}
 
-impl Style {
-    /// Appends the answer to one query.
-    pub(crate) fn push<F: Fingerprint>(self, out: &mut Vec<u8>, query: &Query<F>, matches: &[Match<F>]) {
-        if self.count {
-            let count = records(matches);
-            if self.json { self.count_json(out, query, count) } else { self.count_line(out, query, count) }
+    /// Refuses ids that do not fit the columns, which are those of the first query.
+    pub(crate) fn check<F: Fingerprint>(&self, batch: &[Query<F>]) -> anyhow::Result<()> {
+        let any = |test: &dyn Fn(&Query<F>) -> bool| batch.iter().any(test);
+        let is_table = !matches!(self.style, Style::Tsv | Style::Json(_));
+        if is_table && self.kind == Kind::Unseen && any(&|query| query.has_id != self.own_id) {
+            bail!("--output: some queries have ids and some have none, which no table holds; write .tsv or .ndjson");
+        }
+        let has_ids = self.query_id || self.kind == Kind::Unseen && self.own_id;
+        if is_table && has_ids && !self.texts && any(&|query| query.id.text().is_some()) {
+            bail!("--output: some ids of queries are numbers and some are texts; write .tsv or .ndjson");
+        }
+        Ok(())
+    }
+
+    /// Ends the output, of so many queries that nothing is near.
+    pub(crate) fn finish(&self, mut output: Output, unseen: u64) -> anyhow::Result<()> {
+        if self.announced {
+            output.write_text(trailer(unseen).as_bytes())?;
+        }
+        output.finish()
+    }
+
+    pub(crate) fn rows(&self) -> Rows {
+        Rows::new(self.style)
+    }
+
+    /// A match of a query; `again` if the row before it was one of the same query, in the same rows.
+    pub(crate) fn push_match<F: Fingerprint>(&self, rows: &mut Rows, query: &Query<F>, found: &Match<F>, again: bool) {
+        if again {
+            rows.again();
         } else {
-            for found in matches {
-                if self.json { self.match_json(out, query, found) } else { self.match_line(out, query, found) }
-            }
+            self.push_query(rows, query);
+            rows.keep();
         }
+        rows.fingerprint(found.fingerprint);
+        rows.number(found.distance.into());
+        rows.id(&found.id);
+        rows.end_row();
     }
 
-    fn match_line<F: Fingerprint>(self, out: &mut Vec<u8>, query: &Query<F>, found: &Match<F>) {
-        self.query_column(out, query);
-        push_hex(out, found.fingerprint);
-        out.push(b'\t');
-        push_decimal(out, found.distance.into());
-        out.push(b'\t');
-        push_id(out, &found.id);
-        out.push(b'\n');
+    pub(crate) fn push_count<F: Fingerprint>(&self, rows: &mut Rows, query: &Query<F>, count: u64) {
+        self.push_query(rows, query);
+        rows.number(count);
+        rows.end_row();
     }
 
-    fn count_line<F: Fingerprint>(self, out: &mut Vec<u8>, query: &Query<F>, count: u64) {
-        self.query_column(out, query);
-        push_decimal(out, count);
-        out.push(b'\n');
+    /// A query that nothing is near: fingerprint input again.
+    pub(crate) fn push_unseen<F: Fingerprint>(&self, rows: &mut Rows, query: &Query<F>) {
+        rows.fingerprint(query.fingerprint);
+        if query.has_id {
+            self.push_id(rows, &query.id);
+        }
+        rows.end_row();
     }
 
-    fn query_column<F: Fingerprint>(self, out: &mut Vec<u8>, query: &Query<F>) {
+    fn push_query<F: Fingerprint>(&self, rows: &mut Rows, query: &Query<F>) {
         if self.query_id {
-            push_id(out, &query.id);
-            out.push(b'\t');
+            self.push_id(rows, &query.id);
         }
-        push_hex(out, query.fingerprint);
-        out.push(b'\t');
+        rows.fingerprint(query.fingerprint);
     }
 
-    // Hex digits and decimal numbers need no escaping: the JSON is spelled out, ten times as fast as a serializer's.
-
-    fn match_json<F: Fingerprint>(self, out: &mut Vec<u8>, query: &Query<F>, found: &Match<F>) {
-        begin_json(out, query);
-        out.extend_from_slice(b"\",\"match\":\"");
-        push_hex(out, found.fingerprint);
-        out.extend_from_slice(b"\",\"distance\":");
-        push_decimal(out, found.distance.into());
-        // Where there are no ids, the number is how many records the fingerprint has.
-        let key: &[u8] = if matches!(found.id, Id::Count(_)) { b",\"count\":" } else { b",\"id\":" };
-        out.extend_from_slice(key);
-        push_json_id(out, &found.id);
-        self.end_json(out, query);
-    }
-
-    fn count_json<F: Fingerprint>(self, out: &mut Vec<u8>, query: &Query<F>, count: u64) {
-        begin_json(out, query);
-        out.extend_from_slice(b"\",\"count\":");
-        push_decimal(out, count);
-        self.end_json(out, query);
-    }
-
-    fn end_json<F: Fingerprint>(self, out: &mut Vec<u8>, query: &Query<F>) {
-        if self.query_id {
-            out.extend_from_slice(b",\"query_id\":");
-            push_json_id(out, &query.id);
+    /// A column of a Parquet file has one type.
+    fn push_id(&self, rows: &mut Rows, id: &Id) {
+        match (self.style, id.number()) {
+            (Style::Columns, Some(number)) if self.texts => rows.id(&Id::from(number.to_string().as_str())),
+            _ => rows.id(id),
         }
-        out.extend_from_slice(b"}\n");
     }
 }
 
-/// Number of records that the matches stand for.
-pub(crate) fn records<F>(matches: &[Match<F>]) -> u64 {
-    let count = |found: &Match<F>| if let Id::Count(count) = found.id { count } else { 1 };
-    matches.iter().map(count).fold(0, u64::saturating_add)
+/// Number of records that a match stands for.
+pub(crate) fn records<F>(found: &Match<F>) -> u64 {
+    if let Id::Count(count) = found.id { count } else { 1 }
 }
 
-fn begin_json<F: Fingerprint>(out: &mut Vec<u8>, query: &Query<F>) {
-    out.extend_from_slice(b"{\"schema_version\":");
-    push_decimal(out, SCHEMA_VERSION.into());
-    out.extend_from_slice(b",\"query\":\"");
-    push_hex(out, query.fingerprint);
+/// A first line that says what a header says.
+fn line(header: &Header) -> String {
+    let mut line = "#fpstore".to_owned();
+    let words = [
+        header.width.map(|width| format!(" width={width}")),
+        header.ids.map(|ids| format!(" ids={ids}")),
+        header.hasher.as_ref().map(|hasher| format!(" hasher={hasher}")),
+        header.end.then(|| ANNOUNCED.to_owned()),
+    ];
+    line.extend(words.into_iter().flatten());
+    line.push('\n');
+    line
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Parser;
 
-    fn text(json: bool, count: bool, query_id: bool) -> String {
-        let mut out = Vec::new();
-        let found = Match { distance: 2, fingerprint: 3u64, id: Id::Number(u64::MAX) };
-        Style { json, count, query_id }.push(&mut out, &Query { fingerprint: 0, id: Id::Number(9) }, &[found]);
-        String::from_utf8(out).unwrap()
+    fn text(options: &[&str], query: Id, found: Id) -> String {
+        let args = Args::parse_from([&["fpquery", "store"], options].concat());
+        let query = Query { fingerprint: 0u64, id: query, has_id: true };
+        let (look, _) = Look::open(&args, IdKind::Number, Some(&query), None).unwrap();
+        let mut rows = look.rows();
+        match look.kind {
+            Kind::Matches => {
+                look.push_match(&mut rows, &query, &Match { distance: 2, fingerprint: 3u64, id: found.clone() }, false);
+                look.push_match(&mut rows, &query, &Match { distance: 4, fingerprint: 15u64, id: found }, true);
+            }
+            Kind::Count => look.push_count(&mut rows, &query, 1),
+            Kind::Unseen => look.push_unseen(&mut rows, &query),
+        }
+        String::from_utf8(rows.text().to_vec()).unwrap()
     }
 
     #[test]
     fn lines() {
-        assert_eq!(text(false, false, false), "0000000000000000\t0000000000000003\t2\t18446744073709551615\n");
-        assert_eq!(text(false, false, true), "9\t0000000000000000\t0000000000000003\t2\t18446744073709551615\n");
-        assert_eq!(text(false, true, true), "9\t0000000000000000\t1\n");
-    }
-
-    #[test]
-    fn texts_and_counts() {
-        let line = |json, id: Id| {
-            let mut out = Vec::new();
-            let query = Query { fingerprint: 0u64, id: Id::from("a\"b") };
-            let found = Match { distance: 1, fingerprint: 2, id };
-            Style { json, count: false, query_id: true }.push(&mut out, &query, &[found]);
-            String::from_utf8(out).unwrap()
-        };
-        assert_eq!(line(false, Id::from("x/y")), "a\"b\t0000000000000000\t0000000000000002\t1\tx/y\n");
-        assert_eq!(line(false, Id::Count(7)), "a\"b\t0000000000000000\t0000000000000002\t1\t7\n");
-        let value: serde_json::Value = serde_json::from_str(&line(true, Id::from("q\"\\"))).unwrap();
-        assert_eq!((&value["id"], &value["query_id"]), (&"q\"\\".into(), &"a\"b".into()));
-        let value: serde_json::Value = serde_json::from_str(&line(true, Id::Count(7))).unwrap();
-        assert_eq!(value["count"], 7);
+        let text = |options: &[&str]| text(options, Id::Number(9), Id::Number(u64::MAX));
+        assert_eq!(
+            text(&[]),
+            "0000000000000000\t0000000000000003\t2\t18446744073709551615\n\
+             0000000000000000\t000000000000000f\t4\t18446744073709551615\n"
+        );
+        assert!(text(&["--with-query-id"]).starts_with("9\t0000000000000000\t0000000000000003\t2\t1844"));
+        assert_eq!(text(&["--with-query-id", "--count"]), "9\t0000000000000000\t1\n");
+        assert_eq!(text(&["--only", "new"]), "0000000000000000\t9\n");
     }
 
     #[test]
     fn objects() {
-        let value: serde_json::Value = serde_json::from_str(&text(true, false, true)).unwrap();
+        let lines = text(&["--json", "--with-query-id"], Id::from("q\"\\"), Id::Count(7));
+        let value: serde_json::Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
         let expected = serde_json::json!({
             "schema_version": 1, "query": "0000000000000000", "match": "0000000000000003", "distance": 2,
-            "id": u64::MAX, "query_id": 9
+            "id": 7, "query_id": "q\"\\"
         });
         assert_eq!(value, expected);
-        let value: serde_json::Value = serde_json::from_str(&text(true, true, false)).unwrap();
+        let value: serde_json::Value =
+            serde_json::from_str(&text(&["--json", "--count"], Id::Number(1), Id::Number(2))).unwrap();
         assert_eq!(value, serde_json::json!({"schema_version": 1, "query": "0000000000000000", "count": 1}));
     }
 }

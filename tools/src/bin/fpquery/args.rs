@@ -6,23 +6,33 @@ use std::path::PathBuf;
 use clap::{Parser, ValueEnum};
 use fpstore_tools::common::Common;
 use fpstore_tools::input::InputOptions;
-use fpstore_tools::{size, width};
+use fpstore_tools::{memory, size, width};
+
+use crate::texts::TextOptions;
 
 const EXAMPLES: &str = "\
 Output: a line for every match, `query<TAB>match<TAB>distance<TAB>id`, in the order of the queries, then by distance,
-match and id; where the store has no ids, the fourth column is how many records the match has. Exit code: 0 = something was found, 1 = nothing was found, 2 = an error.
+match and id; where the store has no ids, the fourth column is how many records the match has. Exit code: 0 = something was
+found, 1 = nothing was found, 2 = an error, 130 = Ctrl-C, 143 = SIGTERM; with --only new 0 = some queries are new, 1 = none
+is.
 
 Examples:
-  fpquery store 832fe9f6aa2f461a               who is as near as the store was made for?
+  fpquery store 832fe9f6aa2f461a               what is as near as the store was made for?
+  fpquery --id https://example.org/a store     what is near the page that is stored by this id?
   fpquery --distance 1 store < new.tsv         the same for many queries from a pipe or file
   fpquery --first --input new.tsv.gz store     one near record a query is enough: seen before?
   fpquery --nearest 5 store 832fe9f6aa2f461a   the five nearest, however far
   fpquery --count --with-query-id --input new.ndjson --id-column n store
   fpquery --stats --input new.u64 store > matches.tsv
   fpquery --batch always --input crawl.u64 store > matches.tsv
+  fpquery --only new --input today.tsv --output new.tsv store    what is not near anything that is there
+  fpquery --not-self --nearest 3 --with-query-id --input old.tsv store     the nearest others of records of the store
+  fpquery --output matches.parquet --memory 1GiB --input new.tsv store
+  fpquery --text --only new store pages/       documents: fingerprints are made of them as the store's were
+  fpquery --input crawl.csv --fingerprint-format signed store     bigint of a database: -1 is ffff...
   fpquery --corpus all.u64 --input new.tsv     no store: the queries in memory, a file of any size streams by";
 
-/// Who is near? Finds the stored fingerprints that differ from a query in at most K bits: all of them, always.
+/// What is near? Finds the stored fingerprints that differ from a query in at most K bits: all of them, always.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "fpquery", version, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -30,9 +40,15 @@ pub(crate) struct Args {
     #[arg(value_name = "STORE", required_unless_present = "corpus")]
     pub(crate) store: Option<PathBuf>,
 
-    /// Queries: fingerprints in hexadecimal, 16, 32 or 64 digits as wide as the store's [default: from --input or standard input]
+    /// Queries: fingerprints in hexadecimal, 16, 32 or 64 digits as wide as the store's; with --text files and directories of
+    /// documents [default: from --input or standard input]
     #[arg(value_name = "HEX", conflicts_with = "input")]
     pub(crate) queries: Vec<String>,
+
+    /// In place of queries: the records of this id, each of whose fingerprints is a query; the matches are those with other
+    /// ids. May be repeated. A store without an index of its ids (`fpload --id-index`) is read as a whole to find them
+    #[arg(long = "id", value_name = "ID", allow_hyphen_values = true, conflicts_with_all = ["queries", "input", "corpus", "text"])]
+    pub(crate) ids: Vec<String>,
 
     /// Bits in which a match may differ [default: the store's maximum; more than that is slow, but complete]
     #[arg(short = 'k', long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=256))]
@@ -50,6 +66,20 @@ pub(crate) struct Args {
     #[arg(long, group = "what")]
     pub(crate) count: bool,
 
+    /// Only the queries that nothing is near: fingerprint input again, with the first line of the input if
+    /// that says what the fingerprints are
+    #[arg(long, value_enum, value_name = "WHICH", group = "what", conflicts_with = "with_query_id")]
+    pub(crate) only: Option<Only>,
+
+    /// Leave out matches with the query's own id: queries are records of the store
+    #[arg(long, conflicts_with = "corpus")]
+    pub(crate) not_self: bool,
+
+    /// Write to this file: .tsv, .ndjson, .csv or .parquet, all but the last also with .gz or .zst. It appears when it is
+    /// whole [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
     /// Instead of a STORE: a file of fingerprints, or - for standard input. It is read once, whatever its size, while
     /// all the queries are kept in memory; K is 3 if it is not told. --format and the columns describe this file; where
     /// it has no ids, its records are numbered from 0
@@ -61,8 +91,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BITS", value_parser = width::parse, requires = "corpus")]
     pub(crate) width: Option<u32>,
 
-    /// With --corpus: memory for queries and matches, such as 8GiB [default: half of what the machine has]
-    #[arg(long, value_name = "SIZE", value_parser = size::parse_memory, requires = "corpus")]
+    /// Memory that the program may take, from 64MiB on, the index of the store and prefix filters included (these get up
+    /// to half of it): answers are written as they are found [default: 1GiB beside index and filters; with --corpus half of
+    /// what the machine has]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse_memory)]
     pub(crate) memory: Option<u64>,
 
     /// Compare with every stored fingerprint instead of using the index, to check it
@@ -97,7 +129,7 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) stats: bool,
 
-    /// File with queries, or - for standard input
+    /// File with queries, a directory or a pattern of names, as fpload takes them; or - for standard input
     #[arg(long, value_name = "FILE", help_heading = "Input options")]
     pub(crate) input: Option<OsString>,
 
@@ -105,10 +137,19 @@ pub(crate) struct Args {
     pub(crate) options: InputOptions,
 
     #[command(flatten)]
+    pub(crate) texts: TextOptions,
+
+    #[command(flatten)]
     pub(crate) common: Common,
 }
 
 impl Args {
+    /// Memory for documents that are being read and worked on: a quarter of what there is.
+    pub(crate) fn document_memory(&self) -> u64 {
+        const MOST: u64 = 256 << 20;
+        if self.texts.text { (memory::of_load(self.memory) / 4).min(MOST) } else { 0 }
+    }
+
     /// What is meant by what was typed: where a corpus takes the store's place, all that stands by itself is queries.
     pub(crate) fn settled(mut self) -> Self {
         if self.corpus.is_some()
@@ -116,8 +157,16 @@ impl Args {
         {
             self.queries.insert(0, first.to_string_lossy().into_owned());
         }
+        self.not_self |= !self.ids.is_empty();
         self
     }
+}
+
+/// Which queries are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Only {
+    /// Those without a match
+    New,
 }
 
 /// How the store's files are read.

@@ -1,147 +1,264 @@
 //! Answers a batch of queries on all cores and writes the answers in order.
 //!
-//! Memory is bounded: a piece of the batch stops when its answers have grown to [`PIECE_BYTES`] and leaves the rest of
-//! its queries for the moment when the answers before them have been written. Only the matches of a single query are
-//! ever held whole, or those of a lot of queries that are merged with the store.
+//! Memory is bounded: a piece of the batch stops when its answers have grown to its share of the memory, even in the
+//! middle of a query, and leaves the rest for the moment when the answers before it have been written. A query with so many
+//! matches is asked anew then, and its answer is written as it is found. Of queries that are merged with the store so many
+//! are taken together that their matches fit; a query near a fingerprint with very many records is asked by itself.
 
-use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::time::Instant;
 
-use fpstore::{Batch, Fingerprint, Match, Store};
+use fpstore::{Fingerprint, Match, Searcher, Store};
+use fpstore_tools::output::{Output, Rows};
 use rayon::prelude::*;
 
-use crate::answer::{Style, records};
+use crate::answer::{Kind, Look, records};
+use crate::memory::Memory;
 use crate::queries::Query;
 use crate::question::Question;
 use crate::stats::Totals;
 
-/// Answers of one piece that are held before they are written.
-const PIECE_BYTES: usize = 4 << 20;
+/// Queries that are answered together where they are looked up one by one, at most.
+const ROUND: usize = 4096;
 
-/// Pieces of a batch for every thread, so that a slow one does not keep the others waiting.
+/// Pieces of a round for every thread, so that a slow one does not keep the others waiting.
 const PIECES_PER_THREAD: usize = 4;
 
-/// Matches of merged queries that are held before they are written, if the queries are like those of a sample.
-const HELD_MATCHES: usize = 1 << 23;
-
-/// Merged queries whose answers one thread writes down.
-const MERGED_PIECE: usize = 2048;
+/// Fewer queries are not merged with the store for want of memory.
+const LEAST_MERGED: usize = 256;
 
 /// Answers queries in one way.
 pub(crate) struct Asker<'a, F: Fingerprint> {
     pub(crate) store: &'a Store<F>,
     pub(crate) question: Question,
-    pub(crate) style: Style,
+    pub(crate) look: Look,
+    pub(crate) memory: Memory,
     /// Whether each query's time is taken.
     pub(crate) timed: bool,
 }
 
 /// Answers to the first of some queries, and the queries that are left.
 struct Piece<'a, F> {
-    text: Vec<u8>,
+    rows: Rows,
     totals: Totals,
     left: &'a [Query<F>],
+    /// How many matches of the first query that is left are among the rows.
+    begun: u64,
 }
 
 impl<'a, F: Fingerprint> Piece<'a, F> {
-    fn new(queries: &'a [Query<F>]) -> Self {
-        Self { text: Vec::new(), totals: Totals::default(), left: queries }
+    fn new(look: &Look, queries: &'a [Query<F>]) -> Self {
+        Self { rows: look.rows(), totals: Totals::default(), left: queries, begun: 0 }
     }
 
-    /// The answer to the next query.
-    fn answer(&mut self, style: Style, matches: &[Match<F>]) {
-        let Some((query, left)) = self.left.split_first() else { return };
-        style.push(&mut self.text, query, matches);
+    /// The next query is answered.
+    fn advance(&mut self) {
+        self.left = self.left.get(1..).unwrap_or_default();
+        self.begun = 0;
         self.totals.queries += 1;
-        self.totals.matches += records(matches);
-        self.left = left;
     }
 }
 
 impl<F: Fingerprint> Asker<'_, F> {
     /// Writes the answers and adds up the work.
-    pub(crate) fn answer(&self, batch: &[Query<F>], out: &mut impl Write, totals: &mut Totals) -> anyhow::Result<()> {
-        let length = batch.len().div_ceil(rayon::current_num_threads() * PIECES_PER_THREAD).max(1);
-        let pieces: Vec<_> = if batch.len() <= 1 {
-            batch.chunks(1).map(|queries| self.piece(queries)).collect()
-        } else {
-            batch.par_chunks(length).map(|queries| self.piece(queries)).collect()
-        };
-        for piece in pieces {
-            let mut left = write(piece?, out, totals)?;
-            while !left.is_empty() {
-                left = write(self.piece(left)?, out, totals)?;
+    pub(crate) fn answer(&self, mut batch: &[Query<F>], out: &mut Output, totals: &mut Totals) -> anyhow::Result<()> {
+        let pieces = rayon::current_num_threads() * PIECES_PER_THREAD;
+        let most = self.memory.piece(pieces);
+        let mut round = ROUND;
+        while !batch.is_empty() {
+            let (now, later) = batch.split_at(batch.len().min(round));
+            let made: Vec<_> = if now.len() <= 1 {
+                now.chunks(1).map(|queries| self.piece(queries, most)).collect()
+            } else {
+                now.par_chunks(now.len().div_ceil(pieces)).map(|queries| self.piece(queries, most)).collect()
+            };
+            let mut all = true;
+            for piece in made {
+                all &= self.write(piece?, most, out, totals)?;
             }
+            // What pieces leave is answered by one thread.
+            round = if all { (2 * round).min(ROUND) } else { (round / 2).max(pieces) };
+            batch = later;
         }
         Ok(())
     }
 
-    /// The same by merging the batch with the store. Only the matches of a lot of its queries are held, which is the
-    /// smaller the more of them there are.
+    /// The same by merging the batch with the store, as many of its queries at a time as memory allows.
     pub(crate) fn merge(
         &self,
         k: u32,
         mut batch: &[Query<F>],
-        out: &mut impl Write,
+        out: &mut Output,
         totals: &mut Totals,
     ) -> anyhow::Result<()> {
-        let per_query = self.expected_matches(k, batch)?;
+        let most = self.memory.piece(rayon::current_num_threads() * PIECES_PER_THREAD);
+        // What a match takes until it is written, and some room: queries may not be like those of the sample.
+        let matches = usize::try_from(self.memory.answers).unwrap_or(usize::MAX) / (6 * size_of::<(u32, Match<F>)>());
+        let mut length = (matches / self.expected_matches(batch)?).max(LEAST_MERGED);
         while !batch.is_empty() {
-            let (lot, left) = batch.split_at(batch.len().min(HELD_MATCHES / per_query).max(1));
+            let (lot, later) = batch.split_at(batch.len().min(length));
+            let before = totals.matches;
             let fingerprints: Vec<F> = lot.iter().map(|query| query.fingerprint).collect();
-            let answers = self.store.query_batch_counted(&fingerprints, k, Batch::Always, &mut totals.work)?;
-            let answered = lot.chunks(MERGED_PIECE).zip(answers.chunks(MERGED_PIECE)).collect::<Vec<_>>();
-            for answered in answered.chunks(rayon::current_num_threads() * PIECES_PER_THREAD) {
-                let pieces = answered.par_iter().map(|(queries, answers)| {
-                    let mut piece = Piece::new(queries);
-                    answers.iter().for_each(|matches| piece.answer(self.style, matches));
-                    piece
-                });
-                for piece in pieces.collect::<Vec<_>>() {
-                    write(piece, out, totals)?;
-                }
+            let mut work = fpstore::Work::default();
+            let make = |first: usize, answers: Vec<Option<Vec<Match<F>>>>| {
+                let queries = lot.get(first..first + answers.len()).unwrap_or_default();
+                self.merged_piece(queries, &answers, most)
+            };
+            let take = |piece: fpstore::Result<Piece<'_, F>>| self.write(piece?, most, out, totals).map(|_| ());
+            let fits = self.store.visit_batch(&fingerprints, k, self.memory.answers, &mut work, make, take)?;
+            totals.work += work;
+            if fits {
+                let found = usize::try_from(totals.matches - before).unwrap_or(usize::MAX);
+                length = if found < matches / 2 { 2 * length } else { length };
+                batch = later;
+            } else if lot.len() > LEAST_MERGED {
+                length = (lot.len() / 4).max(LEAST_MERGED);
+            } else {
+                self.answer(lot, out, totals)?;
+                batch = later;
             }
-            batch = left;
         }
         Ok(())
     }
 
-    /// How many matches a query has, judging by some.
-    fn expected_matches(&self, k: u32, batch: &[Query<F>]) -> fpstore::Result<usize> {
+    /// How many matches a query has, judging by some. One with very many is asked by itself.
+    fn expected_matches(&self, batch: &[Query<F>]) -> fpstore::Result<usize> {
         const SAMPLE: usize = 64;
+        const MANY: u64 = 4096;
         if batch.len() <= 4 * SAMPLE {
             return Ok(1);
         }
         let mut searcher = self.store.searcher();
         let mut matches = 0;
         for query in batch.iter().step_by(batch.len() / SAMPLE) {
-            matches += searcher.query(query.fingerprint, k)?.len();
+            matches += self.question.count(&mut searcher, query, self.memory.of_one())?.min(MANY);
         }
-        Ok((matches / SAMPLE).max(1))
+        Ok(usize::try_from(matches).unwrap_or(usize::MAX).div_ceil(SAMPLE).max(1))
     }
 
-    fn piece<'q>(&self, queries: &'q [Query<F>]) -> fpstore::Result<Piece<'q, F>> {
+    /// Looks queries up until the answers are `most` bytes.
+    fn piece<'q>(&self, queries: &'q [Query<F>], most: usize) -> fpstore::Result<Piece<'q, F>> {
         let mut searcher = self.store.searcher();
-        let mut piece = Piece::new(queries);
-        while let Some(query) = piece.left.first() {
-            let started = self.timed.then(Instant::now);
-            let matches = self.question.ask(&mut searcher, query.fingerprint)?;
-            if let Some(started) = started {
-                piece.totals.latency.add(started.elapsed());
-            }
-            piece.answer(self.style, &matches);
-            if piece.text.len() > PIECE_BYTES {
-                break;
-            }
-        }
+        let mut piece = Piece::new(&self.look, queries);
+        while !piece.left.is_empty() && piece.rows.text().len() < most && self.next(&mut searcher, &mut piece, most)? {}
         piece.totals.work = searcher.work();
         Ok(piece)
     }
-}
 
-/// Writes a piece and gives the queries that it left.
-fn write<'a, F>(piece: Piece<'a, F>, out: &mut impl Write, totals: &mut Totals) -> io::Result<&'a [Query<F>]> {
-    out.write_all(&piece.text)?;
-    totals.add(&piece.totals);
-    Ok(piece.left)
+    /// The piece of queries that were merged with the store.
+    fn merged_piece<'q>(
+        &self,
+        queries: &'q [Query<F>],
+        answers: &[Option<Vec<Match<F>>>],
+        most: usize,
+    ) -> fpstore::Result<Piece<'q, F>> {
+        let mut piece = Piece::new(&self.look, queries);
+        let mut searcher = None;
+        for (query, matches) in queries.iter().zip(answers) {
+            let Some(matches) = matches else {
+                let searcher = searcher.get_or_insert_with(|| self.store.searcher());
+                if !self.next(searcher, &mut piece, most)? {
+                    break;
+                }
+                continue;
+            };
+            let matches = matches.iter().filter(|found| self.question.takes(query, found));
+            if self.look.kind == Kind::Count {
+                let count = matches.map(records).fold(0, u64::saturating_add);
+                self.look.push_count(&mut piece.rows, query, count);
+                piece.totals.matches += count;
+            } else {
+                for (number, found) in matches.enumerate() {
+                    self.look.push_match(&mut piece.rows, query, found, number > 0);
+                    piece.totals.matches += records(found);
+                }
+            }
+            piece.advance();
+        }
+        piece.totals.work = searcher.map(|searcher| searcher.work()).unwrap_or_default();
+        Ok(piece)
+    }
+
+    /// Answers the next query of a piece; `false` if the answer is too long for it.
+    fn next(&self, searcher: &mut Searcher<'_, F>, piece: &mut Piece<'_, F>, most: usize) -> fpstore::Result<bool> {
+        let Some(query) = piece.left.first() else { return Ok(true) };
+        let started = self.timed.then(Instant::now);
+        let memory = self.memory.of_thread();
+        let Piece { rows, totals, begun, .. } = piece;
+        if self.look.kind == Kind::Count {
+            let count = self.question.count(searcher, query, memory)?;
+            self.look.push_count(rows, query, count);
+            totals.matches += count;
+        } else {
+            let mut fits = true;
+            self.question.ask(searcher, query, memory, &mut |found| {
+                if self.look.kind == Kind::Matches {
+                    self.look.push_match(rows, query, found, *begun > 0);
+                    fits = rows.text().len() < most;
+                }
+                *begun += 1;
+                totals.matches += records(found);
+                if fits { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            })?;
+            if !fits {
+                return Ok(false);
+            }
+            if self.look.kind == Kind::Unseen && *begun == 0 {
+                self.look.push_unseen(rows, query);
+                totals.unseen += 1;
+            }
+        }
+        if let Some(started) = started {
+            piece.totals.latency.add(started.elapsed());
+        }
+        piece.advance();
+        Ok(true)
+    }
+
+    /// Writes a piece, and the answers to the queries that it left; whether there were none.
+    fn write(
+        &self,
+        mut piece: Piece<'_, F>,
+        most: usize,
+        out: &mut Output,
+        totals: &mut Totals,
+    ) -> anyhow::Result<bool> {
+        let all = piece.left.is_empty();
+        loop {
+            out.write(&piece.rows)?;
+            totals.add(&piece.totals);
+            let Some((query, left)) = piece.left.split_first() else { return Ok(all) };
+            if piece.begun > 0 {
+                self.rest(query, piece.begun, out, totals)?;
+            }
+            let left = if piece.begun > 0 { left } else { piece.left };
+            piece = self.piece(left, most)?;
+        }
+    }
+
+    /// Writes the matches of a query behind the first ones as they are found.
+    fn rest(&self, query: &Query<F>, mut begun: u64, out: &mut Output, totals: &mut Totals) -> anyhow::Result<()> {
+        let mut searcher = self.store.searcher();
+        let mut rows = self.look.rows();
+        let mut failed = None;
+        self.question.ask(&mut searcher, query, self.memory.of_one(), &mut |found| {
+            if begun > 0 {
+                begun -= 1;
+                return ControlFlow::Continue(());
+            }
+            let again = rows.count() > 0;
+            self.look.push_match(&mut rows, query, found, again);
+            totals.matches += records(found);
+            if rows.is_full() {
+                failed = out.write(&std::mem::replace(&mut rows, self.look.rows())).err();
+            }
+            if failed.is_none() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        totals.work += searcher.work();
+        totals.queries += 1;
+        out.write(&rows)
+    }
 }

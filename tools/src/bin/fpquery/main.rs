@@ -7,28 +7,35 @@
 mod answer;
 mod args;
 mod batch;
+mod by_id;
 mod corpus;
 mod latency;
+mod memory;
 mod queries;
 mod question;
 mod stats;
+mod texts;
 
-use std::io::{self, BufWriter, Write};
+use std::ffi::OsStr;
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::bail;
 use fpstore::{Filters, Fingerprint, Options, Parameters, Store, with_width};
 use fpstore_tools::exit::Outcome;
+use fpstore_tools::output::check_apart;
 use fpstore_tools::{allocator, number, program, size};
 
+use crate::answer::{Kind, Look};
 use crate::args::{Args, BatchMode};
 use crate::batch::Asker;
+use crate::memory::Memory;
 use crate::queries::Queries;
 use crate::question::Question;
 use crate::stats::Totals;
 
-/// Queries that are answered together, at most.
+/// Queries that are read together, at most.
 const BATCH: usize = 4096;
 
 /// The same where they may be merged with the store: the more, the faster.
@@ -45,20 +52,34 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
         allocator::give_back();
     }
     args.common.start()?;
+    let mut read: Vec<&OsStr> = [&args.input, &args.corpus].into_iter().flatten().map(AsRef::as_ref).collect();
+    read.extend(args.store.as_ref().map(|store| store.as_os_str()));
+    read.extend(args.queries.iter().filter(|_| args.texts.text).map(OsStr::new));
+    let rejects = args.texts.leave.rejects.rejects.as_deref();
+    check_apart(&[("--output", args.output.as_deref()), ("--rejects", rejects)], &read)?;
+    if !args.texts.text && (args.texts.simhash.any() || args.texts.leave.any()) {
+        bail!("the options of documents and of their fingerprints go with --text");
+    }
     if let Some(file) = &args.corpus {
         return corpus::run(args, file);
     }
     let Some(store) = &args.store else { bail!("which STORE? see --help for examples") };
     let parameters = fpstore::parameters_of(store, &Options::new())?;
+    if let Some(distance) = args.distance.filter(|&distance| distance > parameters.width()) {
+        bail!("--distance {distance}: fingerprints of {} bits differ in no more", parameters.width());
+    }
     with_width!(parameters.width(), F => answer::<F>(args, store, &parameters))
 }
 
 /// Answers all queries.
 fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) -> anyhow::Result<Outcome> {
-    if let Some(distance) = args.distance.filter(|&distance| distance > F::WIDTH) {
-        bail!("--distance {distance}: fingerprints of {} bits differ in no more", F::WIDTH);
-    }
-    let mut queries = Queries::<F>::new(args, &args.options)?;
+    let mut queries = if !args.ids.is_empty() {
+        Queries::of_records(by_id::queries::<F>(args, store, parameters)?)
+    } else if args.texts.text {
+        Queries::of_texts(args, parameters)?
+    } else {
+        Queries::new(args, &args.options)?
+    };
     let question = Question::new(args, parameters.max_distance());
     // Merging needs no filters: they are made when queries probe.
     let merging = merging_distance(args, &question)?.filter(|_| args.batch == BatchMode::Always || queries.all_there());
@@ -66,48 +87,57 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) ->
     let mut later = merging.is_some() && args.filter.is_none();
     let filters = if later { Filters::Off } else { wanted };
     let mut options = Options::new().with_read_mode(args.read.into()).with_filters(filters);
-    if let Some(bytes) = args.filter_memory {
+    if let Some(bytes) = Memory::filters(args.memory, args.filter_memory) {
         options = options.with_filter_memory(bytes);
     }
     let store = Store::<F>::open_read_only(store, &options)?;
     queries.check_hasher(parameters.hasher())?;
+    if args.not_self {
+        queries.need_ids(parameters.ids())?;
+    }
+    let memory = Memory::beside(args.memory, args.document_memory(), &store)?;
     warn_of_wide_radius(args, &question, &store);
     if filters != Filters::Off {
         warn_of_missing_filters(args, &store);
     }
 
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut totals = Totals::default();
+    let mut opened = None;
     loop {
-        let (batch, end) = queries.next_batch(if merging.is_some() { MERGED } else { BATCH });
+        let (batch, end) = queries.next_batch(if merging.is_some() { MERGED } else { BATCH }, memory.queries);
         let merges = |k: &u32| args.batch == BatchMode::Always || store.batch_pays(batch.len(), *k);
         let merged = merging.filter(merges);
         if merged.is_none() && std::mem::take(&mut later) {
             store.make_filters(wanted);
             warn_of_missing_filters(args, &store);
         }
-        let asker = Asker { store: &store, question, style: args.into(), timed: args.stats };
+        let (look, out) = match &mut opened {
+            Some(opened) => opened,
+            none => none.insert(Look::open(args, parameters.ids(), batch.first(), queries.header())?),
+        };
+        look.check(&batch)?;
+        let asker = Asker { store: &store, question, look: *look, memory, timed: args.stats };
         match merged {
-            Some(k) => asker.merge(k, &batch, &mut out, &mut totals)?,
-            None => {
-                for batch in batch.chunks(BATCH) {
-                    asker.answer(batch, &mut out, &mut totals)?;
-                }
-            }
+            Some(k) => asker.merge(k, &batch, out, &mut totals)?,
+            None => asker.answer(&batch, out, &mut totals)?,
         }
-        // Whoever waits for these answers may send more only after seeing them.
-        out.flush()?;
         match end {
             None => {}
             Some(Ok(())) => break,
             Some(Err(error)) => return Err(error),
         }
     }
+    let mut found = totals.matches > 0;
+    if let Some((look, out)) = opened {
+        look.finish(out, totals.unseen)?;
+        found = if look.kind == Kind::Unseen { totals.unseen > 0 } else { found };
+    }
+    queries.warn_of_numbered(args);
     if args.stats {
         totals.filters = store.filter_statistics();
         totals.report(&mut io::stderr().lock(), args.common.json)?;
     }
-    Ok(if totals.matches > 0 { Outcome::Done } else { Outcome::NothingFound })
+    Ok(if found { Outcome::Done } else { Outcome::NothingFound })
 }
 
 /// The distance within which queries may be merged with the store, if they may.
@@ -125,12 +155,16 @@ fn warn_of_missing_filters<F: Fingerprint>(args: &Args, store: &Store<F>) {
     if filters.refused_bytes > 0 && !args.scan {
         let [wanted, refused, budget] =
             [filters.wanted_bytes, filters.refused_bytes, filters.budget_bytes].map(number::bytes);
-        let remedy = size::at_least(filters.wanted_bytes);
+        let remedy = match args.memory {
+            // Half of it is for filters.
+            Some(_) => format!("--memory {}", size::at_least(2 * filters.wanted_bytes + (64 << 20))),
+            None => format!("--filter-memory {}", size::at_least(filters.wanted_bytes)),
+        };
         args.common.warn(
             PROGRAM,
             format_args!(
                 "prefix filters take {wanted} and may take {budget}: {refused} are left out, so queries read more \
-                 blocks; --filter-memory {remedy} allows all"
+                 blocks; {remedy} allows all"
             ),
         );
     }

@@ -2,13 +2,18 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
+use std::vec::IntoIter;
 
 use anyhow::{anyhow, bail};
-use fpstore::{Fingerprint, Id, check_hashers};
-use fpstore_tools::input::{Entry, Input, InputOptions, Reader, Source, parse_hex};
+use fpstore::{Fingerprint, Id, IdKind, IdRef, Parameters, check_hashers};
+use fpstore_tools::documents::DocumentId;
+use fpstore_tools::input::{Header, IdRule, Ids, InputOptions, RawId, Series, parse_hex, sources};
 use fpstore_tools::progress::Progress;
+use fpstore_tools::sketching;
 
+use crate::PROGRAM;
 use crate::args::Args;
+use crate::texts::{self, Texts};
 
 /// One query.
 #[derive(Clone, Debug)]
@@ -16,23 +21,36 @@ pub(crate) struct Query<F> {
     pub(crate) fingerprint: F,
     /// Its id in the input, or its number there.
     pub(crate) id: Id,
+    /// Whether the input has an id.
+    pub(crate) has_id: bool,
+}
+
+impl<F> Query<F> {
+    /// Bytes that it takes in a list that grows by doubling.
+    pub(crate) fn bytes(&self) -> u64 {
+        (2 * size_of::<Self>() + self.id.text().map_or(0, |text| text.len() + 16)) as u64
+    }
 }
 
 /// The queries, in order.
 #[derive(Debug)]
 pub(crate) struct Queries<F: Fingerprint> {
     from: From<F>,
-    /// Who made them, where their header says so.
-    hasher: Option<String>,
+    /// What their first line says.
+    header: Option<Header>,
+    /// What their ids have to be, if they need any.
+    rule: Option<IdRule>,
     next_number: u64,
-    /// Whether they never keep anybody waiting.
+    /// Whether they come without waiting.
     all_there: bool,
 }
 
 #[derive(Debug)]
 enum From<F: Fingerprint> {
     Arguments(VecDeque<F>),
-    Reader(Box<Reader<F>>),
+    Records(VecDeque<(Id, IntoIter<F>)>),
+    Reader(Box<Series<F>>),
+    Texts(Texts),
 }
 
 /// What came after a batch: nothing yet, the end, or an error.
@@ -41,11 +59,11 @@ pub(crate) type End = Option<anyhow::Result<()>>;
 impl<F: Fingerprint> Queries<F> {
     /// Opens the input. Arguments are all checked here, before the first answer.
     pub(crate) fn new(args: &Args, options: &InputOptions) -> anyhow::Result<Self> {
-        let mut hasher = None;
+        let mut header = None;
         let mut reader = |file: &OsStr| -> anyhow::Result<From<F>> {
-            let input = Input::open(&Source::new(file), options, &Progress::hidden())?;
-            hasher = input.header().and_then(|header| header.hasher.clone());
-            Ok(From::Reader(Box::new(input.reader()?)))
+            let series = Series::open(sources(&[file.to_owned()], options)?, options, &Progress::hidden())?;
+            header = series.header().cloned();
+            Ok(From::Reader(Box::new(series)))
         };
         let from = match (&args.input, args.queries.as_slice()) {
             (Some(file), _) => reader(file)?,
@@ -57,34 +75,80 @@ impl<F: Fingerprint> Queries<F> {
             (None, queries) => From::Arguments(arguments(queries)?),
         };
         let all_there = matches!(from, From::Arguments(_)) || is_regular(args.input.as_deref());
-        Ok(Self { from, hasher, next_number: 0, all_there })
+        Ok(Self { from, header, rule: None, next_number: 0, all_there })
     }
 
-    /// Whether more queries can be waited for, because they come from a file and not from somebody who waits for answers.
+    /// The fingerprints and ids of records.
+    pub(crate) fn of_records(records: VecDeque<(Id, IntoIter<F>)>) -> Self {
+        Self { from: From::Records(records), header: None, rule: None, next_number: 0, all_there: true }
+    }
+
+    /// Documents in place of fingerprints.
+    pub(crate) fn of_texts(args: &Args, store: &Parameters) -> anyhow::Result<Self> {
+        let (texts, header) = Texts::open::<F>(args, store, args.document_memory())?;
+        let names = texts::names(args);
+        let all_there = names.iter().all(|name| name != "-");
+        Ok(Self { from: From::Texts(texts), header: Some(header), rule: None, next_number: 0, all_there })
+    }
+
+    /// Whether more queries can be waited for: they come from a file, not from a pipe whose writer may wait for answers.
     pub(crate) fn all_there(&self) -> bool {
         self.all_there
     }
 
-    /// Refuses queries of another hasher than the fingerprints', where both are known.
-    pub(crate) fn check_hasher(&self, of_fingerprints: Option<&str>) -> anyhow::Result<()> {
-        Ok(check_hashers("queries", self.hasher.as_deref(), of_fingerprints)?)
+    /// What the first line of the input says.
+    pub(crate) fn header(&self) -> Option<&Header> {
+        self.header.as_ref()
     }
 
-    /// The next queries, at most `limit`, without waiting for somebody to send more once there is one. What went wrong is told after
-    /// the queries before it, so that they are still answered.
-    pub(crate) fn next_batch(&mut self, limit: usize) -> (Vec<Query<F>>, End) {
-        let mut batch = Vec::new();
+    /// Warns that queries were numbered though they have columns of which one may hold their ids, if the numbers are shown.
+    pub(crate) fn warn_of_numbered(&self, args: &Args) {
+        if let (From::Reader(series), true) = (&self.from, args.with_query_id) {
+            series.numbered().iter().for_each(|warning| args.common.warn(PROGRAM, warning));
+        }
+    }
+
+    /// Refuses queries without ids, and ids that are no such as records have.
+    pub(crate) fn need_ids(&mut self, kind: IdKind) -> anyhow::Result<()> {
+        if kind == IdKind::None {
+            bail!(
+                "--not-self: the records of the store have no ids to tell them by; leave it out, and skip distance 0"
+            );
+        }
+        if matches!(self.from, From::Arguments(_)) {
+            bail!("--not-self: queries on the command line have no ids; give them as lines HEX<TAB>ID, with --input");
+        }
+        if !matches!(self.from, From::Records(_)) {
+            self.rule = Some(IdRule::new(Ids::Is(kind)));
+        }
+        Ok(())
+    }
+
+    /// Refuses queries of another hasher than the fingerprints', where both are known.
+    pub(crate) fn check_hasher(&self, of_fingerprints: Option<&str>) -> anyhow::Result<()> {
+        Ok(check_hashers("queries", self.header().and_then(|header| header.hasher.as_deref()), of_fingerprints)?)
+    }
+
+    /// The next queries, at most `limit` or as many as take so many `bytes`; once there is one, only what need not be waited for.
+    /// What went wrong is told after the queries before it, so that they are still answered.
+    pub(crate) fn next_batch(&mut self, limit: usize, bytes: u64) -> (Vec<Query<F>>, End) {
+        let (mut batch, mut taken) = (Vec::new(), 0);
         loop {
             match self.next_query() {
-                Ok(Some(query)) => batch.push(query),
+                Ok(Some(query)) => {
+                    taken += query.bytes();
+                    batch.push(query);
+                }
                 Ok(None) => return (batch, Some(Ok(()))),
                 Err(error) => return (batch, Some(Err(error))),
             }
-            let waits = match &self.from {
-                From::Arguments(_) => false,
-                From::Reader(reader) => !self.all_there && !reader.ready(),
-            };
-            if waits || batch.len() >= limit {
+            let waits = !self.all_there
+                && match &mut self.from {
+                    From::Arguments(_) | From::Records(_) => false,
+                    From::Reader(reader) => !reader.ready(),
+                    From::Texts(texts) => !texts.ready(),
+                };
+            if waits || batch.len() >= limit || taken >= bytes {
                 return (batch, None);
             }
         }
@@ -96,17 +160,47 @@ impl<F: Fingerprint> Queries<F> {
                 Some(fingerprint) => (fingerprint, None),
                 None => return Ok(None),
             },
-            From::Reader(reader) => match reader.next_entry()? {
-                Some(Entry { fingerprint, id }) => match id.own() {
-                    Ok(id) => (fingerprint, id),
-                    Err(message) => return Err(reader.here().error(message)),
-                },
+            From::Records(left) => loop {
+                let Some((id, fingerprints)) = left.front_mut() else { return Ok(None) };
+                match fingerprints.next() {
+                    Some(fingerprint) => break (fingerprint, Some(id.clone())),
+                    None => _ = left.pop_front(),
+                }
+            },
+            From::Reader(series) => match series.next_record(|id| own_id(id, self.rule.as_mut()))? {
+                Some(record) => record,
+                None => return Ok(None),
+            },
+            From::Texts(texts) => match texts.next_made()? {
+                Some((place, id, fingerprint)) => {
+                    let raw = match &id {
+                        DocumentId::None => RawId::None,
+                        DocumentId::Number(number) => RawId::Number(*number),
+                        DocumentId::Text(text) => RawId::Text(text.as_bytes()),
+                    };
+                    let id = own_id(raw, self.rule.as_mut()).map_err(|message| anyhow!("{place}: {message}"))?;
+                    (sketching::words(fingerprint), id)
+                }
                 None => return Ok(None),
             },
         };
         let number = self.next_number;
         self.next_number += 1;
-        Ok(Some(Query { fingerprint, id: id.unwrap_or(Id::Number(number)) }))
+        let has_id = id.is_some();
+        Ok(Some(Query { fingerprint, id: id.unwrap_or(Id::Number(number)), has_id }))
+    }
+}
+
+/// The id of a query: one such as records have, if there is a rule.
+fn own_id(id: RawId<'_>, rule: Option<&mut IdRule>) -> Result<Option<Id>, String> {
+    match rule {
+        None => id.own(),
+        Some(_) if id.is_none() => Err("this query has no id; --not-self needs one in every query".to_owned()),
+        Some(rule) => Ok(match rule.check(id)? {
+            IdRef::Number(number) => Some(Id::Number(number)),
+            IdRef::Text(text) => Some(Id::from(text)),
+            IdRef::None => None,
+        }),
     }
 }
 
@@ -114,7 +208,8 @@ impl<F: Fingerprint> Queries<F> {
 fn is_regular(input: Option<&OsStr>) -> bool {
     // Where there is no such name, nobody knows, and nothing is waited for.
     let file = input.filter(|file| *file != "-").unwrap_or(OsStr::new("/dev/stdin"));
-    std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file())
+    // A directory holds files.
+    std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file() || metadata.is_dir())
 }
 
 fn arguments<F: Fingerprint>(queries: &[String]) -> anyhow::Result<VecDeque<F>> {

@@ -1,46 +1,47 @@
 //! What the options mean: the question that is asked of every query.
 
-use fpstore::{Fingerprint, Match, Result, Searcher};
+use std::ops::ControlFlow;
+
+use fpstore::{Fingerprint, Match, Result, Searcher, Visit};
 
 use crate::args::Args;
+use crate::queries::Query;
 
 /// A question, and whether the index may be used to answer it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Question {
     what: What,
     scan: bool,
+    /// Whether records with the query's own id are left out.
+    not_self: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum What {
-    /// Every record within the distance.
+    /// Every record within the distance, or their number.
     All(u32),
     /// Any one record within the distance.
     First(u32),
-    /// The so many nearest, at any distance.
-    Nearest(usize),
-    /// The so many nearest within the distance.
-    NearestWithin(usize, u32),
+    /// The so many nearest, at any distance or within one.
+    Nearest(usize, Option<u32>),
 }
 
 impl Question {
     pub(crate) fn new(args: &Args, default_distance: u32) -> Self {
         let distance = args.distance.unwrap_or(default_distance);
-        let nearest = args.nearest.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
-        let what = match (nearest, args.distance) {
-            (Some(n), None) => What::Nearest(n),
-            (Some(n), Some(k)) => What::NearestWithin(n, k),
-            (None, _) if args.first => What::First(distance),
-            (None, _) => What::All(distance),
+        let what = match args.nearest {
+            Some(n) => What::Nearest(usize::try_from(n).unwrap_or(usize::MAX), args.distance),
+            None if args.first || args.only.is_some() => What::First(distance),
+            None => What::All(distance),
         };
-        Self { what, scan: args.scan }
+        Self { what, scan: args.scan, not_self: args.not_self }
     }
 
     /// The distance asked for, where the question has one.
     pub(crate) fn distance(&self) -> Option<u32> {
         match self.what {
-            What::All(k) | What::First(k) | What::NearestWithin(_, k) => Some(k),
-            What::Nearest(_) => None,
+            What::All(k) | What::First(k) => Some(k),
+            What::Nearest(_, k) => k,
         }
     }
 
@@ -52,17 +53,62 @@ impl Question {
         }
     }
 
-    /// The matches of one query, by distance, fingerprint and id.
-    pub(crate) fn ask<F: Fingerprint>(&self, searcher: &mut Searcher<'_, F>, query: F) -> Result<Vec<Match<F>>> {
-        match (self.what, self.scan) {
-            (What::All(k), false) => searcher.query(query, k),
-            (What::All(k), true) => searcher.scan(query, k),
-            (What::First(k), false) => Ok(searcher.contains_near(query, k)?.into_iter().collect()),
-            (What::First(k), true) => searcher.scan_nearest(query, 1, k),
-            (What::Nearest(n), false) => searcher.nearest(query, n),
-            (What::Nearest(n), true) => searcher.scan_nearest(query, n, F::WIDTH),
-            (What::NearestWithin(n, k), false) => searcher.nearest_within(query, n, k),
-            (What::NearestWithin(n, k), true) => searcher.scan_nearest(query, n, k),
+    /// Whether a match is among the answers.
+    pub(crate) fn takes<F: Fingerprint>(&self, query: &Query<F>, found: &Match<F>) -> bool {
+        !self.not_self || found.id != query.id
+    }
+
+    /// Calls `take` with the matches of one query, by distance, fingerprint and id, until it breaks. So many bytes of memory
+    /// are for what is found.
+    pub(crate) fn ask<F: Fingerprint>(
+        &self,
+        searcher: &mut Searcher<'_, F>,
+        query: &Query<F>,
+        memory: usize,
+        take: &mut dyn FnMut(&Match<F>) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let (most, k) = match self.what {
+            What::All(k) => (usize::MAX, k),
+            What::First(k) if !self.scan && !self.not_self => {
+                let _ = searcher.contains_near(query.fingerprint, k)?.iter().try_for_each(take);
+                return Ok(());
+            }
+            What::First(k) => (1, k),
+            What::Nearest(n, k) => (n, k.unwrap_or(F::WIDTH)),
+        };
+        let wanted = most.saturating_add(self.not_self.into());
+        let mut left = most;
+        let _ = searcher.visit(query.fingerprint, &self.visit(k, memory).with_wanted(wanted), |found| {
+            if !self.takes(query, &found) {
+                return ControlFlow::Continue(());
+            }
+            left -= 1;
+            take(&found)?;
+            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        Ok(())
+    }
+
+    /// The number of records that are near a query.
+    pub(crate) fn count<F: Fingerprint>(
+        &self,
+        searcher: &mut Searcher<'_, F>,
+        query: &Query<F>,
+        memory: usize,
+    ) -> Result<u64> {
+        let What::All(k) = self.what else { return Ok(0) };
+        if !self.not_self {
+            return searcher.count(query.fingerprint, &self.visit(k, memory));
         }
+        let mut count = 0;
+        self.ask(searcher, query, memory, &mut |_| {
+            count += 1;
+            ControlFlow::Continue(())
+        })?;
+        Ok(count)
+    }
+
+    fn visit(&self, k: u32, memory: usize) -> Visit {
+        Visit::within(k).with_scan(self.scan).with_memory(memory)
     }
 }

@@ -16,6 +16,8 @@ use crate::latency::Latency;
 pub(crate) struct Totals {
     pub(crate) queries: u64,
     pub(crate) matches: u64,
+    /// Queries without a match, where these are what is asked for.
+    pub(crate) unseen: u64,
     pub(crate) work: Work,
     pub(crate) latency: Latency,
     pub(crate) filters: FilterStatistics,
@@ -56,6 +58,7 @@ impl Totals {
     pub(crate) fn add(&mut self, other: &Self) {
         self.queries += other.queries;
         self.matches += other.matches;
+        self.unseen += other.unseen;
         self.work += other.work;
         self.latency.merge(&other.latency);
     }

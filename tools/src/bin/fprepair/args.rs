@@ -23,7 +23,7 @@ at any moment, the store is as before or repaired. A damaged file of which somet
 the store as NAME.damaged, and nobody removes it; the others go.
 
 Exit code: 0 = nothing to do, or everything was saved; 1 = something is to be done (without --yes), or something could \
-not be saved; 2 = an error.
+not be saved; 2 = an error; 130, 143 = stopped by a signal.
 
 Examples:
   fprepair store                        what is damaged, what would be done, what would be lost?

@@ -9,11 +9,13 @@ mod people;
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use fpstore::{Options, RepairReport};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::progress::Progress;
-use fpstore_tools::{allocator, memory, program};
+use fpstore_tools::stoppable::Stoppable;
+use fpstore_tools::{allocator, interrupt, memory, program};
 
 use crate::args::Args;
 
@@ -27,10 +29,17 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
     args.common.start()?;
     let options = Options::new().with_load_memory(memory::of_load(args.memory)).with_temp_dir(args.tmp_dir.as_deref());
+    let options = options.with_env(Arc::new(Stoppable::default()));
+    interrupt::leaves("the store is as it was");
+    // What the library has begun to write, it removes.
+    let hold = args.yes.then(interrupt::hold).transpose()?;
     let shows = args.common.shows_progress();
     let progress = if shows { Progress::spinner("reading every byte") } else { Progress::hidden() };
     let report =
         if args.yes { fpstore::repair(&args.store, &options) } else { fpstore::plan_repair(&args.store, &options) }?;
+    drop(hold);
+    // What follows is the report.
+    interrupt::leaves(if args.yes { "the store is repaired, its report is not complete" } else { "" });
     progress.finish();
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     if args.common.json {

@@ -7,7 +7,7 @@
 //! | id | any integer (a negative one is refused), STRING, BYTE_ARRAY; null is as good as none |
 //!
 //! So few rows are decoded at a time that they are some megabytes on average; texts stay in the pages that they came in
-//! until they are given away one after another.
+//! until they are given away one after another. A page is in memory as a whole: memory is bounded by the pages of a file.
 
 use std::path::Path;
 use std::str;
@@ -18,12 +18,14 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryViewArray, ListArray, StringViewArray};
 use arrow_schema::DataType;
 
-use super::content::{Columns, Kind, check_tokens, not_utf8};
+use super::content::{Columns, Kind, check_tokens};
+use super::fault::not_text;
 use super::item::Raw;
 use super::reader::too_long;
-use super::{DOCUMENT_LIMIT, DocumentId};
+use super::{DOCUMENT_LIMIT, DocumentId, Fault, FaultKind};
 use crate::input::parquet::columns::{Ids, check_id};
 use crate::input::parquet::{Batches, Table};
+use crate::input::source::Opened;
 use crate::input::{Selection, Source};
 use crate::progress::Progress;
 
@@ -37,6 +39,7 @@ const BATCH: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Rows {
     batches: Batches<(Contents, Ids)>,
+    kind: Kind,
     selection: Selection,
 }
 
@@ -44,11 +47,12 @@ impl Rows {
     /// Opens an input and looks at its columns.
     pub(super) fn open(
         source: &Source,
+        bytes: Opened,
         columns: &Columns,
         temp_dir: Option<&Path>,
         progress: &Progress,
     ) -> anyhow::Result<Self> {
-        let table = Table::open(source, temp_dir, progress)?;
+        let table = Table::open(source, bytes, temp_dir, progress)?;
         Self::of(table, columns).map_err(|message| anyhow!("{}: {message}", source.name()))
     }
 
@@ -66,12 +70,17 @@ impl Rows {
             [value] => Ok((Contents::of(value)?, Ids::None)),
             _ => Err("the file has lost a column".to_owned()),
         })?;
-        Ok(Self { batches, selection: selection.clone() })
+        Ok(Self { batches, kind: *kind, selection: selection.clone() })
     }
 
     /// Number of the row that [`Self::next_raw`] gave last, or failed on; the first is 1.
     pub(super) fn number(&self) -> u64 {
         self.batches.number()
+    }
+
+    /// Bytes of memory that the longest page has taken so far, about.
+    pub(super) fn page_memory(&self) -> u64 {
+        self.batches.page_memory()
     }
 
     /// The next row.
@@ -80,16 +89,13 @@ impl Rows {
             return Ok(None);
         }
         let ((contents, ids), row) = self.batches.row()?;
-        let id = ids.get(row)?;
-        self.selection.check_id(id.is_none())?;
-        let id = DocumentId::typed(id)?;
-        let missing = || self.selection.no_value();
-        match contents {
-            Contents::Texts(texts) => text(texts.get(row).ok_or_else(missing)?, id),
+        let id = ids.get(row).and_then(|id| self.selection.check_id(id.is_none()).and_then(|()| DocumentId::typed(id)));
+        let raw = id.map_err(|message| Fault::new(FaultKind::Id, message)).and_then(|id| match contents {
+            Contents::Texts(texts) => text(texts.get(row).ok_or_else(|| self.kind.null())?, id),
             Contents::Tokens(lists, texts) if lists.is_valid(row) => tokens(lists, texts, row, id),
-            Contents::Tokens(..) => Err(missing()),
-        }
-        .map(Some)
+            Contents::Tokens(..) => Err(self.kind.null()),
+        });
+        Ok(Some(raw.unwrap_or_else(Raw::Bad)))
     }
 }
 
@@ -153,25 +159,25 @@ impl Texts {
 }
 
 /// The text of a row.
-fn text(text: &[u8], id: DocumentId) -> Result<Raw, String> {
+fn text(text: &[u8], id: DocumentId) -> Result<Raw, Fault> {
     if text.len() > DOCUMENT_LIMIT { Err(too_long()) } else { Ok(Raw::Cells(id, text.to_vec())) }
 }
 
 /// The tokens of a row.
-fn tokens(lists: &ListArray, texts: &Texts, row: usize, id: DocumentId) -> Result<Raw, String> {
+fn tokens(lists: &ListArray, texts: &Texts, row: usize, id: DocumentId) -> Result<Raw, Fault> {
     let offset = |row: usize| lists.offsets().get(row).and_then(|offset| usize::try_from(*offset).ok()).unwrap_or(0);
     let range = offset(row)..offset(row + 1);
-    check_tokens(range.len())?;
+    check_tokens(range.len()).map_err(|message| Fault::new(FaultKind::TooLong, message))?;
     let mut length = 0;
     let mut tokens = Vec::with_capacity(range.len());
     for number in range {
-        let token = texts.get(number).ok_or("a token is null")?;
+        let token = texts.get(number).ok_or_else(|| Fault::new(FaultKind::Null, "a token is null"))?;
         // A short page can hold one long token many times.
         length += token.len();
         if length > DOCUMENT_LIMIT {
             return Err(too_long());
         }
-        let token = str::from_utf8(token).map_err(|error| not_utf8(error.valid_up_to(), " of a token"))?;
+        let token = str::from_utf8(token).map_err(|error| not_text(token, 0, error.valid_up_to(), " of a token"))?;
         tokens.push(token.to_owned());
     }
     Ok(Raw::Tokens(id, tokens))

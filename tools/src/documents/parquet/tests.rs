@@ -115,11 +115,7 @@ fn what_is_refused_and_how() {
         (vec![("words", two())], tokens(), "column \"words\": tokens are lists of texts, these are Utf8"),
         (vec![("text", two()), ("id", words())], plain(), "column \"id\": ids are integers or texts, these are List"),
         (vec![("text", two()), ("id", numbers)], plain(), "record 2: the id -2 is negative"),
-        (
-            vec![("text", texts([Some("a"), None]))],
-            plain(),
-            "record 2: there is no \"text\"; name the column with --text-column",
-        ),
+        (vec![("text", texts([Some("a"), None]))], plain(), "record 2: the text is null"),
         (
             vec![("text", two()), ("n", texts([Some("a"), None]))],
             columns(Some("n"), None, None),
@@ -132,11 +128,7 @@ fn what_is_refused_and_how() {
             "record 2: not UTF-8 at byte offset 1 of the text; convert it, for example with iconv -f LATIN1 -t UTF-8",
         ),
         (vec![("words", words())], tokens(), "record 2: a token is null"),
-        (
-            vec![("words", lists([Some(vec![]), None]))],
-            tokens(),
-            "record 2: there is no \"words\"; name the column with --tokens-column",
-        ),
+        (vec![("words", lists([Some(vec![]), None]))], tokens(), "record 2: the tokens are null"),
     ] {
         let error = read("a.parquet", &file(columns), &options).unwrap_err();
         assert!(error.starts_with(&format!("a.parquet: {message}")), "{error}");

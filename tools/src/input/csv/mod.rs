@@ -2,16 +2,17 @@
 //!
 //! A `#fpstore` line may stand before the row of names; no other row is a remark, because a cell may begin with `#`. A
 //! fingerprint is a cell of hexadecimal digits. The id is a cell of text; an empty one is as good as none. Rows with
-//! more or fewer cells than there are names are refused: they were cut, or a comma was not quoted.
+//! more or fewer cells than there are names are refused: they were cut, or a comma was not quoted. So are quotes that swallow what
+//! follows them (`quotes`).
 
+mod quotes;
 mod rows;
 
 use fpstore::Fingerprint;
 
-use self::rows::Rows;
-use super::text::parse_hex;
-use super::window::Window;
-use super::{Entry, RawId, Selection};
+pub(crate) use self::rows::{GivenUp, Rows};
+use super::options::no_column;
+use super::{Digits, Entry, Quality, RawId, Selection};
 
 /// The records of a stream.
 #[derive(Debug)]
@@ -20,6 +21,9 @@ pub(crate) struct Table {
     selection: Selection,
     has_header: bool,
     columns: Option<Columns>,
+    quality: Option<(Quality, usize)>,
+    /// The names of all columns but that of the fingerprints, if there is none of ids.
+    others: Option<String>,
 }
 
 /// Where in a row the cells stand that matter.
@@ -31,12 +35,33 @@ struct Columns {
 }
 
 impl Table {
-    /// Records of a stream, at whose start there is a `#fpstore` line or none, in rows of at most `limit` bytes.
-    pub(crate) fn new(window: Window, selection: Selection, has_header: bool, limit: usize) -> Self {
-        Self { rows: Rows::new(window, limit), selection, has_header, columns: None }
+    /// Records in rows, before which there is a `#fpstore` line or none.
+    pub(crate) fn new(rows: Rows, selection: Selection, has_header: bool) -> Self {
+        Self { rows, selection, has_header, columns: None, quality: None, others: None }
     }
 
-    /// Number of the line on which the row begins that [`Self::next_record`] came to last, or failed on.
+    /// The same with another column that matters.
+    pub(super) fn with_quality(mut self, quality: Option<Quality>) -> Self {
+        self.quality = quality.map(|quality| (quality, 0));
+        self
+    }
+
+    /// Whether the record that [`Self::next_record`] came to is good enough.
+    pub(super) fn is_taken(&self) -> Result<bool, String> {
+        let Some((quality, column)) = &self.quality else { return Ok(true) };
+        // Of a row with another number of cells [`Self::record`] says what is wrong.
+        if self.columns.is_none_or(|columns| columns.count != self.rows.count()) {
+            return Ok(true);
+        }
+        quality.takes(quality.parse(self.rows.cell(*column))?)
+    }
+
+    /// The names of the other columns, if there is none of ids; nothing before the first row.
+    pub(super) fn others(&self) -> Option<&str> {
+        self.others.as_deref()
+    }
+
+    /// Number of the line on which the row begins that [`Self::next_record`] came to last, or which it failed on.
     pub(crate) fn line(&self) -> u64 {
         self.rows.line()
     }
@@ -44,6 +69,11 @@ impl Table {
     /// Whether the next row is there without waiting for the stream, as far as can be told without looking at quotes.
     pub(super) fn ready(&self) -> bool {
         self.rows.ready()
+    }
+
+    /// Why [`Self::next_record`] failed, if the next call goes on with the next row.
+    pub(crate) fn given_up(&self) -> Option<GivenUp> {
+        self.rows.given_up().filter(|_| self.columns.is_some())
     }
 
     /// Goes on to the next record; `false` at the end of the stream.
@@ -70,9 +100,9 @@ impl Table {
     }
 
     /// The same of a record that is about a fingerprint.
-    pub(super) fn entry<F: Fingerprint>(&self) -> Result<Entry<'_, F>, String> {
+    pub(super) fn entry<F: Fingerprint>(&self, digits: Option<Digits>) -> Result<Entry<'_, F>, String> {
         let (fingerprint, id) = self.record()?;
-        Ok(Entry { fingerprint: parse_hex(fingerprint)?, id })
+        Ok(Entry { fingerprint: digits.unwrap_or_default().read(fingerprint)?, id })
     }
 
     /// Reads the row of names; `None` where there is no row at all.
@@ -81,15 +111,22 @@ impl Table {
         if !self.rows.advance()? {
             return Ok(None);
         }
-        let (value, id) = self.selection.find(|name| self.rows.find(name), || self.rows.list())?;
+        let found = self.selection.find(|name| self.rows.find(name), || self.rows.list());
+        let (value, id) = found.map_err(|message| message + &self.rows.delimiter_hint())?;
+        if let Some((quality, column)) = &mut self.quality {
+            let found = self.rows.find(&quality.column)?;
+            *column = found.ok_or_else(|| no_column(&quality.column, &self.rows.list()))?;
+        }
+        self.others = id.is_none().then(|| self.rows.list_but(value));
         Ok(Some(Columns { count: self.rows.count(), value, id }))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::LINE_LIMIT;
     use super::super::testing::{columns, input, input_with, reader, records};
+    use super::super::window::Window;
+    use super::super::{Format, InputOptions, LINE_LIMIT};
     use super::*;
     use fpstore::U256;
     use proptest::prelude::*;
@@ -159,13 +196,61 @@ mod tests {
     }
 
     #[test]
+    fn quotes_that_swallow_rows_are_named() {
+        let good = "fingerprint,id\n0000000000000001,a\n";
+        for (rest, part) in [
+            (
+                "0000000000000002,\"b\n0000000000000003,c\n",
+                "a.csv: line 3: the quote that opens a cell on this line is not closed",
+            ),
+            (
+                "0000000000000002,\"b\n0000000000000003,\"c\"\n",
+                "a.csv: line 3: the quote that opens a cell on this line is closed on line 4",
+            ),
+            ("\"x", "a.csv: line 3: the quote that opens"),
+        ] {
+            let error = read(&format!("{good}{rest}")).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn other_delimiters() {
+        let text = "id;fingerprint\n\"a;b\";0000000000000001\nc,d;0000000000000002\n";
+        let options = |delimiter| InputOptions { delimiter, ..InputOptions::default() };
+        let read = |name, text: &str, delimiter| records(input_with(name, text.as_bytes(), &options(delimiter)));
+        let two = vec![record(1, "a;b"), record(2, "c,d")];
+        assert_eq!(read("a.csv", text, Some(b';')), Ok(two.clone()));
+        let tab = text.replace(';', "\t").replace("a\tb", "a;b");
+        assert_eq!(read("a.tsv", &tab, Some(b'\t')), Ok(two.clone()));
+        let tsv = InputOptions { format: Some(Format::Tsv), ..InputOptions::default() };
+        assert_eq!(records(input_with("a.x", tab.as_bytes(), &tsv)), Ok(two));
+        for (text, part) in [
+            (
+                text,
+                "no column \"fingerprint\"; the columns are 'id;fingerprint'; is the delimiter another one? say --delimiter ';'",
+            ),
+            (&tab, "say --delimiter tab"),
+            ("id|fingerprint", "say --delimiter '|'"),
+        ] {
+            let error = read("a.csv", text, None).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+        assert!(read("a.csv", "id,fingerprint", Some(b';')).unwrap_err().contains("say --delimiter ','"));
+        assert!(!read("a.csv", "i;d,x", None).unwrap_err().contains("--delimiter"));
+    }
+
+    #[test]
     fn a_row_without_an_end_takes_bounded_memory() {
         for rest in [b'x', b',', b'\n'] {
             let head = io::Cursor::new(b"fingerprint,id\n0000000000000001,a\n0000000000000001,\"".to_vec());
             let selection = columns(None, None).selection();
             let stream = if rest == b',' { io::Cursor::new(b"fingerprint\n".to_vec()) } else { head };
-            let mut table =
-                Table::new(Window::new(Box::new(stream.chain(io::repeat(rest)))), selection, false, LINE_LIMIT);
+            let mut table = Table::new(
+                Rows::new(Window::new(Box::new(stream.chain(io::repeat(rest)))), b',', LINE_LIMIT),
+                selection,
+                false,
+            );
             let error = loop {
                 match table.next_record() {
                     Ok(more) => assert!(more),
@@ -175,6 +260,22 @@ mod tests {
             assert!(error.contains("longer than 1 MiB"), "{error}");
             let (text, ends) = table.rows.held();
             assert!(text <= 2 * LINE_LIMIT && ends <= 2 * LINE_LIMIT);
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_too_long_is_passed_over() {
+        for long in ["x".repeat(3 << 20), format!("\"{}\"", "x,\n".repeat(1 << 20)), ",".repeat(3 << 20)] {
+            let text = format!("fingerprint,id\n1,{long}\n0000000000000002,b\n");
+            let window = Window::new(Box::new(io::Cursor::new(text.clone())));
+            let rows = Rows::new(window, b',', LINE_LIMIT);
+            let mut table = Table::new(rows, columns(None, None).selection(), false);
+            assert!(table.next_record().is_err() && table.given_up() == Some(GivenUp::TooLong));
+            assert!(table.next_record().unwrap() && table.given_up().is_none());
+            let (fingerprint, id) = table.record().unwrap();
+            assert_eq!((fingerprint, id.is_none()), (b"0000000000000002".as_slice(), false));
+            assert_eq!(table.line(), text.lines().count() as u64);
+            assert!(!table.next_record().unwrap());
         }
     }
 

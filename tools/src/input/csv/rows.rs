@@ -1,15 +1,16 @@
 //! The rows of a stream: CSV as RFC 4180 has it, and what is common beside it.
 //!
-//! Cells are separated by commas and may be quoted; rows end with LF, CRLF or CR, and empty ones are passed over. No row
+//! Cells are separated by commas, or by another delimiter, and may be quoted; rows end with LF, CRLF or CR, and empty ones are passed over. No row
 //! is longer than a limit, whatever the stream holds.
 //!
 //! The parser is that of the crate `csv`, of which `csv-core` is the part that works on bytes in memory: so the longest
 //! row is ours to bound.
 
-use std::io;
+use std::{io, mem};
 
-use csv_core::{ReadRecordResult, Reader};
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
+use super::quotes::{Quotes, Unsound};
 use crate::input::header;
 use crate::input::place::excerpt;
 use crate::input::reader::reading;
@@ -24,28 +25,73 @@ const MOST_CELLS: usize = 2 << 20;
 /// Length from which on memory is not kept for the next long row.
 const LONG: usize = 4 << 20;
 
+/// Why there is no row where there are others behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GivenUp {
+    /// It is longer than the limit.
+    TooLong,
+    /// A quote in the middle of a cell.
+    Malformed,
+}
+
 /// The rows of a stream, one at a time.
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(crate) struct Rows {
     window: Window,
+    delimiter: u8,
     parser: Reader,
+    quotes: Quotes,
     limit: usize,
     /// The cells of the row, one behind the other.
     text: Vec<u8>,
     /// Where each of them ends.
     ends: Vec<usize>,
     count: usize,
-    /// Line feeds that were passed.
-    lines: u64,
-    /// Number of the line on which the row begins; the first is 1.
+    /// Why the row was given up, if it was.
+    given_up: Option<GivenUp>,
+    /// Whether its rest is not used up.
+    has_rest: bool,
+    /// Number of the line on which the row begins, or a quote that is not closed; the first is 1.
     line: u64,
 }
 
 impl Rows {
-    /// Rows of at most `limit` bytes.
-    pub(super) fn new(window: Window, limit: usize) -> Self {
+    /// Rows of at most `limit` bytes, whose cells the delimiter separates.
+    pub(crate) fn new(window: Window, delimiter: u8, limit: usize) -> Self {
         let (text, ends) = (vec![0; 1024], vec![0; 16]);
-        Self { window, parser: Reader::new(), limit, text, ends, count: 0, lines: 0, line: 1 }
+        let parser = ReaderBuilder::new().delimiter(delimiter).build();
+        let quotes = Quotes::new(delimiter);
+        Self {
+            window,
+            delimiter,
+            parser,
+            quotes,
+            limit,
+            text,
+            ends,
+            count: 0,
+            given_up: None,
+            has_rest: false,
+            line: 1,
+        }
+    }
+
+    /// What a message says behind that a column is missing: cells may be separated by something else.
+    pub(super) fn delimiter_hint(&self) -> String {
+        let others = [(b';', "';'"), (b'\t', "tab"), (b'|', "'|'"), (b',', "','")];
+        let cell = self.cell(0);
+        let digits = cell.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+        if matches!(digits, 16 | 32 | 64) && self.count == 1 {
+            return "; if these are lines of fingerprints, say --format hex".to_owned();
+        }
+        if matches!(cell, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) {
+            return "; this looks like UTF-16: convert it with iconv -f UTF-16 -t UTF-8".to_owned();
+        }
+        let found = others.iter().find(|(byte, _)| *byte != self.delimiter && cell.contains(byte));
+        match found {
+            Some((_, name)) if self.count == 1 => format!("; is the delimiter another one? say --delimiter {name}"),
+            _ => String::new(),
+        }
     }
 
     /// Uses up a byte-order mark at the start of the stream, and a `#fpstore` line if there is one.
@@ -72,8 +118,14 @@ impl Rows {
 
     /// All cells, for a message.
     pub(super) fn list(&self) -> String {
-        let shown: Vec<String> = (0..self.count.min(SHOWN)).map(|i| excerpt(self.cell(i))).collect();
-        let more = if self.count > SHOWN { ", ..." } else { "" };
+        self.list_but(usize::MAX)
+    }
+
+    /// All cells but one, for a message.
+    pub(super) fn list_but(&self, one: usize) -> String {
+        let cells = || (0..self.count).filter(|number| *number != one);
+        let shown: Vec<String> = cells().take(SHOWN).map(|i| excerpt(self.cell(i))).collect();
+        let more = if cells().count() > SHOWN { ", ..." } else { "" };
         format!("{}{more}", shown.join(", "))
     }
 
@@ -84,6 +136,11 @@ impl Rows {
             (_, Some(_)) => Err(format!("the column \"{name}\" occurs twice")),
             (column, None) => Ok(column),
         }
+    }
+
+    /// Why [`Self::advance`] failed, if the next call goes on with the next row.
+    pub(super) fn given_up(&self) -> Option<GivenUp> {
+        self.given_up
     }
 
     /// Bytes that are set aside for the cells.
@@ -101,10 +158,10 @@ impl Rows {
 
     /// Goes on to the next row; `false` at the end of the stream.
     pub(super) fn advance(&mut self) -> Result<bool, String> {
-        self.skip_line_ends().map_err(|error| reading(&error))?;
-        self.line = self.lines + 1;
-        if self.text.len() >= LONG {
-            self.text = vec![0; 1024];
+        let given_up = self.given_up.take();
+        let mut passing = mem::take(&mut self.has_rest);
+        if !passing {
+            self.begin()?;
         }
         let (mut length, mut cells, mut used) = (0, 0, 0);
         loop {
@@ -118,16 +175,39 @@ impl Rows {
             let (result, n, written, ended) =
                 self.parser.read_record(data, text_left, self.ends.get_mut(cells..).unwrap_or_default());
             let passed = data.get(..n).unwrap_or_default();
-            self.lines += memchr::memchr_iter(b'\n', passed).count() as u64;
+            let sound = match given_up {
+                Some(GivenUp::Malformed) if passing => {
+                    self.quotes.give_up(passed);
+                    Ok(())
+                }
+                _ if data.is_empty() => self.quotes.end(),
+                _ => self.quotes.pass(passed),
+            };
             self.window.consume(n);
+            if let Err(Unsound { line, message, is_one_line }) = sound {
+                self.line = line;
+                self.given_up = is_one_line.then_some(GivenUp::Malformed);
+                self.has_rest = result != ReadRecordResult::Record;
+                return Err(message);
+            }
             (length, cells, used) = (length + written, cells + ended, used + n);
-            if used > self.limit {
+            if used > self.limit && !passing {
+                self.given_up = Some(GivenUp::TooLong);
+                self.has_rest = result != ReadRecordResult::Record;
                 return Err(format!("the row is longer than {} MiB; is a quote not closed?", self.limit >> 20));
             }
             match result {
                 ReadRecordResult::InputEmpty => {}
+                // The rest of a row that is too long: each part takes the place of the one before.
+                ReadRecordResult::OutputFull if passing => length = 0,
+                ReadRecordResult::OutputEndsFull if passing => cells = 0,
+                ReadRecordResult::Record if passing => {
+                    (passing, length, cells, used) = (false, 0, 0, 0);
+                    self.begin()?;
+                }
                 ReadRecordResult::OutputFull => self.text.resize(self.text.len() * 2, 0),
                 ReadRecordResult::OutputEndsFull if cells >= MOST_CELLS => {
+                    (self.given_up, self.has_rest) = (Some(GivenUp::TooLong), true);
                     return Err(format!("the row has more than {MOST_CELLS} cells"));
                 }
                 ReadRecordResult::OutputEndsFull => self.ends.resize(self.ends.len() * 2, 0),
@@ -140,13 +220,23 @@ impl Rows {
         }
     }
 
+    /// Begins a row.
+    fn begin(&mut self) -> Result<(), String> {
+        self.skip_line_ends().map_err(|error| reading(&error))?;
+        self.line = self.quotes.lines() + 1;
+        if self.text.len() >= LONG {
+            self.text = vec![0; 1024];
+        }
+        Ok(())
+    }
+
     /// Passes over empty rows and the rest of a CRLF, so that what follows begins a row.
     fn skip_line_ends(&mut self) -> io::Result<()> {
         loop {
             let data = self.window.data();
             let length = data.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-            let ends = data.get(..length).unwrap_or_default();
-            self.lines += memchr::memchr_iter(b'\n', ends).count() as u64;
+            // Between rows nothing is open.
+            let _ = self.quotes.pass(data.get(..length).unwrap_or_default());
             self.window.consume(length);
             if !self.window.data().is_empty() || self.window.ended() {
                 return Ok(());

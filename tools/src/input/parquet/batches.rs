@@ -1,6 +1,9 @@
 //! Goes through the rows of some columns of a Parquet file, of which a batch is decoded at a time.
 
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 use arrow_array::ArrayRef;
 use parquet::arrow::ProjectionMask;
@@ -21,6 +24,15 @@ pub(crate) struct Batches<C> {
     row: usize,
     /// Number of the row; the first is 1.
     number: u64,
+    pages: Pages,
+}
+
+/// The pages that were read: they are in memory as a whole, whatever a batch takes of them.
+pub(super) struct Pages {
+    /// Bytes of the longest, as it is stored.
+    pub(super) longest: Arc<AtomicU64>,
+    /// Bytes of all of them, as they are stored and decompressed.
+    pub(super) sizes: (u64, u64),
 }
 
 impl<C> Batches<C> {
@@ -30,6 +42,7 @@ impl<C> Batches<C> {
         columns: &[usize],
         rows: usize,
         decode: fn(&[&ArrayRef]) -> Result<C, String>,
+        pages: Pages,
     ) -> Result<Self, String> {
         let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
         let reader = guarded(|| builder.with_projection(mask).with_batch_size(rows).build())?;
@@ -38,12 +51,20 @@ impl<C> Batches<C> {
         sorted.sort_unstable();
         sorted.dedup();
         let places = columns.iter().map(|column| sorted.partition_point(|other| other < column)).collect();
-        Ok(Self { reader, places, decode, columns: None, length: 0, row: 0, number: 0 })
+        Ok(Self { reader, places, decode, columns: None, length: 0, row: 0, number: 0, pages })
     }
 
     /// Number of the row that [`Self::advance`] came to last, or failed on; the first is 1.
     pub(crate) fn number(&self) -> u64 {
         self.number
+    }
+
+    /// Bytes of memory that pages have taken so far, at most and about: one as it is stored, the same decompressed, and the
+    /// one before it.
+    pub(crate) fn page_memory(&self) -> u64 {
+        let ((stored, plain), longest) = (self.pages.sizes, self.pages.longest.load(Relaxed));
+        let decompressed = u128::from(longest) * u128::from(plain) / u128::from(stored.max(1));
+        longest.saturating_add(u64::try_from(2 * decompressed).unwrap_or(u64::MAX))
     }
 
     /// Goes on to the next row; `false` at the end of the file.

@@ -11,7 +11,7 @@ use arrow_schema::DataType;
 use fpstore::{Fingerprint, WIDTHS};
 
 use super::RawId;
-use crate::input::text::parse_hex;
+use crate::input::Digits;
 
 /// The width that a type of fingerprints tells, if it does; an error if they cannot be of that type.
 pub(super) fn width(data_type: &DataType) -> Result<Option<u32>, String> {
@@ -59,26 +59,29 @@ impl Fingerprints {
 
     /// The fingerprint of a row of the batch.
     #[inline]
-    pub(super) fn get<F: Fingerprint>(&self, row: usize) -> Result<F, String> {
+    pub(super) fn get<F: Fingerprint>(&self, row: usize, digits: Option<Digits>) -> Result<F, String> {
         const NULL: &str = "there is no fingerprint (null)";
         match self {
-            Self::Unsigned(column) if column.is_valid(row) => number(column.value(row)),
-            Self::Signed(column) if column.is_valid(row) => number(column.value(row).cast_unsigned()),
+            Self::Unsigned(column) if column.is_valid(row) => {
+                Digits::unsigned(digits, column.value(row)).and_then(of_64_bits)
+            }
+            // Where the user says nothing, all 64 bits count: most systems have no unsigned integers.
+            Self::Signed(column) if column.is_valid(row) => match column.value(row) {
+                value @ 0.. => Digits::unsigned(digits, value.cast_unsigned()).and_then(of_64_bits),
+                value => Digits::negative(digits.or(Some(Digits::Signed)), value),
+            },
             Self::Fixed(column) if column.is_valid(row) => bytes(column.value(row)),
             Self::Bytes(column) if column.is_valid(row) => bytes(column.value(row)),
-            Self::Text(column) if column.is_valid(row) => parse_hex(column.value(row).as_bytes()),
+            Self::Text(column) if column.is_valid(row) => digits.unwrap_or_default().read(column.value(row).as_bytes()),
             _ => Err(NULL.to_owned()),
         }
     }
 }
 
-/// A fingerprint that is a number.
+/// Refuses columns of 64 bits for wider fingerprints.
 #[inline]
-fn number<F: Fingerprint>(number: u64) -> Result<F, String> {
-    if F::WIDTH != 64 {
-        return Err(format!("expected {} bits, found 64", F::WIDTH));
-    }
-    Ok(F::from_words(|_| number))
+fn of_64_bits<F: Fingerprint>(fingerprint: F) -> Result<F, String> {
+    if F::WIDTH == 64 { Ok(fingerprint) } else { Err(format!("expected {} bits, found 64", F::WIDTH)) }
 }
 
 /// A fingerprint that is big-endian bytes.

@@ -3,6 +3,9 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 use anyhow::Context;
 use bytes::Bytes;
@@ -11,6 +14,7 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use crate::input::Source;
 use crate::input::reader::reading;
+use crate::input::source::Opened;
 use crate::progress::{Counted, Progress};
 
 /// A file that can be read at any place.
@@ -19,16 +23,24 @@ pub(super) struct ParquetFile {
     file: File,
     length: u64,
     progress: Progress,
+    /// Bytes of the longest piece that was read at once: a page, as it is stored.
+    longest: Arc<AtomicU64>,
 }
 
 impl ParquetFile {
     /// Opens the file itself, or copies to a temporary one what cannot be read at any place.
-    pub(super) fn open(source: &Source, temp_dir: Option<&Path>, progress: &Progress) -> anyhow::Result<Self> {
-        if let (Source::File(path), Some(length)) = (source, source.plain_length()?) {
+    pub(super) fn open(
+        source: &Source,
+        Opened { window, plain }: Opened,
+        temp_dir: Option<&Path>,
+        progress: &Progress,
+    ) -> anyhow::Result<Self> {
+        if let Some(path) = plain {
             let file = File::open(path).with_context(|| source.name())?;
-            return Ok(Self { file, length, progress: progress.clone() });
+            let length = file.metadata().with_context(|| source.name())?.len();
+            return Ok(Self { file, length, progress: progress.clone(), longest: Arc::default() });
         }
-        let mut bytes = source.open(progress)?;
+        let mut bytes = window.into_read();
         let mut file = match temp_dir {
             Some(dir) => tempfile::tempfile_in(dir),
             None => tempfile::tempfile(),
@@ -38,7 +50,13 @@ impl ParquetFile {
             anyhow::anyhow!("{}: cannot copy it to a temporary file: {}", source.name(), reading(&error))
         })?;
         // It has been counted.
-        Ok(Self { file, length, progress: Progress::hidden() })
+        Ok(Self { file, length, progress: Progress::hidden(), longest: Arc::default() })
+    }
+
+    /// Counts the longest piece that is read from now on.
+    pub(super) fn watch(&mut self) -> Arc<AtomicU64> {
+        self.longest = Arc::default();
+        Arc::clone(&self.longest)
     }
 
     /// The file from an offset on.
@@ -63,8 +81,11 @@ impl ChunkReader for ParquetFile {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
-        // What a damaged file says of its lengths is not yet a reason to ask for that much memory.
-        let mut bytes = Vec::new();
+        // What a damaged file says of its lengths is not yet a reason to ask for more memory than the file has bytes. Exactly
+        // as much as it takes: pages may be large.
+        self.longest.fetch_max(length as u64, Relaxed);
+        let rest = usize::try_from(self.length.saturating_sub(start)).unwrap_or(usize::MAX);
+        let mut bytes = Vec::with_capacity(length.min(rest));
         self.at(start)?.take(length as u64).read_to_end(&mut bytes)?;
         if bytes.len() == length {
             Ok(bytes.into())

@@ -7,6 +7,7 @@ use arrow_schema::DataType;
 
 use super::columns::{Ids, check_id};
 use super::{BATCH, Batches, RawId, Source, Table};
+use crate::input::ToldBy;
 use crate::input::labels::{CLUSTER, Cell, FINGERPRINT, ID};
 use crate::progress::Progress;
 
@@ -20,7 +21,7 @@ impl Labels {
         temp_dir: Option<&Path>,
         progress: &Progress,
     ) -> anyhow::Result<Self> {
-        let table = Table::open(source, temp_dir, progress)?;
+        let table = Table::open(source, source.bytes(progress, ToldBy::Content)?, temp_dir, progress)?;
         Self::of(table).map_err(|message| anyhow!("{}: {message}", source.name()))
     }
 

@@ -8,10 +8,11 @@ use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 
-use super::batches::Batches;
+use super::batches::{Batches, Pages};
 use super::file::ParquetFile;
 use super::guard::guarded;
 use crate::input::options::no_column;
+use crate::input::source::Opened;
 use crate::input::{Selection, Source};
 use crate::progress::Progress;
 
@@ -24,18 +25,29 @@ pub(crate) struct Table {
 
 impl Table {
     /// Opens an input and looks at its columns.
-    pub(crate) fn open(source: &Source, temp_dir: Option<&Path>, progress: &Progress) -> anyhow::Result<Self> {
-        let file = ParquetFile::open(source, temp_dir, progress)?;
+    pub(crate) fn open(
+        source: &Source,
+        bytes: Opened,
+        temp_dir: Option<&Path>,
+        progress: &Progress,
+    ) -> anyhow::Result<Self> {
+        let file = ParquetFile::open(source, bytes, temp_dir, progress)?;
         // What the program that wrote it noted beside does not count.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let metadata = guarded(|| ArrowReaderMetadata::load(&file, options));
-        let metadata = metadata.map_err(|message| anyhow!("{}: {message}", source.name()))?;
+        let metadata = metadata.map_err(|message| anyhow!("{}: {message}; is the file whole?", source.name()))?;
         Ok(Self { file, metadata })
     }
 
     /// Number of rows, as the file says.
     pub(crate) fn row_count(&self) -> Option<u64> {
         u64::try_from(self.metadata.metadata().file_metadata().num_rows()).ok()
+    }
+
+    /// What the writer of the file noted under a key.
+    pub(crate) fn metadata_value(&self, key: &str) -> Option<&str> {
+        let noted = self.metadata.metadata().file_metadata().key_value_metadata()?;
+        noted.iter().find(|pair| pair.key == key)?.value.as_deref()
     }
 
     /// Number of the column with that name.
@@ -59,7 +71,13 @@ impl Table {
 
     /// The names of all columns, for a message.
     fn list(&self) -> String {
-        let names: Vec<String> = self.schema().fields().iter().map(|field| format!("'{}'", field.name())).collect();
+        self.list_but(usize::MAX)
+    }
+
+    /// The names of all columns but one.
+    pub(super) fn list_but(&self, one: usize) -> String {
+        let fields = self.schema().fields().iter().enumerate().filter(|(number, _)| *number != one);
+        let names: Vec<String> = fields.map(|(_, field)| format!("'{}'", field.name())).collect();
         names.join(", ")
     }
 
@@ -94,14 +112,29 @@ impl Table {
 
     /// The rows of these columns, so many at a time; `decode` is given the columns of a batch in the order of `columns`.
     pub(crate) fn batches<C>(
-        self,
+        mut self,
         columns: &[usize],
         rows: usize,
         decode: fn(&[&ArrayRef]) -> Result<C, String>,
     ) -> Result<Batches<C>, String> {
         let metadata = self.with_views(columns)?;
+        let pages = Pages { longest: self.file.watch(), sizes: self.sizes(columns) };
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.file, metadata);
-        Batches::new(builder, columns, rows, decode)
+        Batches::new(builder, columns, rows, decode, pages)
+    }
+
+    /// Bytes of these columns as they are stored, and decompressed.
+    fn sizes(&self, columns: &[usize]) -> (u64, u64) {
+        let schema = self.metadata.parquet_schema();
+        let groups = self.metadata.metadata().row_groups().iter();
+        let leaves = groups.flat_map(|group| group.columns().iter().enumerate());
+        let wanted = leaves
+            .filter(|(leaf, _)| *leaf < schema.num_columns() && columns.contains(&schema.get_column_root_idx(*leaf)));
+        let number = |signed: i64| u64::try_from(signed).unwrap_or(0);
+        wanted.fold((0, 0), |(stored, plain): (u64, u64), (_, leaf)| {
+            let (more, plainly) = (number(leaf.compressed_size()), number(leaf.uncompressed_size()));
+            (stored.saturating_add(more), plain.saturating_add(plainly))
+        })
     }
 
     /// What the file says, with the texts of these columns as views into pages: as strings of their own, one long text in

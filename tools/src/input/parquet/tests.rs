@@ -16,7 +16,7 @@ use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;
 
 use crate::input::testing::{columns, input, input_with, records};
-use crate::input::{Format, Input, InputOptions, Source};
+use crate::input::{Digits, Format, Input, InputOptions, Source};
 use crate::progress::Progress;
 
 type Records<F> = Result<Vec<(F, Option<String>)>, String>;
@@ -195,6 +195,63 @@ fn a_pipe() {
     };
     let opened = Input::open(&Source::File(path.into()), &options, &Progress::hidden());
     assert_eq!(records::<u64>(opened).unwrap().len(), 100);
+}
+
+#[test]
+fn fingerprints_written_otherwise() {
+    let text = |texts: Vec<&str>| -> ArrayRef { Arc::new(StringArray::from(texts)) };
+    let signed: ArrayRef = Arc::new(Int64Array::from(vec![7, -1]));
+    let unsigned: ArrayRef = Arc::new(UInt64Array::from(vec![7, u64::MAX]));
+    let max = u64::MAX.to_string();
+    let both = Ok(vec![7, u64::MAX]);
+    let refused = |part: &str| Err(part.to_owned());
+    for (column, digits, expected) in [
+        (signed.clone(), None, both.clone()),
+        (signed.clone(), Some(Digits::Signed), both.clone()),
+        (signed.clone(), Some(Digits::Dec), refused("record 2: -1 is negative")),
+        (signed, Some(Digits::Hex), refused("record 1: 7 is a number")),
+        (unsigned.clone(), Some(Digits::Dec), both.clone()),
+        (unsigned, Some(Digits::Signed), refused("record 2: 18446744073709551615 does not fit a signed")),
+        (text(vec!["7", "-1"]), Some(Digits::Signed), both.clone()),
+        (text(vec!["7", &max]), Some(Digits::Dec), both),
+        (text(vec!["7", &max]), None, refused("record 1: expected 16 hexadecimal digits")),
+    ] {
+        let options = InputOptions { fingerprint_format: digits, ..InputOptions::default() };
+        let found = records::<u64>(input_with("a.parquet", &file(vec![("fingerprint", column)]), &options));
+        match expected {
+            Ok(expected) => assert!(found.unwrap().into_iter().map(|record| record.0).eq(expected), "{digits:?}"),
+            Err(part) => assert!(found.unwrap_err().contains(&part), "{digits:?}"),
+        }
+    }
+}
+
+#[test]
+fn qualities_of_every_type() {
+    let fingerprints: ArrayRef = Arc::new(UInt64Array::from(vec![1, 2, 3]));
+    let ids: ArrayRef = Arc::new(UInt64Array::from(vec![7, 8, 9]));
+    let options =
+        InputOptions { quality_column: Some("q".to_owned()), min_quality: Some(50.0), ..InputOptions::default() };
+    let read = |columns| records::<u64>(input_with("a.parquet", &file(columns), &options));
+    for quality in [
+        Arc::new(UInt8Array::from(vec![50, 49, 100])) as ArrayRef,
+        Arc::new(Int64Array::from(vec![50, -1, 100])),
+        Arc::new(UInt64Array::from(vec![50, 0, 100])),
+        Arc::new(Float64Array::from(vec![50.0, 49.9, 100.0])),
+    ] {
+        let with = vec![("q", quality.clone()), ("id", ids.clone()), ("fingerprint", fingerprints.clone())];
+        assert_eq!(read(with), Ok(vec![(1, Some("#7".to_owned())), (3, Some("#9".to_owned()))]));
+        assert_eq!(read(vec![("fingerprint", fingerprints.clone()), ("q", quality)]), Ok(vec![(1, None), (3, None)]));
+    }
+    let without: ArrayRef = Arc::new(UInt64Array::from(vec![Some(50), None, Some(50)]));
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["50", "50", "50"]));
+    for (name, quality, part) in [
+        ("q", without.clone(), "record 2: there is no quality in \"q\""),
+        ("q", texts, "column \"q\": expected numbers"),
+        ("r", without, "there is no column \"q\"; the columns are 'fingerprint', 'r'"),
+    ] {
+        let error = read(vec![("fingerprint", fingerprints.clone()), (name, quality)]).unwrap_err();
+        assert!(error.contains(part), "{error}");
+    }
 }
 
 #[test]

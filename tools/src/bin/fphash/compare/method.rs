@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail};
 use fpsketch::compare::{distance, equal_bits, ratio};
-use fpsketch::{EMPTY, Lucene, LuceneTerm, MinHash, Simhash, SimhashPreset, estimate, packed};
+use fpsketch::{EMPTY, Lucene, LuceneTerm, MinHash, Simhash, SimhashPreset, TooFew, estimate, packed};
 use fpstore_tools::documents::Location;
 use fpstore_tools::sketching::{self, SimhashOptions};
 
@@ -60,6 +60,17 @@ impl Method {
         }
     }
 
+    /// Whether a document has no features: by this method it is like every other such document.
+    pub(super) fn few(&self, side: &Side) -> Option<TooFew> {
+        let Side::Document(text) = side else { return None };
+        let document = text.as_str().into();
+        match self {
+            Self::Simhash(simhash) => sketching::fingerprint(simhash, document, &Location::Whole("".into()), 1).err(),
+            Self::MinHash(minhash) => minhash.try_signature(document, 1).err(),
+            Self::Lucene(lucene) => lucene.try_sketch(document, 1).err(),
+        }
+    }
+
     /// From which similarity on two are similar where nobody says it.
     pub(super) fn usual_threshold(&self) -> f64 {
         if let Self::Simhash(_) = self { threshold::FINGERPRINTS } else { threshold::SIGNATURES }
@@ -92,7 +103,9 @@ impl Method {
 /// The fingerprint of a document, or the one that was given.
 fn fingerprint(simhash: &Simhash, side: &Side) -> anyhow::Result<u128> {
     match side {
-        Side::Document(text) => Ok(sketching::fingerprint(simhash, text.as_str().into(), &Location::Whole("".into()))),
+        Side::Document(text) => {
+            Ok(sketching::fingerprint(simhash, text.as_str().into(), &Location::Whole("".into()), 0)?)
+        }
         Side::Digits(digits) => {
             let number = u128::from_str_radix(digits, 16).with_context(|| digits.clone())?;
             if number.checked_shr(simhash.width()).is_some_and(|above| above > 0) {

@@ -1,5 +1,6 @@
 //! Two documents, or fingerprints: one line that says how similar they are.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 
 use anyhow::bail;
@@ -55,7 +56,22 @@ pub(super) fn run(args: &CompareArgs, common: Common) -> anyhow::Result<Outcome>
         Some(measure) => threshold::of_measure(args.threshold, measure)?,
         None => threshold::of_similarity(args.threshold, method.usual_threshold())?,
     };
-    let (a, b) = (Side::read(a, method.digits())?, Side::read(b, method.digits())?);
+    let side = |argument: &OsString| {
+        let side = Side::read(argument, method.digits())?;
+        // A measure of texts needs no features.
+        if let Some(few) = method.few(&side).filter(|_| args.by.is_none()) {
+            common.warn(
+                "fphash",
+                format_args!(
+                    "{}: it has {few}, as other texts have that are not like it; try other --features, or compare the texts \
+                     with --by",
+                    argument.display()
+                ),
+            );
+        }
+        anyhow::Ok(side)
+    };
+    let (a, b) = (side(a)?, side(b)?);
     let compared = method.compare(&a, &b)?;
     let value = args.by.map(|measure| by_texts(args, measure, &a, &b)).transpose()?;
     let similar = match args.by.zip(value) {

@@ -65,8 +65,8 @@ pub(super) fn of_value(value: &Value, share: f64) -> Finding {
             "zeros",
             format!("{percent:.1}% of the records are 0"),
             "Documents without features have this fingerprint, empty ones or such as are shorter than a feature; so all of \
-             them pass for near-duplicates. Leave them out before they are hashed, or take shorter features (--features). \
-             Or it is what stands for a missing value.",
+             them pass for near-duplicates. Leave them out (fphash simhash --min-features), or take shorter features \
+             (--features). Or it is what stands for a missing value.",
         ),
         Value::AllOnes => (
             "all_ones",
@@ -78,10 +78,27 @@ pub(super) fn of_value(value: &Value, share: f64) -> Finding {
             "frequent_value",
             format!("{percent:.1}% of the records are {digits}"),
             "So many documents are the same, or what is hashed of them is: error pages, redirects, a frame without its \
-             content. Look at some of them (fpquery --distance 0 STORE HEX), and leave them out or hash what differs.",
+             content, with 1e0ng texts without any letter. Look at some of them (fpquery --distance 0 STORE HEX), and leave them out or hash what differs.",
         ),
     };
     Finding { kind, what, advice: advice.to_owned() }
+}
+
+/// A share of the distinct values with fewer ones, or zeros, than `few`.
+pub(super) fn of_few(digit: &str, share: f64, few: u32) -> Finding {
+    let advice = if digit == "ones" {
+        "Texts with few features look like this where even votes become 0: version 1 of native, 1e0ng, seomoz. They pass for \
+         near-duplicates of each other. Leave them out (fphash simhash --min-features), or hash them again with the native of \
+         today, which has no such lean. Or these are hashes of images that are nearly plain."
+    } else {
+        "Texts with few features look like this where even votes become 1: string-hash. They pass for near-duplicates of each \
+         other. Leave them out (fphash simhash --min-features), or hash them again with native, which has no such lean."
+    };
+    Finding {
+        kind: if digit == "ones" { "few_ones" } else { "few_zeros" },
+        what: format!("{:.1}% of the distinct values have only 1 to {} {digit}", share * 100.0, few - 1),
+        advice: advice.to_owned(),
+    }
 }
 
 /// Hardly any values.

@@ -2,9 +2,9 @@
 //!
 //! One pass over any number of fingerprints, in bounded memory. Exact, over all records: how often each bit is 1, how often each
 //! two are 1 together, and how many fingerprints are all zeros or all ones; from these follow dead, constant, mirrored, biased
-//! and correlated bits and the mean distance. From samples: how many distinct values there are, which one is the most frequent, and
-//! how the distances spread. Bits are numbered from 0, the most significant one. What comes out does not depend on the number
-//! of threads.
+//! and correlated bits and the mean distance. From samples: how many distinct values there are, which one is the most frequent,
+//! how many have few ones or few zeros, and how the distances spread. Bits are numbered from 0, the most significant one. What
+//! comes out does not depend on the number of threads.
 
 mod advice;
 mod bits;
@@ -19,11 +19,10 @@ mod transpose;
 
 use std::io::{self, Write};
 
-use anyhow::bail;
 use fpstore::{Fingerprint, with_width};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
-use fpstore_tools::input::{Input, Source};
+use fpstore_tools::input::{Input, sources};
 use fpstore_tools::progress::Progress;
 
 use crate::args::HealthArgs;
@@ -34,10 +33,7 @@ use report::Report;
 const WIDTH: u32 = 64;
 
 pub(crate) fn run(args: &HealthArgs, common: Common) -> anyhow::Result<Outcome> {
-    let sources: Vec<Source> = args.inputs.iter().map(|name| Source::new(name)).collect();
-    if sources.iter().filter(|source| **source == Source::Standard).count() > 1 {
-        bail!("standard input can be read only once");
-    }
+    let sources = sources(&args.inputs, &args.options)?;
     let mut total = Some(0);
     for source in &sources {
         args.options.format_of(source)?;

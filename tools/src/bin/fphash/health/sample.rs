@@ -1,6 +1,7 @@
 //! A sample of records, each as likely as any other (reservoir sampling; the same in every run).
 
 use fpstore::Fingerprint;
+use fpstore_tools::number::float;
 
 use super::distinct::mixed;
 
@@ -52,6 +53,19 @@ impl<F: Fingerprint> Sample<F> {
         runs.reduce(|most, run| if run.1 > most.1 { run } else { most })
     }
 
+    /// Of the distinct values, except all zeros and all ones: the share with fewer ones than `few`, and with fewer zeros, and how
+    /// many these are.
+    pub(super) fn few(&self, few: u32) -> [(f64, usize); 2] {
+        let mut values = self.kept.clone();
+        values.sort_unstable();
+        values.dedup();
+        let ones = |value: &F| (0..F::WORDS).map(|number| value.word(number).count_ones()).sum::<u32>();
+        let number = |is_few: &dyn Fn(u32) -> bool| values.iter().filter(|value| is_few(ones(value))).count();
+        let all = float((values.len() as u64).max(1));
+        [number(&|ones| (1..few).contains(&ones)), number(&|ones| (1..few).contains(&(F::WIDTH - ones)))]
+            .map(|number| (float(number as u64) / all, number))
+    }
+
     /// The standard deviation of the distances of every two records of some of the sample, if there are two.
     #[allow(clippy::cast_precision_loss, reason = "some millions of small numbers")]
     pub(super) fn deviation(&self) -> Option<f64> {
@@ -97,6 +111,14 @@ mod tests {
             let in_it = some.kept.iter().filter(|value| **value / 100_000 == tenth).count();
             assert!(in_it.abs_diff(SIZE / 10) < 460, "{tenth}: {in_it}");
         }
+    }
+
+    #[test]
+    fn few_ones_and_few_zeros() {
+        let values = [0, 0, 1, 1, 0xf_ffff, 0x7_ffff, !1, !0xf_ffff, !0x7_ffff, u64::MAX, 1 << 40];
+        let found = sample(values.into_iter()).few(20);
+        assert_eq!(found, [(3.0 / 9.0, 3), (2.0 / 9.0, 2)]);
+        assert_eq!(sample(std::iter::empty()).few(20), [(0.0, 0); 2]);
     }
 
     #[test]

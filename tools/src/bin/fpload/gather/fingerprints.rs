@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use anyhow::{Context, bail};
-use fpstore::{Fingerprint, Options, Parameters, RecordSorter};
-use fpstore_tools::input::{Format, IdRule, Ids, Input, InputOptions, Source, feed};
+use anyhow::Context;
+use fpstore::{Fingerprint, IdRef, Options, Parameters, RecordSorter};
+use fpstore_tools::input::{Format, IdRule, Ids, Input, InputOptions, Source, ToldBy, feed, sources};
 use fpstore_tools::progress::Progress;
 
 use crate::args::Args;
 use crate::creation;
-use crate::gather::Gathered;
+use crate::gather::{Gathered, PassedOver};
 use crate::hasher::Hasher;
 
 /// Files of fingerprints, none of them read; the first one is open, so that its width is known.
@@ -23,11 +23,8 @@ pub(crate) struct Fingerprints {
 impl Fingerprints {
     /// What can be seen to be wrong without reading (names, formats) is found first.
     pub(super) fn open(args: &Args) -> anyhow::Result<Self> {
-        let sources: Vec<Source> = args.inputs.iter().map(|name| Source::new(name)).collect();
-        if sources.iter().filter(|source| **source == Source::Standard).count() > 1 {
-            bail!("standard input can be read only once");
-        }
         let options = InputOptions { temp_dir: super::temp_dir(args), ..args.options.clone() };
+        let sources = sources(&args.inputs, &options)?;
         let mut total = Some(0);
         for source in &sources {
             options.format_of(source)?;
@@ -48,8 +45,10 @@ impl Fingerprints {
     fn least_records<F: Fingerprint>(&self) -> anyhow::Result<u64> {
         let mut least = 0u64;
         for (source, number) in self.sources.iter().zip(0..) {
-            let Some(bytes) = source.plain_length()? else { continue };
-            let records = match (self.options.format_of(source)?, &self.first) {
+            let format = self.options.format_of(source)?;
+            let by = if format == Format::Le { ToldBy::Name } else { ToldBy::Content };
+            let Some(bytes) = source.plain_length(by)? else { continue };
+            let records = match (format, &self.first) {
                 (Format::Le, _) => bytes / u64::from(F::WIDTH / 8),
                 (Format::Parquet, Some(first)) if number == 0 => first.rows().unwrap_or(0),
                 (Format::Parquet, _) => Input::open(source, &self.options, &Progress::hidden())?.rows().unwrap_or(0),
@@ -72,6 +71,7 @@ impl Fingerprints {
         sorter.check_room(self.least_records::<F>()?)?;
         let Self { sources, options, mut first, progress } = self;
         let ids = store.map_or_else(|| creation::wanted_ids(args), |store| Ids::Is(store.ids()));
+        let mut below_quality = 0;
         let (mut rule, mut hasher) = (IdRule::new(ids), Hasher::new(args.hasher.as_deref()));
         for source in &sources {
             progress.message(format!("reading {}", source.name()));
@@ -84,11 +84,17 @@ impl Fingerprints {
                 hasher.check(store).with_context(|| source.name())?;
             }
             input.tell_ids(&mut rule)?;
-            feed(&mut input.reader::<F>()?, &mut rule, &mut |fingerprint, id| Ok(sorter.push(fingerprint, id)?))?;
+            let push = &mut |fingerprint, id: IdRef<'_>| Ok(sorter.push(fingerprint, id)?);
+            let fed = feed(&mut input.reader::<F>()?, &mut rule, push)?;
+            below_quality += fed.below_quality;
+            if let Some(warning) = fed.numbered {
+                let otherwise = if args.create { " (or say --ids none)" } else { "" };
+                args.common.warn("fpload", format_args!("{warning}{otherwise}"));
+            }
         }
         progress.message("sorting".to_owned());
         let records = sorter.finish()?;
         progress.finish();
-        Ok(Gathered { records, rule, hasher })
+        Ok(Gathered { records, rule, hasher, passed_over: PassedOver { below_quality, ..PassedOver::default() } })
     }
 }

@@ -6,6 +6,7 @@ mod texts;
 use std::path::{Path, PathBuf};
 
 use fpstore::{Fingerprint, Options, Parameters, SortedRecords};
+use fpstore_tools::documents::LeftOut;
 use fpstore_tools::input::IdRule;
 
 use crate::args::Args;
@@ -21,19 +22,29 @@ pub(crate) enum Inputs {
     Texts(Box<Texts>),
 }
 
+/// What was in the inputs and is not among the records.
+#[derive(Default)]
+pub(crate) struct PassedOver {
+    /// Documents that were left out.
+    pub(crate) left_out: LeftOut,
+    /// Records of too low a quality.
+    pub(crate) below_quality: u64,
+}
+
 /// What was read.
 pub(crate) struct Gathered<F: Fingerprint> {
     pub(crate) records: SortedRecords<F>,
     pub(crate) rule: IdRule,
     pub(crate) hasher: Hasher,
+    pub(crate) passed_over: PassedOver,
 }
 
 impl Inputs {
-    /// What can be seen to be wrong without reading (names, formats) is found first. `width` is that of the store, if it is
-    /// there already.
-    pub(crate) fn open(args: &Args, width: Option<u32>) -> anyhow::Result<Self> {
+    /// What can be seen to be wrong without reading (names, formats) is found first. `store` is what is known of the store, if
+    /// it is there already.
+    pub(crate) fn open(args: &Args, store: Option<&Parameters>) -> anyhow::Result<Self> {
         Ok(if args.texts.text {
-            Self::Texts(Box::new(Texts::open(args, width)?))
+            Self::Texts(Box::new(Texts::open(args, store)?))
         } else {
             args.texts.check_unused()?;
             Self::Fingerprints(Box::new(Fingerprints::open(args)?))
@@ -64,7 +75,7 @@ impl Inputs {
 }
 
 /// Where temporary files go, as the load itself has it: the system's place for them may be memory.
-fn temp_dir(args: &Args) -> Option<PathBuf> {
+pub(crate) fn temp_dir(args: &Args) -> Option<PathBuf> {
     let around = |store: &Path| store.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new(".")).to_owned();
     args.tmp_dir.clone().or_else(|| args.store.as_deref().map(around))
 }

@@ -1,20 +1,23 @@
 //! Inputs that hold documents, of which fingerprints are made on the way.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use anyhow::bail;
 use fpsketch::Simhash;
 use fpstore::{Fingerprint, Options, Parameters, RecordSorter};
-use fpstore_tools::documents::{self, Document, DocumentId, DocumentOptions, Location};
+use fpstore_tools::documents::{
+    self, Document, DocumentFormat, DocumentId, DocumentOptions, Fault, FaultKind, Location, Made, Rejects,
+};
 use fpstore_tools::input::{IdRule, Ids, RawId};
+use fpstore_tools::output::check_apart;
 use fpstore_tools::progress::Progress;
 use fpstore_tools::sketching;
 
 use crate::args::Args;
 use crate::creation;
-use crate::gather::Gathered;
+use crate::gather::{Gathered, PassedOver};
 use crate::hasher::Hasher;
-use crate::text_options::TextOptions;
 
 /// Bytes of what is made of a document, about.
 const MADE: u64 = 128;
@@ -28,22 +31,26 @@ pub(crate) struct Texts {
 
 impl Texts {
     /// Finds out what can be seen without reading.
-    pub(super) fn open(args: &Args, width: Option<u32>) -> anyhow::Result<Self> {
+    pub(super) fn open(args: &Args, store: Option<&Parameters>) -> anyhow::Result<Self> {
+        let width = store.map(Parameters::width).or(args.width);
         let options = DocumentOptions {
-            format: TextOptions::format(args.options.format)?,
+            format: DocumentFormat::asked(args.options.format)?,
+            delimiter: args.options.delimiter,
             id_column: args.options.id_column.clone(),
             text_column: args.texts.text_column.clone(),
             tokens_column: args.texts.tokens_column.clone(),
             temp_dir: super::temp_dir(args),
         };
-        if args.options.fingerprint_column.is_some() {
-            bail!("--fingerprint-column: with --text fingerprints are made of documents");
-        }
-        if width.or(args.width) == Some(256) {
+        args.options.check_without_fingerprints("with --text fingerprints are made of documents")?;
+        if width == Some(256) {
             bail!("fingerprints of documents have 64 or 128 bits, those of the store 256");
         }
         let inputs = documents::Inputs::new(&args.inputs, &options)?;
-        let simhash = args.texts.simhash.simhash(width.or(args.width), args.texts.tokens_column.is_some())?;
+        let (sketch, given) = (&args.texts.simhash, args.texts.tokens_column.is_some());
+        let simhash = match store.and_then(Parameters::hasher) {
+            Some(recorded) if sketch.like.is_none() => sketch.simhash_as(recorded, width, given)?,
+            _ => sketch.simhash(width, given)?,
+        };
         let progress = if args.common.shows_progress() { Progress::bytes(inputs.length()) } else { Progress::hidden() };
         Ok(Self { inputs, simhash, progress })
     }
@@ -76,35 +83,39 @@ impl Texts {
         let ids = store.map_or_else(|| creation::wanted_ids(args), |store| Ids::Is(store.ids()));
         let mut rule = IdRule::new(ids);
         let mut sorter = RecordSorter::<F>::new(path, loading);
+        let leave = &args.texts.leave;
+        let read: Vec<&OsStr> = args.inputs.iter().map(AsRef::as_ref).chain([path.as_os_str()]).collect();
+        check_apart(&[("--rejects", leave.rejects.rejects.as_deref())], &read)?;
+        let (mut rejects, least) = (Rejects::open(&leave.rejects)?, leave.least());
         let make = |Document { id, content }, place: &Location| {
-            Ok((place.clone(), id, sketching::fingerprint(&simhash, content.document(), place)))
+            let fingerprint = sketching::fingerprint(&simhash, content.document(), place, least);
+            Ok(fingerprint
+                .map(|fingerprint| (id, fingerprint))
+                .map_err(|few| Fault::features(few, least, content.bytes())))
         };
-        let take = |made: Vec<(Location, DocumentId, u128)>| {
-            for (place, id, fingerprint) in made {
+        let take = |made: Vec<Made<Result<(DocumentId, u128), Fault>>>| {
+            for made in made {
+                let Some((place, (id, fingerprint))) = rejects.keep(made)? else { continue };
                 let id = match &id {
                     DocumentId::None => RawId::None,
                     DocumentId::Number(number) => RawId::Number(*number),
                     DocumentId::Text(text) => RawId::Text(text.as_bytes()),
                 };
-                let id = rule.check(id).map_err(|message| anyhow::anyhow!("{place}: {message}"))?;
-                sorter.push(words(fingerprint), id)?;
+                match rule.check(id) {
+                    Ok(id) => sorter.push(sketching::words(fingerprint), id)?,
+                    Err(message) => rejects.leave_out(&place, &Fault::new(FaultKind::Id, message))?,
+                }
             }
             Ok(())
         };
         progress.message("reading".to_owned());
-        documents::each(&inputs, args.document_memory(), MADE, &progress, make, take)?;
+        let counts = documents::each_or_fault(&inputs, args.document_memory(), MADE, &progress, make, take)?;
+        counts.warn_of_pages(args.document_memory(), &args.common, "fpload");
         progress.message("sorting".to_owned());
         let records = sorter.finish()?;
         progress.finish();
-        Ok(Gathered { records, rule, hasher })
+        let left_out = rejects.finish(counts.documents)?;
+        left_out.warn(&args.common, "fpload");
+        Ok(Gathered { records, rule, hasher, passed_over: PassedOver { left_out, ..PassedOver::default() } })
     }
-}
-
-/// The lowest bits as a fingerprint.
-#[allow(clippy::cast_possible_truncation, reason = "word by word")]
-fn words<F: Fingerprint>(bits: u128) -> F {
-    F::from_words(|word| {
-        let below = F::WORDS - 1 - word;
-        if below < 2 { (bits >> (64 * below)) as u64 } else { 0 }
-    })
 }

@@ -203,6 +203,11 @@ impl<F: Fingerprint> Gathered<F> {
         self.tidy();
     }
 
+    /// Whether the ids of matches are texts.
+    pub(super) fn has_texts(&self) -> bool {
+        self.records.first().is_some_and(|(_, id)| id.text().is_some())
+    }
+
     /// The matches of a query, in order; of a query whose matches were counted, their number.
     pub(super) fn matches(&self, query: u32) -> Vec<Match<F>> {
         if self.what == What::Count {

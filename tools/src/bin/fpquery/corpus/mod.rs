@@ -9,19 +9,21 @@ mod report;
 mod round;
 
 use std::ffi::OsStr;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::Instant;
 
 use anyhow::{anyhow, bail};
-use fpstore::{Fingerprint, QueryTables, WIDTHS, with_width};
+use fpstore::{Fingerprint, IdKind, QueryTables, WIDTHS, with_width};
 use fpstore_tools::exit::Outcome;
-use fpstore_tools::input::{IdRule, Input, InputOptions, Source, feed};
+use fpstore_tools::input::{Fed, Header, IdRule, Input, InputOptions, Source, feed};
+use fpstore_tools::output::Output;
 use fpstore_tools::progress::Progress;
 use fpstore_tools::{memory, number};
 
-use crate::answer::Style;
+use crate::PROGRAM;
+use crate::answer::{Kind, Look, records};
 use crate::args::Args;
 use crate::queries::{Queries, Query};
 use gathered::{Gathered, text_bytes};
@@ -53,7 +55,7 @@ impl From<&Args> for What {
     fn from(args: &Args) -> Self {
         match args.nearest {
             Some(n) => Self::Nearest(usize::try_from(n).unwrap_or(usize::MAX)),
-            None if args.first => Self::First,
+            None if args.first || args.only.is_some() => Self::First,
             None if args.count => Self::Count,
             None => Self::All,
         }
@@ -84,7 +86,7 @@ fn answer<F: Fingerprint>(args: &Args, input: Input, progress: &Progress) -> any
     let what = What::from(args);
     let memory = memory::of_load(args.memory);
     let hasher = input.header().and_then(|header| header.hasher.as_deref());
-    let queries = all_queries::<F>(args, hasher, memory)?;
+    let (queries, header) = all_queries::<F>(args, hasher, memory)?;
     let distance = match (args.distance, what) {
         (Some(distance), _) => distance,
         (None, What::Nearest(_)) => F::WIDTH,
@@ -101,17 +103,23 @@ fn answer<F: Fingerprint>(args: &Args, input: Input, progress: &Progress) -> any
         return Err(too_many(memory));
     };
     let gathered = Gathered::new(what, queries.len(), distance, left);
-    let mut gathered = stream(input, lot, &tables, gathered, &mut report)?;
+    let (mut gathered, fed) = stream(input, lot, &tables, gathered, &mut report)?;
+    if let Some(warning) = fed.numbered {
+        args.common.warn(PROGRAM, warning);
+    }
     report.seconds = started.elapsed().as_secs_f64();
     progress.finish();
 
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    write(&queries, &mut gathered, args.into(), &mut out, &mut report)?;
-    out.flush()?;
+    let ids = if gathered.has_texts() { IdKind::Text } else { IdKind::Number };
+    let (look, mut out) = Look::open(args, ids, queries.first(), header.as_ref())?;
+    look.check(&queries)?;
+    let unseen = write(&queries, &mut gathered, look, &mut out, &mut report)?;
+    look.finish(out, unseen)?;
     if args.stats {
         report.tell(&tables, queries.len(), &mut io::stderr().lock(), args.common.json)?;
     }
-    Ok(if report.matches > 0 { Outcome::Done } else { Outcome::NothingFound })
+    let found = if look.kind == Kind::Unseen { unseen } else { report.matches };
+    Ok(if found > 0 { Outcome::Done } else { Outcome::NothingFound })
 }
 
 /// The width of a fingerprint in hexadecimal.
@@ -121,7 +129,11 @@ fn width_of_digits(query: &str) -> Option<u32> {
 }
 
 /// Reads the queries to their end, if half of the memory is enough for them.
-fn all_queries<F: Fingerprint>(args: &Args, hasher: Option<&str>, memory: u64) -> anyhow::Result<Vec<Query<F>>> {
+fn all_queries<F: Fingerprint>(
+    args: &Args,
+    hasher: Option<&str>,
+    memory: u64,
+) -> anyhow::Result<(Vec<Query<F>>, Option<Header>)> {
     // The options describe the corpus; a file of queries may have the same columns, its name tells its format.
     let options = match args.queries.as_slice() {
         [] => InputOptions { format: None, ..args.options.clone() },
@@ -131,11 +143,12 @@ fn all_queries<F: Fingerprint>(args: &Args, hasher: Option<&str>, memory: u64) -
     queries.check_hasher(hasher)?;
     let (mut all, mut texts) = (Vec::new(), 0);
     loop {
-        let (batch, end) = queries.next_batch(1 << 12);
+        let (batch, end) = queries.next_batch(1 << 12, u64::MAX);
         texts += batch.iter().map(|query| text_bytes(&query.id)).sum::<u64>();
         all.extend(batch);
         if let Some(end) = end {
-            return end.map(|()| all);
+            queries.warn_of_numbered(args);
+            return end.map(|()| (all, queries.header().cloned()));
         }
         if texts + (all.capacity() * size_of::<Query<F>>()) as u64 > memory / 2 {
             return Err(too_many(memory));
@@ -169,7 +182,7 @@ fn stream<F: Fingerprint>(
     tables: &QueryTables<F>,
     mut gathered: Gathered<F>,
     report: &mut Report,
-) -> anyhow::Result<Gathered<F>> {
+) -> anyhow::Result<(Gathered<F>, Fed)> {
     let mut rule = IdRule::default();
     input.tell_ids(&mut rule)?;
     let mut reader = input.reader::<F>()?;
@@ -192,7 +205,7 @@ fn stream<F: Fingerprint>(
         let _ = sender.send(lot);
         drop(sender);
         let gathered = searching.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        read.map(|()| gathered)
+        read.map(|fed| (gathered, fed))
     })
 }
 
@@ -225,25 +238,36 @@ fn search_all<F: Fingerprint>(
     Ok(())
 }
 
-/// Writes the answers in the order of the queries.
+/// Writes the answers in the order of the queries; the number of queries that nothing is near.
 fn write<F: Fingerprint>(
     queries: &[Query<F>],
     gathered: &mut Gathered<F>,
-    style: Style,
-    out: &mut impl Write,
+    look: Look,
+    out: &mut Output,
     report: &mut Report,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<u64> {
     gathered.finish();
-    let mut text = Vec::new();
+    let (mut rows, mut unseen) = (look.rows(), 0);
     for (query, number) in queries.iter().zip(0..) {
         let matches = gathered.matches(number);
-        report.matches += crate::answer::records(&matches);
-        style.push(&mut text, query, &matches);
-        if text.len() >= 1 << 16 {
-            out.write_all(&text)?;
-            text.clear();
+        let count = matches.iter().map(records).fold(0, u64::saturating_add);
+        report.matches += count;
+        match look.kind {
+            Kind::Count => look.push_count(&mut rows, query, count),
+            Kind::Unseen if matches.is_empty() => {
+                look.push_unseen(&mut rows, query);
+                unseen += 1;
+            }
+            Kind::Unseen => {}
+            Kind::Matches => {
+                let numbered = matches.iter().enumerate();
+                numbered.for_each(|(number, found)| look.push_match(&mut rows, query, found, number > 0));
+            }
+        }
+        if rows.is_full() {
+            out.write(&std::mem::replace(&mut rows, look.rows()))?;
         }
     }
-    out.write_all(&text)?;
-    Ok(())
+    out.write(&rows)?;
+    Ok(unseen)
 }

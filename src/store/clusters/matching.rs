@@ -1,0 +1,375 @@
+//! Labels from before and the records that they are of, brought together by their places.
+//!
+//! Labels most often stand in the order in which the store has the records, as they were written. So a label is looked for at the
+//! next record, and a little behind it, as records may have come and gone; that takes a comparison each, while the records are
+//! read on other threads. What has no counterpart there is left for [`super::known`], which sorts it. Where several records share
+//! an id, they are brought together in order; that this is right shows when all of them have a label, and all labels a record.
+
+use super::clustering::shares;
+use super::names::Names;
+use super::order::Order;
+use super::previous::{Key, Keys, Line};
+use super::{Clusters, LabelRef};
+use crate::bulk::Sorter;
+use crate::cluster::{Bitset, Numbers};
+use crate::error::{Error, Result};
+use crate::fingerprint::{Fingerprint, IdKind, IdRef, Record};
+use crate::join::{Output, Share, Step, ordered, pool, unpacked};
+use crate::segment::{Segment, SegmentRecords};
+use crate::store::RecordIter;
+use crate::store::means::Progress;
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::{Builder, JoinHandle};
+
+/// Bytes of records that are handed on together, about.
+const SENT: usize = 1 << 18;
+/// Records and bytes of a lot, about: where little has changed, a lot is what stays as it is, or is looked at again.
+const RECORDS: usize = 256;
+const LOT: usize = 1 << 14;
+/// Bytes that wait, in pieces of [`SENT`].
+const WAITING: usize = 2;
+/// Records among which one is looked for that is not the next: [`FAR`] after the first, second, fourth and so on of several labels without
+/// a record, else [`NEAR`]. So labels in another order take little.
+const NEAR: usize = 32;
+const FAR: usize = 1 << 12;
+
+/// A number that tells what it is, among the entries of a label: the label was of a record that is not there.
+pub(super) const MISSING: u64 = 0;
+/// The record whose id is the label: its fingerprint's number is to be added.
+pub(super) const STANDING: u64 = 1;
+/// Another record of the cluster: its fingerprint's number is to be added.
+pub(super) const MEMBER: u64 = 1 << 33;
+
+/// Records and labels, on the way to each other.
+#[derive(Debug)]
+pub(super) struct Matching<F: Fingerprint, K: Key> {
+    records: Receiver<Result<Vec<Lot<F>>>>,
+    /// The thread that they come from, until it has ended.
+    reading: Option<JoinHandle<()>>,
+    /// Records that come next, in lots that are not empty.
+    ahead: VecDeque<Lot<F>>,
+    /// The next one of the first lot.
+    at: usize,
+    /// How many there are.
+    waiting: usize,
+    /// Labels without a record since the last one that had one.
+    missed: usize,
+    /// The text of the label that came last, and its key: many records of a cluster come together.
+    last: Option<(String, K)>,
+    /// The entry that was made last.
+    entry: Option<(K, u64)>,
+    /// How many labels were brought together with a record.
+    pub(super) matched: u64,
+    /// Whether any label or record was not.
+    pub(super) has_rest: bool,
+    /// Of each label its records.
+    pub(super) members: Sorter<(K, u64)>,
+    /// Heads of the ids of what was brought together, and the numbers of fingerprints.
+    pub(super) ids: Sorter<(u64, u64)>,
+    /// Labels without a record.
+    pub(super) lines: Sorter<Line<K>>,
+    /// Records without a label.
+    pub(super) unknown: Sorter<(K, u64)>,
+    /// The numbers of fingerprints that may be near any others.
+    pub(super) fresh: Bitset,
+    /// The numbers of fingerprints with a record whose id is its label, as long as no label is greater than the id of a record.
+    pub(super) standing: Option<Bitset>,
+    /// Which label is of which record.
+    pub(super) order: Order,
+}
+
+/// Some records in the order of the store.
+#[derive(Debug)]
+struct Lot<F> {
+    /// The first 64 bits of the first one's fingerprint: those of all records before are less.
+    from: u64,
+    names: Names<F>,
+    /// The numbers of their fingerprints, and the leading bits of the keys of their ids.
+    old: Vec<(u32, u64)>,
+    /// Numbers of fingerprints of new records.
+    new: Vec<u32>,
+}
+
+impl<F: Fingerprint, K: Key> Matching<F, K> {
+    /// Begins to read the records. Sorts within so many bytes of memory.
+    pub(super) fn new(clusters: &Clusters<F>, keys: &Keys, memory: u64) -> Result<Self> {
+        let count = Numbers::<F>::count_of(&clusters.segments()?)? as usize;
+        let workspace = clusters.means.workspace(memory);
+        let (reading, records) = read::<F, K>(clusters, keys.clone())?;
+        Ok(Self {
+            records,
+            reading: Some(reading),
+            ahead: VecDeque::new(),
+            at: 0,
+            waiting: 0,
+            missed: 0,
+            last: None,
+            entry: None,
+            matched: 0,
+            has_rest: false,
+            members: workspace.sorter(memory / 3),
+            ids: workspace.sorter(memory / 3),
+            lines: workspace.sorter(memory / 6),
+            unknown: workspace.sorter(memory / 6),
+            fresh: Bitset::new(count),
+            standing: Some(Bitset::new(count)),
+            order: Order::default(),
+        })
+    }
+
+    /// Takes a record and its label, which have this number among all.
+    pub(super) fn push(
+        &mut self,
+        keys: &Keys,
+        record: LabelRef<'_, F>,
+        cluster: LabelRef<'_, F>,
+        line: u64,
+    ) -> Result<()> {
+        let label = self.key(keys, cluster);
+        let Some((number, head)) = self.find(keys, record)? else {
+            self.has_rest = true;
+            self.order.skip_label(line);
+            return self.lines.push((keys.key(record), (label, line)));
+        };
+        self.matched += 1;
+        self.ids.push((head, number.into()))?;
+        let mut kind = MEMBER;
+        if record == cluster {
+            kind = STANDING;
+            self.standing.iter_mut().for_each(|standing| _ = standing.insert(number as usize));
+        } else if cluster > record {
+            self.standing = None;
+        }
+        let entry = (label, u64::from(number) + kind);
+        if self.entry == Some(entry) {
+            return Ok(());
+        }
+        self.entry = Some(entry);
+        self.members.push(entry)
+    }
+
+    /// The key of a label.
+    fn key(&mut self, keys: &Keys, cluster: LabelRef<'_, F>) -> K {
+        let LabelRef::Text(text) = cluster else { return keys.key(cluster) };
+        match &mut self.last {
+            Some((last, key)) if last == text => *key,
+            last => {
+                let (kept, key) = last.get_or_insert_default();
+                text.clone_into(kept);
+                *key = keys.key(cluster);
+                *key
+            }
+        }
+    }
+
+    /// Takes the next record, that has no label.
+    fn pass(&mut self, keys: &Keys) -> Result<()> {
+        self.has_rest = true;
+        self.order.skip_record();
+        let name = self.ahead.front().and_then(|lot| lot.names.get(self.at));
+        let name = name.ok_or_else(|| Error::damaged("a record has no name"))?;
+        let key = keys.key(name);
+        let Some((number, _)) = self.next() else { return Ok(()) };
+        self.unknown.push((key, number.into()))
+    }
+
+    /// The next record, if it is there: the number of its fingerprint, and the head of its id.
+    fn next(&mut self) -> Option<(u32, u64)> {
+        let lot = self.ahead.front()?;
+        let next = lot.old.get(self.at).copied();
+        self.at += 1;
+        self.waiting -= 1;
+        if self.at == lot.old.len() {
+            self.ahead.pop_front();
+            self.at = 0;
+        }
+        next
+    }
+
+    /// Takes a record that is among the next ones, and those before it.
+    fn find(&mut self, keys: &Keys, record: LabelRef<'_, F>) -> Result<Option<(u32, u64)>> {
+        if self.ahead.is_empty() {
+            self.fill(1)?;
+        }
+        if self.ahead.front().and_then(|lot| lot.names.get(self.at)) != Some(record) {
+            let reach = if self.missed == 0 || self.missed.is_power_of_two() { FAR } else { NEAR };
+            self.fill(reach)?;
+            let names = self.ahead.iter().flat_map(|lot| lot.names.iter());
+            let Some(at) = names.skip(self.at).take(reach).position(|name| name == record) else {
+                self.missed += 1;
+                return Ok(None);
+            };
+            (0..at).try_for_each(|_| self.pass(keys))?;
+        }
+        self.missed = 0;
+        self.order.meet();
+        Ok(self.next())
+    }
+
+    /// Has at least so many records ahead, as far as there are any. A panic of the thread that reads is one here.
+    fn fill(&mut self, count: usize) -> Result<()> {
+        while self.waiting < count {
+            let Ok(lots) = self.records.recv() else {
+                return self
+                    .reading
+                    .take()
+                    .map_or(Ok(()), |reading| reading.join().or_else(|panic| resume_unwind(panic)));
+            };
+            for lot in lots? {
+                lot.new.iter().for_each(|&number| _ = self.fresh.insert(number as usize));
+                if !lot.old.is_empty() {
+                    self.order.add_records(lot.from, lot.old.len());
+                    self.waiting += lot.old.len();
+                    self.ahead.push_back(lot);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// After the last label: all further records have none.
+    pub(super) fn end(&mut self, keys: &Keys) -> Result<()> {
+        loop {
+            self.fill(1)?;
+            if self.waiting == 0 {
+                return Ok(());
+            }
+            self.pass(keys)?;
+        }
+    }
+}
+
+type Read<F> = (JoinHandle<()>, Receiver<Result<Vec<Lot<F>>>>);
+
+/// Reads all records on threads of their own.
+fn read<F: Fingerprint, K: Key>(clusters: &Clusters<F>, keys: Keys) -> Result<Read<F>> {
+    let segments = clusters.segments()?;
+    let numbers = Numbers::<F>::new(&segments, 0)?;
+    let (old, new) = segments.split_at(clusters.old()?);
+    let reading = Reading {
+        old: old.to_vec(),
+        new: new.to_vec(),
+        numbers,
+        kind: clusters.parameters.ids(),
+        keys,
+        progress: clusters.progress(),
+    };
+    let (shares, pool) = (shares(&segments)?, pool()?);
+    let (sender, records) = sync_channel(WAITING);
+    let run = move || {
+        let take = |lots: Vec<Lot<F>>| {
+            // If nobody waits for more, it is enough.
+            let sent = sender.send(Ok(lots));
+            Ok(if sent.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        };
+        let work = |(): &mut (), share: Share, output: &Output| reading.share::<K>(share, output);
+        if let Err(error) = ordered(&pool, shares, || (), work, &mut unpacked(take)) {
+            let _ = sender.send(Err(error));
+        }
+    };
+    let reading = Builder::new().name("labels".to_owned()).spawn(run).map_err(Error::no_thread)?;
+    Ok((reading, records))
+}
+
+/// What the threads read.
+struct Reading<F> {
+    old: Vec<Arc<Segment>>,
+    new: Vec<Arc<Segment>>,
+    numbers: Numbers<F>,
+    kind: IdKind,
+    keys: Keys,
+    progress: Progress,
+}
+
+impl<F: Fingerprint> Reading<F> {
+    /// Hands on the records of a share.
+    fn share<K: Key>(&self, share: Share, output: &Output) -> Step {
+        self.progress.check()?;
+        let (mut numbers, mut numbers_of_new) = (self.numbers.ascending()?, self.numbers.ascending()?);
+        let mut new = RecordIter::<F>::of_share(&self.new, share)?.peekable();
+        let (mut lots, mut lot, mut bytes) = (Vec::new(), Lot::new(share.from, self.kind), 0);
+        let mut last: Option<(F, u32)> = None;
+        self.each_old(share, |fingerprint, id| {
+            let name = LabelRef::of(fingerprint, id);
+            let mut is_new = false;
+            let is_by_then = |next: &Result<Record<F>>| {
+                let by_then = |next: &Record<F>| (next.fingerprint, LabelRef::of_record(next)) <= (fingerprint, name);
+                next.as_ref().map_or(true, by_then)
+            };
+            while let Some(next) = new.next_if(is_by_then) {
+                let next = next?;
+                if next.fingerprint == fingerprint && LabelRef::of_record(&next) == name {
+                    // Where fingerprints are the ids, one that was there before is not new.
+                    is_new = self.kind != IdKind::None;
+                } else {
+                    lot.add_new(numbers_of_new.of(next.fingerprint)?);
+                }
+            }
+            if lot.old.len() >= RECORDS || lot.names.bytes() >= LOT {
+                // Records of which the first 64 bits are equal are one lot of the order, in as many pieces as memory wants.
+                let head = fingerprint.word(0);
+                let from = if last.is_none_or(|(last, _)| last.word(0) < head) { head } else { lot.from };
+                bytes += lot.names.bytes();
+                lots.push(std::mem::replace(&mut lot, Lot::new(from, self.kind)));
+                if bytes >= SENT {
+                    output.send(std::mem::take(&mut lots))?;
+                    bytes = 0;
+                }
+            }
+            let number = match last {
+                Some((last, number)) if last == fingerprint => number,
+                _ => numbers.of(fingerprint)?,
+            };
+            last = Some((fingerprint, number));
+            if is_new {
+                lot.add_new(number);
+            } else {
+                lot.names.push(name);
+                lot.old.push((number, self.keys.head::<F, K>(name)));
+            }
+            Ok(())
+        })?;
+        for next in new {
+            lot.add_new(numbers_of_new.of(next?.fingerprint)?);
+        }
+        lots.push(lot);
+        output.send(lots)
+    }
+
+    /// Calls `take` with the records of a share that are not new.
+    fn each_old(&self, share: Share, mut take: impl FnMut(F, IdRef<'_>) -> Step) -> Step {
+        if let [segment] = &self.old[..] {
+            return SegmentRecords::<F>::visit_near(segment, share.from, |fingerprint, id| {
+                if share.has(fingerprint) {
+                    take(fingerprint, id).map(ControlFlow::Continue)
+                } else if fingerprint.word(0) < share.from {
+                    Ok(ControlFlow::Continue(()))
+                } else {
+                    Ok(ControlFlow::Break(()))
+                }
+            });
+        }
+        for record in RecordIter::<F>::of_share(&self.old, share)? {
+            let Record { fingerprint, id } = record?;
+            take(fingerprint, id.as_ref())?;
+        }
+        Ok(())
+    }
+}
+
+impl<F: Fingerprint> Lot<F> {
+    fn new(from: u64, kind: IdKind) -> Self {
+        Self { from, names: Names::new(kind, RECORDS, LOT), old: Vec::with_capacity(RECORDS), new: Vec::new() }
+    }
+
+    /// Adds the fingerprint of a new record, once of several that come together.
+    fn add_new(&mut self, number: u32) {
+        if self.new.last() != Some(&number) {
+            self.new.push(number);
+        }
+    }
+}

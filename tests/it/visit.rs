@@ -1,0 +1,122 @@
+//! Visiting the matches of a query one after another, in little memory: the same as all at once.
+
+use crate::support::{DESIGNS, Fixture, MODES, Random, expected, families, numbered, store_of};
+use fpstore::{Fingerprint, Id, IdKind, Match, Parameters, ReadMode, Record, Records, Store, Visit, Work};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+/// What is visited until so many were.
+fn visited<F: Fingerprint>(store: &Store<F>, query: F, how: &Visit, most: usize) -> Vec<Match<F>> {
+    let mut found = Vec::new();
+    let ended = store.searcher().visit(query, how, |one| {
+        found.push(one);
+        if found.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    assert_eq!(ended.unwrap().is_break(), found.len() == most);
+    found
+}
+
+#[test]
+fn every_design_distance_and_memory() {
+    let values = families(100, 20, 2);
+    let records = numbered(&values);
+    for design in DESIGNS {
+        let store = store_of(&Parameters::new(3).with_design(design), &records, 3, ReadMode::Mmap);
+        for k in [0, 2, 3, 5, 12, 64] {
+            for query in values.iter().step_by(397).map(|value| value ^ 5) {
+                let all = expected(&records, query, k);
+                for how in [Visit::within(k), Visit::within(k).with_scan(true), Visit::within(k).with_wanted(2)] {
+                    for how in [how, how.with_memory(0)] {
+                        assert_eq!(visited(&store, query, &how, usize::MAX), all, "{design}, {how:?}");
+                        let few = visited(&store, query, &how, 3);
+                        assert_eq!(few, all[..all.len().min(3)], "{design}, {how:?}");
+                        assert_eq!(store.searcher().count(query, &how).unwrap(), all.len() as u64);
+                    }
+                }
+            }
+        }
+    }
+    let store = store_of(&Parameters::new(3), &records, 1, ReadMode::Mmap);
+    assert!(store.searcher().visit(0, &Visit::within(65), |_| ControlFlow::Continue(())).is_err());
+}
+
+fn id(kind: IdKind, number: u64) -> Id {
+    match kind {
+        IdKind::Text => Id::from(format!("https://example.org/{number:09}").as_str()),
+        _ => Id::Number(number),
+    }
+}
+
+/// More ids of one fingerprint than are read at once, in several segments that say different things of them.
+#[test]
+fn very_many_records_some_of_them_removed() {
+    const HEAVY: u64 = 77;
+    for kind in [IdKind::Number, IdKind::Text] {
+        let fixture = Fixture::new(ReadMode::Mmap);
+        let parameters = Parameters::new(3).with_ids(kind);
+        let records = |from: u64, to: u64, step: usize| -> Vec<Record> {
+            (from..to).step_by(step).map(|n| Record { fingerprint: HEAVY, id: id(kind, n) }).collect()
+        };
+        let mut model: BTreeMap<u64, bool> = BTreeMap::new();
+        drop(fixture.load(&parameters, &[Record { fingerprint: 78, id: id(kind, 5) }], 1));
+        let store = Store::<u64>::open(&fixture.path, &fixture.options).unwrap();
+        let check = |model: &BTreeMap<u64, bool>| {
+            let query = HEAVY ^ 1;
+            let of_heavy = |number: &u64| Match { distance: 1, fingerprint: HEAVY, id: id(kind, *number) };
+            let mut all: Vec<Match> = model.iter().filter(|one| *one.1).map(|one| of_heavy(one.0)).collect();
+            all.push(Match { distance: (78 ^ query).count_ones(), fingerprint: 78, id: id(kind, 5) });
+            all.sort();
+            assert!(visited(&store, query, &Visit::within(3), usize::MAX) == all, "{kind:?}");
+            assert!(visited(&store, query, &Visit::within(3), 70_000) == all[..all.len().min(70_000)], "{kind:?}");
+            assert_eq!(store.searcher().count(query, &Visit::within(3)).unwrap(), all.len() as u64);
+        };
+        store.bulk_load(Records::WithIds(records(0, 90_000, 1))).unwrap();
+        (0..90_000).for_each(|number| _ = model.insert(number, true));
+        check(&model);
+        store.bulk_load(Records::WithIds(records(60_000, 160_000, 3))).unwrap();
+        (60_000..160_000).step_by(3).for_each(|number| _ = model.insert(number, true));
+        check(&model);
+        store.bulk_remove(Records::WithIds(records(50_000, 120_000, 7))).unwrap();
+        (50_000..120_000).step_by(7).for_each(|number| _ = model.insert(number, false));
+        check(&model);
+        store.bulk_load(Records::WithIds(records(50_000, 60_000, 14))).unwrap();
+        (50_000..60_000).step_by(14).for_each(|number| _ = model.insert(number, true));
+        check(&model);
+    }
+}
+
+/// Batches that are merged in little memory, or refused.
+#[test]
+fn batches_in_any_memory() {
+    let values = families(300, 20, 4);
+    let mut random = Random(9);
+    let queries: Vec<u64> = (0..3000).map(|_| values[random.below(values.len() as u64) as usize] ^ 2).collect();
+    for mode in MODES {
+        for kind in [IdKind::Number, IdKind::Text, IdKind::None] {
+            let mut records = numbered(&values);
+            if kind == IdKind::Text {
+                records.iter_mut().for_each(|record| record.id = id(kind, record.id.number().unwrap()));
+            }
+            let store = Fixture::new(mode).load(&Parameters::new(3).with_ids(kind), &records, 3);
+            let one_by_one = store.searcher().query_many(&queries, 3).unwrap();
+            let (mut fitted, mut refused) = (0, 0);
+            for memory in [0, 1 << 10, 1 << 16, 1 << 20, 1 << 22, 1 << 30] {
+                let mut answers = Vec::new();
+                let make = |first, some: Vec<Option<Vec<Match>>>| (first, some);
+                let fits = store.visit_batch(&queries, 3, memory, &mut Work::default(), make, |(first, some)| {
+                    assert_eq!(first, answers.len());
+                    answers.extend(some.into_iter().map(Option::unwrap));
+                    Ok::<_, fpstore::Error>(())
+                });
+                if fits.unwrap() {
+                    assert!(answers == one_by_one, "{kind:?} {memory}");
+                    fitted += 1;
+                } else {
+                    assert!(answers.is_empty());
+                    refused += 1;
+                }
+            }
+            assert!(fitted > 0 && refused > 1, "{fitted} {refused}");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! What is wrong with one document, so that others can be read all the same.
+
+use std::fmt;
+
+use fpsketch::TooFew;
+
+/// What kind of fault it is, for counting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FaultKind {
+    /// The text, or the tokens, are null.
+    Null,
+    /// There is no such column or key.
+    Missing,
+    /// Bytes that are no text.
+    NotText,
+    /// Half of a character, as JavaScript writes it.
+    Surrogate,
+    /// Longer than documents are read.
+    TooLong,
+    /// No JSON object, or a row with another number of cells.
+    Malformed,
+    /// An id that no store takes, or none where one is needed.
+    Id,
+    /// Fewer features than are asked for.
+    Features,
+    /// The same of a long text.
+    LongWithoutFeatures,
+}
+
+impl FaultKind {
+    /// The name under which a summary counts such faults.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Null => "null text",
+            Self::Missing => "no text",
+            Self::NotText => "not UTF-8",
+            Self::Surrogate => "lone surrogate",
+            Self::TooLong => "too long",
+            Self::Malformed => "malformed",
+            Self::Id => "unusable id",
+            Self::Features => "too few features",
+            Self::LongWithoutFeatures => "too few features of a long text",
+        }
+    }
+}
+
+/// What is wrong with one document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The kind of fault.
+    pub kind: FaultKind,
+    message: String,
+}
+
+impl Fault {
+    /// A fault with a message, which does not name the place.
+    pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
+
+    /// The document has so few features, where the user wants `least`; its text has so many bytes.
+    #[must_use]
+    pub fn features(few: TooFew, least: usize, bytes: u64) -> Self {
+        /// From so many bytes on a text is expected to have features.
+        const LONG: u64 = 256;
+        let kind = if bytes >= LONG { FaultKind::LongWithoutFeatures } else { FaultKind::Features };
+        Self::new(kind, format!("{few}, fewer than --min-features {least}"))
+    }
+
+    /// Whether it is no error, but all the same no document to make anything of.
+    #[must_use]
+    pub fn is_harmless(&self) -> bool {
+        matches!(self.kind, FaultKind::Features | FaultKind::LongWithoutFeatures)
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// Bytes that are not UTF-8 from an offset on; `start` of them were cut off before `bytes`.
+pub(super) fn not_text(bytes: &[u8], start: usize, valid: usize, of: &str) -> Fault {
+    let offset = start + valid;
+    let message = match looks_like(bytes) {
+        Some(kind) => {
+            let byte = bytes.get(valid).copied().unwrap_or_default();
+            format!("is not text: byte 0x{byte:02x} at offset {offset}{of}; this looks like {kind}")
+        }
+        None => format!("not UTF-8 at byte offset {offset}{of}; convert it, for example with iconv -f LATIN1 -t UTF-8"),
+    };
+    Fault::new(FaultKind::NotText, message)
+}
+
+/// What begins like this.
+fn looks_like(bytes: &[u8]) -> Option<&'static str> {
+    const BEGINNINGS: [(&[u8], &str); 11] = [
+        (b"\x89PNG\r\n", "a PNG image"),
+        (b"\xff\xd8\xff", "a JPEG image"),
+        (b"GIF8", "a GIF image"),
+        (b"%PDF-", "a PDF document"),
+        (b"PK\x03\x04", "a ZIP archive, such as .docx, .odt or .epub"),
+        (b"\x1f\x8b", "gzip; a name that ends in .gz has it decompressed"),
+        (b"\x28\xb5\x2f\xfd", "zstd; a name that ends in .zst has it decompressed"),
+        (b"\x7fELF", "a program"),
+        (b"\xd0\xcf\x11\xe0", "a document of an old Microsoft Office"),
+        (b"\xff\xfe", "UTF-16; convert it with iconv -f UTF-16 -t UTF-8"),
+        (b"\xfe\xff", "UTF-16; convert it with iconv -f UTF-16 -t UTF-8"),
+    ];
+    BEGINNINGS.iter().find(|(beginning, _)| bytes.starts_with(beginning)).map(|(_, kind)| *kind)
+}
+
+/// A line of JSON that was refused with this message.
+pub(super) fn malformed(line: &[u8], message: String) -> Fault {
+    if let Err(error) = std::str::from_utf8(line) {
+        return not_text(line, 0, error.valid_up_to(), " of the line");
+    }
+    let of_escape = message.contains("surrogate") || message.contains("hex escape");
+    match surrogate(line).filter(|_| of_escape) {
+        Some((column, digits)) => Fault::new(
+            FaultKind::Surrogate,
+            format!("a lone surrogate \\u{digits} (column {column}): half of a character, which no text can have"),
+        ),
+        None => Fault::new(FaultKind::Malformed, message),
+    }
+}
+
+/// The first escape of JSON that is half of a pair: its column and its digits.
+fn surrogate(line: &[u8]) -> Option<(usize, &str)> {
+    let unit = |place: usize| {
+        let digits = line.get(place..)?.strip_prefix(b"\\u")?.get(..4)?;
+        let digits = std::str::from_utf8(digits).ok()?;
+        Some((u16::from_str_radix(digits, 16).ok()?, digits))
+    };
+    let mut place = 0;
+    while let Some(found) = memchr::memchr(b'\\', line.get(place..)?) {
+        place += found;
+        match unit(place) {
+            Some((0xd800..=0xdbff, _)) if matches!(unit(place + 6), Some((0xdc00..=0xdfff, _))) => place += 12,
+            Some((0xd800..=0xdfff, digits)) => return Some((place + 1, digits)),
+            Some(_) => place += 6,
+            None => place += 2,
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn surrogates_alone_and_in_pairs() {
+        for (line, expected) in [
+            (r#""\ud800""#, Some((2, "d800"))),
+            (r#""a\uDC00b""#, Some((3, "DC00"))),
+            (r#""\ud83d\ude00 \ud83dx""#, Some((15, "d83d"))),
+            (r#""\ud83d\ude00""#, None),
+            (r#""\\ud800""#, None),
+            (r#""\ud8"#, None),
+            (r#""\"#, None),
+        ] {
+            assert_eq!(surrogate(line.as_bytes()), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text() {
+        let png = not_text(b"\x89PNG\r\n\x1a\n", 0, 0, "").to_string();
+        assert_eq!(png, "is not text: byte 0x89 at offset 0; this looks like a PNG image");
+        let latin = not_text(b"caf\xe9", 3, 3, " of the text").to_string();
+        assert!(latin.starts_with("not UTF-8 at byte offset 6 of the text; convert it"), "{latin}");
+    }
+}

@@ -1,0 +1,186 @@
+//! What an input holds, told by its first bytes: so that a name that is wrong, or none, does not have it misread.
+//!
+//! Only what cannot be anything else is recognised. Hexadecimal lines begin with neither brace nor bracket; a row of CSV or a text
+//! may, so a brace counts only before a key, and a bracket before an object.
+
+use std::io;
+
+use super::Format;
+use super::header::BYTE_ORDER_MARK;
+use super::window::Window;
+
+/// Blanks and remarks before the first record that are looked through, at most.
+const LOOKED_THROUGH: usize = 64 << 10;
+
+const PARQUET: &[u8] = b"PAR1";
+
+/// What the first bytes say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// A Parquet file.
+    Parquet,
+    /// JSON objects, the first of which is a line.
+    Lines,
+    /// JSON objects, the first of which is longer than a line.
+    Objects,
+    /// A JSON array of objects.
+    Array,
+    /// Nothing but blanks and remarks.
+    Nothing,
+    /// Something else.
+    Other,
+}
+
+impl Content {
+    /// How it is to be read under a name with this ending, if it is recognised. Names for lines of JSON keep to lines, so that one
+    /// that is cut short takes no other with it; `.json` may have any layout.
+    pub(crate) fn format(self, ending: &str) -> Option<Format> {
+        match self {
+            Self::Parquet => Some(Format::Parquet),
+            Self::Array => Some(Format::Json),
+            Self::Lines if ending == "json" => Some(Format::Json),
+            Self::Objects if !matches!(ending, "ndjson" | "jsonl") => Some(Format::Json),
+            Self::Lines | Self::Objects => Some(Format::Ndjson),
+            Self::Nothing | Self::Other => None,
+        }
+    }
+}
+
+/// Looks at the start of a stream without using it up, at no more than it takes, and at a first line of at most `limit` bytes.
+pub(crate) fn recognise(window: &mut Window, limit: usize) -> io::Result<Content> {
+    loop {
+        match of(window.data(), window.ended(), limit) {
+            Some(content) => return Ok(content),
+            None => window.fill()?,
+        }
+    }
+}
+
+/// What the bytes say; `None` where more are needed.
+fn of(data: &[u8], ended: bool, limit: usize) -> Option<Content> {
+    if data.starts_with(PARQUET) {
+        return match data.get(PARQUET.len()) {
+            // No text goes on like that.
+            Some(0..=8 | 14..=31 | 127..) => Some(Content::Parquet),
+            Some(_) => Some(Content::Other),
+            None => ended.then_some(Content::Other),
+        };
+    }
+    let unknown = || ended.then_some(Content::Other);
+    if !data.is_empty() && (PARQUET.starts_with(data) || BYTE_ORDER_MARK.starts_with(data)) && data != BYTE_ORDER_MARK {
+        return unknown();
+    }
+    let text = data.strip_prefix(BYTE_ORDER_MARK).unwrap_or(data);
+    let Some(start) = first_record(text) else {
+        return if text.len() > LOOKED_THROUGH { Some(Content::Other) } else { ended.then_some(Content::Nothing) };
+    };
+    let rest = text.get(start..).unwrap_or_default();
+    let follows = rest.iter().skip(1).find(|byte| !byte.is_ascii_whitespace());
+    match (rest.first(), follows) {
+        (Some(b'{'), Some(b'"' | b'}')) => first_object(rest, ended, limit),
+        (Some(b'['), Some(b'{' | b']')) => Some(Content::Array),
+        (Some(b'{' | b'['), None) if rest.len() <= LOOKED_THROUGH => unknown(),
+        _ => Some(Content::Other),
+    }
+}
+
+/// Where the first thing stands that is neither blank nor a remark, if that can be told.
+pub(super) fn first_record(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let rest = text.get(at..)?;
+        let blank = rest.iter().position(|byte| !byte.is_ascii_whitespace())?;
+        at += blank;
+        if rest.get(blank) != Some(&b'#') {
+            return Some(at);
+        }
+        at += memchr::memchr(b'\n', rest.get(blank..)?)?;
+    }
+}
+
+/// Whether an object is a line.
+fn first_object(text: &[u8], ended: bool, limit: usize) -> Option<Content> {
+    match memchr::memchr(b'\n', text) {
+        Some(end) if text.get(..end).unwrap_or_default().trim_ascii_end().ends_with(b"}") => Some(Content::Lines),
+        Some(_) => Some(Content::Objects),
+        None => (ended || text.len() > limit).then_some(Content::Lines),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    /// A byte at a time, and an error behind the last one.
+    struct Slow(io::Cursor<Vec<u8>>, bool);
+
+    impl Read for Slow {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            match self.0.read(&mut buf[..1])? {
+                0 if self.1 => Err(io::Error::other("asked for more")),
+                n => Ok(n),
+            }
+        }
+    }
+
+    fn told(bytes: &[u8], endless: bool) -> Content {
+        let mut window = Window::new(Box::new(Slow(io::Cursor::new(bytes.to_vec()), endless)));
+        recognise(&mut window, 1000).unwrap()
+    }
+
+    #[test]
+    fn by_as_few_bytes_as_it_takes() {
+        for (text, content) in [
+            (b"PAR1\x15".as_slice(), Content::Parquet),
+            (b"PAR1 is", Content::Other),
+            (b"PA2", Content::Other),
+            (b"{\"a\":1}\n", Content::Lines),
+            (b"\xef\xbb\xbf\r\n # remark\n#\n { \"a\": {} }\r\n", Content::Lines),
+            (b"{\n\"a\": 1,\n", Content::Objects),
+            (b"{}\n", Content::Lines),
+            (b" [\n{", Content::Array),
+            (b"[]", Content::Array),
+            (b"[1", Content::Other),
+            (b"[id]", Content::Other),
+            (b"{name", Content::Other),
+            (b"00", Content::Other),
+            (b"\xef\xbb\xbfid", Content::Other),
+            (b"# a title\n\ntext", Content::Other),
+        ] {
+            assert_eq!(told(text, true), content, "{}", text.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn at_the_end_of_the_stream() {
+        for (text, content) in [
+            (b"".as_slice(), Content::Nothing),
+            (b" \n\r\n# remark", Content::Nothing),
+            (b"\xef\xbb\xbf", Content::Nothing),
+            (b"PAR1", Content::Other),
+            (b"P", Content::Other),
+            (b"\xef", Content::Other),
+            (b"{", Content::Other),
+            (b"[ ", Content::Other),
+            (b"{\"a\":1}", Content::Lines),
+            (b"{\"a\":", Content::Lines),
+        ] {
+            assert_eq!(told(text, false), content, "{}", text.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn no_more_than_a_bound_is_looked_through() {
+        for (head, rest, content) in [
+            ("", b' ', Content::Other),
+            ("#", b'x', Content::Other),
+            ("{\"", b'x', Content::Lines),
+            ("[", b' ', Content::Other),
+        ] {
+            let mut window = Window::new(Box::new(head.as_bytes().chain(io::repeat(rest))));
+            assert_eq!(recognise(&mut window, 1 << 20).unwrap(), content, "{head}");
+            assert!(window.data().len() <= 4 << 20);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! What there is instead of Parquet where the program was built without it.
+
+use anyhow::bail;
+
+use super::sketch::{Kind, Sketch};
+use crate::documents::{DocumentId, Fault};
+use crate::output::File;
+
+/// There is none.
+pub(super) enum Writer {}
+
+impl Writer {
+    pub(super) fn new(_: File, _: Kind, _: &str) -> anyhow::Result<Self> {
+        bail!(
+            "--output: this program was built without Parquet; build it with: cargo install fpstore-tools --features parquet"
+        )
+    }
+
+    pub(super) fn check(&mut self, _: &DocumentId) -> Result<(), Fault> {
+        match *self {}
+    }
+
+    pub(super) fn push(&mut self, _: DocumentId, _: Sketch) -> anyhow::Result<()> {
+        match *self {}
+    }
+
+    pub(super) fn finish(self) -> anyhow::Result<()> {
+        match self {}
+    }
+}
