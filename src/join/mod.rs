@@ -28,7 +28,7 @@ pub(crate) use ordered::{Output, Parcel, ordered, pool, unpacked};
 pub(crate) use passes::{MakeTaker, Taker};
 pub(crate) use share::Share;
 pub use sink::Sink;
-pub(crate) use source::visit_wanted;
+pub(crate) use source::{visit_stored, visit_wanted};
 pub(crate) use stop::Step;
 
 use crate::cluster::Bitset;

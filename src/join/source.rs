@@ -167,10 +167,10 @@ pub(crate) fn visit_wanted<F: Fingerprint>(
 }
 
 /// What is called with fingerprints.
-pub(super) type Visit<'a, F> = &'a mut dyn FnMut(&[F]);
+pub(crate) type Visit<'a, F> = &'a mut dyn FnMut(&[F]);
 
 /// Calls `visit` with all fingerprints of a share, or only those with these numbers, ascending, each once.
-pub(super) fn visit_stored<F: Fingerprint>(
+pub(crate) fn visit_stored<F: Fingerprint>(
     segments: &[Arc<Segment>],
     share: Share,
     only: Option<&Bitset>,

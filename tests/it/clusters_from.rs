@@ -36,7 +36,14 @@ fn updated<F: Fingerprint>(clusters: &Clusters<F>, given: &[(Label<F>, Label<F>)
     let add = |lot: &mut Labels<F>, change| {
         match change {
             ClusterChange::Same(same) => lot.extend_from_slice(&given[same.start as usize..same.end as usize]),
-            ClusterChange::Record(one) => lot.push(name(one)),
+            ClusterChange::Other(others, label) => {
+                let records = &given[others.start as usize..others.end as usize];
+                lot.extend(records.iter().map(|(record, _)| (record.clone(), label.clone())));
+            }
+            ClusterChange::Record(one) => {
+                assert_ne!(one.record.id, Id::Count(0));
+                lot.push(name(one));
+            }
         }
         if lot.len() > 100 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
@@ -130,16 +137,22 @@ fn as_from_scratch_where_little_has_changed() {
             .map(|(&fingerprint, number)| Record { fingerprint, id: id(number * 7919 % 20_011 + 1) })
             .collect();
         records[4000].id = records[60].id.clone();
+        // One has very many.
+        let crowd = fingerprints[2000];
+        records.extend((0..600).map(|number| Record { fingerprint: crowd, id: id(30_000 + 7 * number) }));
         let gone = |number: usize| number % 7000 == 69;
-        let kept: Vec<Record> =
+        let mut kept: Vec<Record> =
             (0..).zip(&records).filter(|(number, _)| !gone(*number)).map(|(_, one)| one.clone()).collect();
+        // Some are in the store and had no label.
+        let loaded = [(crowd, 30_003), (!fingerprints[3], 40_001), (!fingerprints[3], 40_002)];
+        kept.extend(loaded.map(|(fingerprint, number)| Record { fingerprint, id: id(number) }));
         // Near old ones, far from all, and one that is there; with the smallest id, and the largest.
         let new: Vec<Record> = (0..5u64)
             .map(|n| {
                 let fingerprint = fingerprints[n as usize * 900] ^ if n == 4 { u64::MAX } else { n };
                 Record { fingerprint, id: id(if n == 3 { 0 } else { (1 << 20) + n }) }
             })
-            .chain([kept[77].clone()])
+            .chain([kept[77].clone(), Record { fingerprint: crowd, id: id(31_002) }])
             .collect();
         let before = load(&parameters, &records, 1);
         let old = labels(&before.clusters(3).unwrap().find(&Keeper::Smallest).unwrap());

@@ -1,27 +1,28 @@
 //! What has changed of labels from before.
 //!
-//! Where labels came in the order of the store, those of most records are still the same, and so are their lines in a file. A lot of
-//! records none of whose labels may have changed is not read again at all. Labels may have changed of records that were looked at
-//! anew, and of those of a component in which such a record is, if the label of it is not the one that its cluster had.
+//! Where labels came in the order of the store, those of most records are still the same, and so are their lines in a file. What is
+//! told of are these labels, so no ids are read again; fingerprints are where some labels of a lot have changed. They may have
+//! changed of records that were looked at anew, and of those of a component in which such a record is, if the label of it is not the
+//! one that its cluster had.
 
 use super::clustering::{Among, best_of};
-use super::groups::Groups;
-use super::order::Order;
+use super::order::{Order, OrderLot};
 use super::{Clustered, Clustering, Clusters, Keeper, Label, United};
 use crate::cluster::{Bitset, Numbers};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Id, Record};
-use crate::join::{Output, Share, Step, ordered, pool, unpacked, visit_wanted};
-use crate::store::RecordIter;
+use crate::join::{Output, Share, Step, ordered, pool, unpacked, visit_stored, visit_wanted};
+use std::iter::Peekable;
 use std::ops::{ControlFlow, Range};
+use std::slice::Iter;
 use std::sync::Arc;
 
 /// Of so many fingerprints, the labels of one may have changed at most.
 const UNCHANGED: u64 = 16;
 /// Lots that a thread takes at a time.
 const LOTS: usize = 32;
-/// Labels that are told of together, about.
-const LABELS: u64 = 1 << 9;
+/// Labels that are told of together, at most.
+const LABELS: u64 = 1 << 10;
 
 /// What labels from before have become ([`Clusters::find_changes`]).
 #[derive(Debug)]
@@ -38,7 +39,7 @@ pub struct ClusterChanges<F: Fingerprint = u64> {
     clustering: Clustering<F>,
     /// How many of the segments are the store's.
     old: usize,
-    order: Arc<Order>,
+    order: Arc<Order<F>>,
     /// The numbers of fingerprints the labels of whose records may have changed.
     changed: Bitset,
 }
@@ -46,9 +47,11 @@ pub struct ClusterChanges<F: Fingerprint = u64> {
 /// A part of all records and their labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClusterChange<F: Fingerprint = u64> {
-    /// Those labels from before that came as these, the first one as 0.
+    /// The records of those labels from before that came as these, the first one as 0: they keep their labels.
     Same(Range<u64>),
-    /// A record that is new or whose label may be another one.
+    /// The records of those labels have this one now, which may be the same again.
+    Other(Range<u64>, Label<F>),
+    /// A record that is new or has had no label.
     Record(Clustered<F>),
 }
 
@@ -103,7 +106,7 @@ impl<F: Fingerprint> ClusterChanges<F> {
     pub(super) fn new(
         clusters: &Clusters<F>,
         (clustering, changed): (Clustering<F>, Bitset),
-        order: Arc<Order>,
+        order: Arc<Order<F>>,
     ) -> Result<std::result::Result<Self, United<F>>> {
         if changed.count() > changed.bound() / UNCHANGED {
             return Ok(Err(clustering.into_united()));
@@ -132,20 +135,19 @@ impl<F: Fingerprint> ClusterChanges<F> {
         add: impl Fn(&mut T, ClusterChange<F>) -> ControlFlow<()> + Sync,
         sink: impl FnMut(T) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let lots: Vec<(Share, u64)> =
-            self.order.lots().map(|(from, to, record)| (Share::new(from, to), record)).collect();
-        let work = |(): &mut (), lots: &[(Share, u64)], output: &Output| {
+        let lots = self.order.lots();
+        let work = |(): &mut (), lots: &[OrderLot], output: &Output| {
             self.clustering.progress.check()?;
             let mut gathered = T::default();
             let mut parts = Parts {
-                order: &self.order,
+                order: &*self.order,
                 same: 0..0,
                 add: |part| match add(&mut gathered, part) {
                     ControlFlow::Break(()) => output.send(std::mem::take(&mut gathered)),
                     ControlFlow::Continue(()) => Ok(()),
                 },
             };
-            lots.iter().try_for_each(|&(share, record)| self.lot(share, record, &mut parts))?;
+            lots.iter().try_for_each(|lot| self.lot(lot, &mut parts))?;
             parts.flush()?;
             output.send(gathered)
         };
@@ -153,101 +155,162 @@ impl<F: Fingerprint> ClusterChanges<F> {
         ordered(&pool()?, tasks, || (), work, &mut unpacked(sink)).map(drop)
     }
 
-    /// Adds the records of a lot, which begins with this one.
-    fn lot<A: FnMut(ClusterChange<F>) -> Step>(&self, share: Share, mut record: u64, parts: &mut Parts<'_, A>) -> Step {
-        let Clustering { segments, numbers, components, .. } = &self.clustering;
-        let mut has_changed = false;
-        visit_wanted(segments, share, &self.changed, &mut |_: F, _| {
-            has_changed = true;
+    /// Adds the records of a lot.
+    fn lot<A: FnMut(ClusterChange<F>) -> Step>(&self, lot: &OrderLot, parts: &mut Parts<'_, F, A>) -> Step {
+        let old = self.clustering.segments.get(..self.old).unwrap_or_default();
+        let mut changed = Vec::new();
+        visit_wanted(old, lot.share, &self.changed, &mut |fingerprint: F, number| {
+            changed.push((fingerprint, number));
             Ok(())
         })?;
-        if !has_changed {
-            return (record..self.order.end_of(record)).try_for_each(|record| parts.keep::<F>(record)).map(drop);
+        changed.sort_unstable();
+        let mut rest = Rest {
+            changes: self,
+            new: self.order.new_of(lot).iter().peekable(),
+            unlabelled: self.order.unlabelled(&lot.records).iter().peekable(),
+            record: lot.records.start,
+            last: None,
+        };
+        if !changed.is_empty() {
+            let (mut changed, mut counts) = (changed.into_iter().peekable(), self.order.counts(lot));
+            let mut result = Ok(());
+            visit_stored(old, lot.share, None, &mut |fingerprints: &[F]| {
+                let mut each = fingerprints.iter();
+                if result.is_ok() {
+                    result = each.try_for_each(|&fingerprint| {
+                        let now = changed.next_if(|one| one.0 == fingerprint);
+                        let now = now.map(|(_, number)| self.label(fingerprint, number)).transpose()?;
+                        let end = rest.record + counts.next().unwrap_or(0);
+                        rest.go_to(end, now.as_ref().map(|label| (fingerprint, label)), parts)
+                    });
+                }
+            })?;
+            result?;
         }
-        let (old, new) = segments.split_at_checked(self.old).unwrap_or_default();
-        let records = |segments| RecordIter::<F>::of_share(segments, share).map(Iterator::peekable);
-        let (mut old, mut new) = (records(old)?, records(new)?);
-        let mut groups = Groups::new(segments, numbers, components, share)?;
-        let mut ids = Vec::new();
-        while let Some((fingerprint, component)) = groups.next_fingerprint()? {
-            let is_changed = self.changed.has(groups.number() as usize);
-            let mut label = None;
-            while groups.has_more(fingerprint) {
-                groups.next_ids(fingerprint, &mut ids)?;
-                if is_changed && label.is_none() {
-                    let more = groups.has_more(fingerprint);
-                    label = Some(self.clustering.label(fingerprint, component, &ids, more)?.0);
+        rest.go_to(lot.records.end, None, parts)?;
+        rest.add_new(u64::MAX, parts)
+    }
+
+    /// The label of the fingerprint with this number.
+    fn label(&self, fingerprint: F, number: u32) -> Result<Label<F>> {
+        let component = self.clustering.components.of(number);
+        // Of one in no component all ids are read.
+        self.clustering.label(fingerprint, component, &[], true).map(|(label, _)| label)
+    }
+}
+
+/// What is left of a lot.
+struct Rest<'a, F: Fingerprint> {
+    changes: &'a ClusterChanges<F>,
+    new: Peekable<Iter<'a, (u64, u32, Record<F>)>>,
+    unlabelled: Peekable<Iter<'a, (u64, Id)>>,
+    /// The next record that was there before.
+    record: u64,
+    /// The fingerprint of the last new record, and its label.
+    last: Option<(F, Label<F>)>,
+}
+
+impl<F: Fingerprint> Rest<'_, F> {
+    /// Adds all records before this one, which have a fingerprint with this label, if that may have changed.
+    fn go_to<A: FnMut(ClusterChange<F>) -> Step>(
+        &mut self,
+        end: u64,
+        now: Option<(F, &Label<F>)>,
+        parts: &mut Parts<'_, F, A>,
+    ) -> Step {
+        while self.record < end {
+            self.add_new(self.record, parts)?;
+            let next = [self.new.peek().map(|one| one.0), self.unlabelled.peek().map(|one| one.0)];
+            let to = next.into_iter().flatten().fold(end, u64::min);
+            if to > self.record {
+                let records = self.record..to;
+                match now {
+                    Some((_, label)) => parts.relabel(records, label)?,
+                    None => parts.keep(records)?,
                 }
-                for id in ids.drain(..) {
-                    let is_next = |next: &Result<Record<F>>| {
-                        next.as_ref().map_or(true, |next| next.fingerprint == fingerprint && is_same(&next.id, &id))
-                    };
-                    let is_new = new.next_if(is_next).transpose()?.is_some();
-                    // One of the store's that is among the new ones counts as new, where there are ids.
-                    let is_stored = old.next_if(is_next).transpose()?.is_some();
-                    let is_old = is_stored && (!is_new || matches!(id, Id::Count(_)));
-                    match &label {
-                        Some(label) => {
-                            let record = Record { fingerprint, id };
-                            parts.add(ClusterChange::Record(Clustered { record, label: label.clone(), size: None }))?;
-                        }
-                        None if is_old => parts.keep::<F>(record)?,
-                        None => return Err(no_label().into()),
+                self.record = to;
+            } else if let (Some((_, id)), Some((fingerprint, label))) = (self.unlabelled.next(), now) {
+                let id = match id {
+                    Id::Count(_) => {
+                        Id::Count(best_of(&self.changes.clustering.segments, fingerprint, &Keeper::Smallest)?.1)
                     }
-                    record += u64::from(is_old);
-                }
+                    id => id.clone(),
+                };
+                parts.add_record(Record { fingerprint, id }, label.clone())?;
+                self.record += 1;
+            } else {
+                return Err(Error::damaged("a record has no label").into());
             }
+        }
+        Ok(())
+    }
+
+    /// Adds the new records before which there are no more than so many that were there before.
+    fn add_new<A: FnMut(ClusterChange<F>) -> Step>(&mut self, most: u64, parts: &mut Parts<'_, F, A>) -> Step {
+        while let Some((_, number, record)) = self.new.next_if(|one| one.0 <= most) {
+            let fingerprint = record.fingerprint;
+            let label = match self.last.take() {
+                Some((last, label)) if last == fingerprint => label,
+                _ => self.changes.label(fingerprint, *number)?,
+            };
+            parts.add_record(record.clone(), label.clone())?;
+            self.last = Some((fingerprint, label));
         }
         Ok(())
     }
 }
 
-/// Whether an id is the same one, or there are none.
-fn is_same(a: &Id, b: &Id) -> bool {
-    matches!((a, b), (Id::Count(_), Id::Count(_))) || a == b
-}
-
-#[cold]
-fn no_label() -> Error {
-    Error::damaged("a record has no label")
-}
-
 /// Parts on their way to what gathers them.
-struct Parts<'a, A> {
-    order: &'a Order,
+struct Parts<'a, F, A> {
+    order: &'a Order<F>,
     /// Records that keep their labels and were not told yet, by their numbers among those that have one.
     same: Range<u64>,
     add: A,
 }
 
-impl<A> Parts<'_, A> {
-    /// Adds the label that a record had.
-    fn keep<F: Fingerprint>(&mut self, record: u64) -> Step
-    where
-        A: FnMut(ClusterChange<F>) -> Step,
-    {
-        let labelled = self.order.labelled(record).ok_or_else(no_label)?;
-        if labelled != self.same.end || self.same.end - self.same.start >= LABELS {
+impl<F: Fingerprint, A: FnMut(ClusterChange<F>) -> Step> Parts<'_, F, A> {
+    /// Adds records with the labels that they had.
+    fn keep(&mut self, records: Range<u64>) -> Step {
+        let labelled = self.labelled(&records);
+        if labelled.start != self.same.end {
             self.flush()?;
-            self.same = labelled..labelled;
+            self.same = labelled;
+        } else {
+            self.same.end = labelled.end;
         }
-        self.same.end += 1;
-        Ok(())
+        if self.same.end - self.same.start >= LABELS { self.flush() } else { Ok(()) }
     }
 
-    fn add<F: Fingerprint>(&mut self, part: ClusterChange<F>) -> Step
-    where
-        A: FnMut(ClusterChange<F>) -> Step,
-    {
+    /// Adds records that have had a label, with another one.
+    fn relabel(&mut self, records: Range<u64>, label: &Label<F>) -> Step {
         self.flush()?;
-        (self.add)(part)
+        let labelled = self.labelled(&records);
+        self.each(labelled, |labels| ClusterChange::Other(labels, label.clone()))
     }
 
-    fn flush<F: Fingerprint>(&mut self) -> Step
-    where
-        A: FnMut(ClusterChange<F>) -> Step,
-    {
-        let same = std::mem::replace(&mut self.same, 0..0);
-        self.order.labels(same).try_for_each(|labels| (self.add)(ClusterChange::Same(labels)))
+    /// Adds a record that has had no label.
+    fn add_record(&mut self, record: Record<F>, label: Label<F>) -> Step {
+        self.flush()?;
+        (self.add)(ClusterChange::Record(Clustered { record, label, size: None }))
+    }
+
+    fn flush(&mut self) -> Step {
+        let end = self.same.end;
+        let same = std::mem::replace(&mut self.same, end..end);
+        self.each(same, ClusterChange::Same)
+    }
+
+    /// The numbers of records among those with a label.
+    fn labelled(&self, records: &Range<u64>) -> Range<u64> {
+        let from = self.order.labelled(records.start);
+        from..from + (records.end - records.start)
+    }
+
+    /// Adds something for each piece of the labels of these records.
+    fn each(&mut self, labelled: Range<u64>, make: impl Fn(Range<u64>) -> ClusterChange<F>) -> Step {
+        self.order.labels(labelled).try_for_each(|labels| {
+            let pieces = (labels.start..labels.end).step_by(LABELS as usize);
+            pieces.map(|from| from..labels.end.min(from + LABELS)).try_for_each(|piece| (self.add)(make(piece)))
+        })
     }
 }

@@ -20,14 +20,14 @@ use crate::store::means::Progress;
 use std::sync::Arc;
 
 /// What labels from before tell.
-pub(super) struct Told {
+pub(super) struct Told<F> {
     /// The numbers of fingerprints that may be near any others.
     pub(super) fresh: Bitset,
     /// The numbers of fingerprints whose least id is the label of their cluster, or was, if that is so of each cluster that has one that
     /// is not fresh. So the ids of all other fingerprints that are not fresh tell nothing of labels.
     pub(super) standing: Option<Bitset>,
     /// Which label is of which record, if both came in the same order.
-    pub(super) order: Option<Arc<Order>>,
+    pub(super) order: Option<Arc<Order<F>>>,
     /// How many labels are of a record that is there.
     pub(super) labels: u64,
 }
@@ -40,7 +40,7 @@ pub(super) fn unite<F: Fingerprint, K: Key>(
     count: u32,
     memory: u64,
     progress: &Progress,
-) -> Result<Told> {
+) -> Result<Told<F>> {
     let Matching { matched, has_rest, mut members, ids, lines, unknown, mut fresh, standing, order, .. } = matching;
     let (mut labels, mut doubted) = (matched, Bitset::new(0));
     if has_rest {

@@ -45,6 +45,15 @@ impl<'a, F: Fingerprint> LabelRef<'a, F> {
         }
     }
 
+    /// The id of the record that is called so; a count that is not known is 0.
+    pub(super) fn id(self) -> Id {
+        match self {
+            Self::Number(number) => Id::Number(number),
+            Self::Text(text) => Id::from(text),
+            Self::Fingerprint(_) => Id::Count(0),
+        }
+    }
+
     /// The same of a record.
     pub(super) fn of_record(record: &'a Record<F>) -> Self {
         Self::of(record.fingerprint, record.id.as_ref())

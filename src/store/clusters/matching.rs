@@ -7,7 +7,7 @@
 
 use super::clustering::shares;
 use super::names::Names;
-use super::order::Order;
+use super::order::{BYTES, Order};
 use super::previous::{Key, Keys, Line};
 use super::{Clusters, LabelRef};
 use crate::bulk::Sorter;
@@ -22,6 +22,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
@@ -79,7 +80,7 @@ pub(super) struct Matching<F: Fingerprint, K: Key> {
     /// The numbers of fingerprints with a record whose id is its label, as long as no label is greater than the id of a record.
     pub(super) standing: Option<Bitset>,
     /// Which label is of which record.
-    pub(super) order: Order,
+    pub(super) order: Order<F>,
 }
 
 /// Some records in the order of the store.
@@ -90,8 +91,16 @@ struct Lot<F> {
     names: Names<F>,
     /// The numbers of their fingerprints, and the leading bits of the keys of their ids.
     old: Vec<(u32, u64)>,
+    /// How many of these each fingerprint of the store has.
+    counts: Vec<u32>,
+    /// Whether the first count is of the fingerprint that the lot before ended with.
+    goes_on: bool,
+    /// New records in between, each with the number of old ones before it, and with the number of its fingerprint.
+    new: Vec<(usize, u32, Record<F>)>,
     /// Numbers of fingerprints of new records.
-    new: Vec<u32>,
+    fresh: Vec<u32>,
+    /// Not all new records are there: they would take too much memory.
+    lacks_new: bool,
 }
 
 impl<F: Fingerprint, K: Key> Matching<F, K> {
@@ -169,10 +178,10 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
     /// Takes the next record, that has no label.
     fn pass(&mut self, keys: &Keys) -> Result<()> {
         self.has_rest = true;
-        self.order.skip_record();
         let name = self.ahead.front().and_then(|lot| lot.names.get(self.at));
         let name = name.ok_or_else(|| Error::damaged("a record has no name"))?;
         let key = keys.key(name);
+        self.order.skip_record(name.id());
         let Some((number, _)) = self.next() else { return Ok(()) };
         self.unknown.push((key, number.into()))
     }
@@ -219,10 +228,17 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
                     .take()
                     .map_or(Ok(()), |reading| reading.join().or_else(|panic| resume_unwind(panic)));
             };
-            for lot in lots? {
-                lot.new.iter().for_each(|&number| _ = self.fresh.insert(number as usize));
+            for mut lot in lots? {
+                lot.fresh.iter().for_each(|&number| _ = self.fresh.insert(number as usize));
+                let before = self.order.records();
+                for (at, number, record) in lot.new.drain(..) {
+                    self.order.add_new(before + at as u64, number, record);
+                }
+                if lot.lacks_new {
+                    self.order.leave_out_new();
+                }
+                self.order.add_records(lot.from, lot.goes_on, &lot.counts);
                 if !lot.old.is_empty() {
-                    self.order.add_records(lot.from, lot.old.len());
                     self.waiting += lot.old.len();
                     self.ahead.push_back(lot);
                 }
@@ -257,6 +273,7 @@ fn read<F: Fingerprint, K: Key>(clusters: &Clusters<F>, keys: Keys) -> Result<Re
         kind: clusters.parameters.ids(),
         keys,
         progress: clusters.progress(),
+        kept: AtomicUsize::new(0),
     };
     let (shares, pool) = (shares(&segments)?, pool()?);
     let (sender, records) = sync_channel(WAITING);
@@ -283,6 +300,8 @@ struct Reading<F> {
     kind: IdKind,
     keys: Keys,
     progress: Progress,
+    /// Bytes of new records that were handed on.
+    kept: AtomicUsize,
 }
 
 impl<F: Fingerprint> Reading<F> {
@@ -295,18 +314,18 @@ impl<F: Fingerprint> Reading<F> {
         let mut last: Option<(F, u32)> = None;
         self.each_old(share, |fingerprint, id| {
             let name = LabelRef::of(fingerprint, id);
-            let mut is_new = false;
+            let mut as_new = None;
             let is_by_then = |next: &Result<Record<F>>| {
                 let by_then = |next: &Record<F>| (next.fingerprint, LabelRef::of_record(next)) <= (fingerprint, name);
                 next.as_ref().map_or(true, by_then)
             };
             while let Some(next) = new.next_if(is_by_then) {
                 let next = next?;
-                if next.fingerprint == fingerprint && LabelRef::of_record(&next) == name {
+                if next.fingerprint != fingerprint || LabelRef::of_record(&next) != name {
+                    lot.add_new(numbers_of_new.of(next.fingerprint)?, next, &self.kept);
+                } else if self.kind != IdKind::None {
                     // Where fingerprints are the ids, one that was there before is not new.
-                    is_new = self.kind != IdKind::None;
-                } else {
-                    lot.add_new(numbers_of_new.of(next.fingerprint)?);
+                    as_new = Some(next);
                 }
             }
             if lot.old.len() >= RECORDS || lot.names.bytes() >= LOT {
@@ -315,6 +334,10 @@ impl<F: Fingerprint> Reading<F> {
                 let from = if last.is_none_or(|(last, _)| last.word(0) < head) { head } else { lot.from };
                 bytes += lot.names.bytes();
                 lots.push(std::mem::replace(&mut lot, Lot::new(from, self.kind)));
+                if last.is_some_and(|(last, _)| last == fingerprint) {
+                    lot.goes_on = true;
+                    lot.counts.push(0);
+                }
                 if bytes >= SENT {
                     output.send(std::mem::take(&mut lots))?;
                     bytes = 0;
@@ -322,19 +345,25 @@ impl<F: Fingerprint> Reading<F> {
             }
             let number = match last {
                 Some((last, number)) if last == fingerprint => number,
-                _ => numbers.of(fingerprint)?,
+                _ => {
+                    lot.counts.push(0);
+                    numbers.of(fingerprint)?
+                }
             };
             last = Some((fingerprint, number));
-            if is_new {
-                lot.add_new(number);
-            } else {
-                lot.names.push(name);
-                lot.old.push((number, self.keys.head::<F, K>(name)));
+            match as_new {
+                Some(record) => lot.add_new(number, record, &self.kept),
+                None => {
+                    lot.names.push(name);
+                    lot.old.push((number, self.keys.head::<F, K>(name)));
+                    lot.counts.last_mut().into_iter().for_each(|count| *count += 1);
+                }
             }
             Ok(())
         })?;
         for next in new {
-            lot.add_new(numbers_of_new.of(next?.fingerprint)?);
+            let next = next?;
+            lot.add_new(numbers_of_new.of(next.fingerprint)?, next, &self.kept);
         }
         lots.push(lot);
         output.send(lots)
@@ -363,13 +392,21 @@ impl<F: Fingerprint> Reading<F> {
 
 impl<F: Fingerprint> Lot<F> {
     fn new(from: u64, kind: IdKind) -> Self {
-        Self { from, names: Names::new(kind, RECORDS, LOT), old: Vec::with_capacity(RECORDS), new: Vec::new() }
+        let (counts, new, fresh) = Default::default();
+        let (names, old) = (Names::new(kind, RECORDS, LOT), Vec::with_capacity(RECORDS));
+        Self { from, names, old, counts, goes_on: false, new, fresh, lacks_new: false }
     }
 
-    /// Adds the fingerprint of a new record, once of several that come together.
-    fn add_new(&mut self, number: u32) {
-        if self.new.last() != Some(&number) {
-            self.new.push(number);
+    /// Adds a new record, and the number of its fingerprint.
+    fn add_new(&mut self, number: u32, record: Record<F>, kept: &AtomicUsize) {
+        if self.fresh.last() != Some(&number) {
+            self.fresh.push(number);
+        }
+        let bytes = size_of_val(&record) + record.id.text().map_or(0, str::len);
+        if kept.fetch_add(bytes, Relaxed) < BYTES {
+            self.new.push((self.old.len(), number, record));
+        } else {
+            self.lacks_new = true;
         }
     }
 }

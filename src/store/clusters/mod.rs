@@ -3,6 +3,7 @@
 mod changes;
 mod checkpoint;
 mod clustering;
+mod counts;
 mod groups;
 mod keeper;
 mod known;
@@ -294,7 +295,7 @@ impl<F: Fingerprint> Clusters<F> {
     }
 
     /// Gives each cluster its label.
-    fn labelled(&self, united: United<F>, told: Option<&Told>, keeper: &Keeper) -> Result<Clustering<F>> {
+    fn labelled(&self, united: United<F>, told: Option<&Told<F>>, keeper: &Keeper) -> Result<Clustering<F>> {
         let standing = told.and_then(|told| told.standing.as_ref().map(|standing| (&told.fresh, standing)));
         match standing.filter(|_| matches!(keeper, Keeper::Smallest) && !self.sizes && !self.keepers) {
             Some((fresh, standing)) => {
@@ -307,7 +308,7 @@ impl<F: Fingerprint> Clusters<F> {
     }
 
     /// Unites fingerprints that are near each other.
-    fn unite(&self, previous: Option<Previous<F>>) -> Result<(United<F>, Option<Told>)> {
+    fn unite(&self, previous: Option<Previous<F>>) -> Result<(United<F>, Option<Told<F>>)> {
         let spare = self.spare()?;
         let segments = self.segments()?;
         let count = Numbers::<F>::count_of(&segments)?;

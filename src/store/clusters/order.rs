@@ -1,32 +1,89 @@
-//! Which label from before is of which record, where both came in the same order.
+//! Which label from before is of which record, where both came in the same order, and the records that have none.
 
+use super::counts::Counts;
+use crate::fingerprint::{Fingerprint, Id, Record};
+use crate::join::Share;
 use std::ops::Range;
 
 /// Labels or records of which the other has none, before they count as being in another order.
 const MOST: usize = 1 << 16;
+/// Bytes of the ids of records without a label, before they are too many.
+pub(super) const BYTES: usize = 16 << 20;
 
 /// Labels and records as they met.
-#[derive(Debug, Default)]
-pub(super) struct Order {
-    /// Of each lot of records: the first 64 bits of its first fingerprint, and its first record's number.
-    lots: Vec<(u64, u64)>,
-    /// All records of lots.
+#[derive(Debug)]
+pub(super) struct Order<F> {
+    lots: Vec<Start>,
+    /// All records that were there before.
     records: u64,
     /// Records that were met or skipped.
     seen: u64,
-    /// Records without a label, ascending.
-    unlabelled: Vec<u64>,
+    /// How many records each fingerprint has.
+    counts: Counts,
+    /// Records without a label, ascending, and their ids.
+    unlabelled: Vec<(u64, Id)>,
+    /// New records in order; of each, the number of records that were there before and come before it, and the number of its
+    /// fingerprint.
+    new: Vec<(u64, u32, Record<F>)>,
     /// Labels without a record, each as the number of labels with a record before it.
     unused: Vec<u64>,
+    /// Bytes of ids.
+    bytes: usize,
 }
 
-impl Order {
-    /// Adds records: a lot, or more of the last one if that begins at the same place.
-    pub(super) fn add_records(&mut self, from: u64, count: usize) {
-        if self.lots.last().is_none_or(|last| last.0 != from) {
-            self.lots.push((from, self.records));
+/// Where a lot begins: the first 64 bits of its first fingerprint, its first record, and its first count.
+#[derive(Clone, Copy, Debug, Default)]
+struct Start {
+    from: u64,
+    record: u64,
+    count: u64,
+}
+
+/// Some records that were there before, and new ones in between.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct OrderLot {
+    /// All fingerprints of the store in it belong to the lot, and no others.
+    pub(super) share: Share,
+    pub(super) records: Range<u64>,
+    count: u64,
+    new: Range<usize>,
+}
+
+impl<F: Fingerprint> Default for Order<F> {
+    fn default() -> Self {
+        let (lots, counts, unlabelled, new, unused) = Default::default();
+        Self { lots, records: 0, seen: 0, counts, unlabelled, new, unused, bytes: 0 }
+    }
+}
+
+impl<F: Fingerprint> Order<F> {
+    /// Adds records that were there before, by how many each fingerprint has; the first count is of the fingerprint that came last if
+    /// they go on with that. They are a lot, or more of the last one if that begins at the same place.
+    pub(super) fn add_records(&mut self, from: u64, goes_on: bool, counts: &[u32]) {
+        let records: u64 = counts.iter().map(|&count| u64::from(count)).sum();
+        if records > 0 && self.lots.last().is_none_or(|last| last.from != from) {
+            self.lots.push(Start { from, record: self.records, count: self.counts.bits() });
         }
-        self.records += count as u64;
+        counts.iter().enumerate().for_each(|(at, &count)| self.counts.add(count, at == 0 && goes_on));
+        self.records += records;
+    }
+
+    /// Adds a new record, before which there are so many that were there before, and the number of its fingerprint.
+    pub(super) fn add_new(&mut self, before: u64, number: u32, record: Record<F>) {
+        self.bytes += record.id.text().map_or(0, str::len);
+        if self.new.len() <= MOST && self.bytes <= BYTES {
+            self.new.push((before, number, record));
+        }
+    }
+
+    /// All records that were there before, so far.
+    pub(super) fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// New records are not all told.
+    pub(super) fn leave_out_new(&mut self) {
+        self.bytes = BYTES + 1;
     }
 
     /// The next record has the next label.
@@ -36,9 +93,10 @@ impl Order {
     }
 
     /// The next record has no label.
-    pub(super) fn skip_record(&mut self) {
-        if self.unlabelled.len() <= MOST {
-            self.unlabelled.push(self.seen);
+    pub(super) fn skip_record(&mut self, id: Id) {
+        self.bytes += id.text().map_or(0, str::len);
+        if self.unlabelled.len() <= MOST && self.bytes <= BYTES {
+            self.unlabelled.push((self.seen, id));
         }
         self.seen += 1;
     }
@@ -52,28 +110,48 @@ impl Order {
 
     /// Whether all has been kept.
     pub(super) fn holds(&self) -> bool {
-        self.unlabelled.len() <= MOST && self.unused.len() <= MOST
+        let most = self.unlabelled.len().max(self.new.len()).max(self.unused.len());
+        most <= MOST && self.bytes <= BYTES
     }
 
-    /// The lots: from which first 64 bits of fingerprints to below which, the first one's from 0 and the last one's without an end;
-    /// and the number of the first record.
-    pub(super) fn lots(&self) -> impl Iterator<Item = (u64, Option<u64>, u64)> {
-        let first = self.lots.is_empty().then_some((0, None, 0));
-        let to = self.lots.iter().skip(1).map(|lot| Some(lot.0)).chain(std::iter::once(None));
-        let lots = self.lots.iter().enumerate().zip(to);
-        first.into_iter().chain(lots.map(|((lot, &(from, record)), to)| (if lot == 0 { 0 } else { from }, to, record)))
+    /// All lots; one without records if there are none.
+    pub(super) fn lots(&self) -> Vec<OrderLot> {
+        let none = [Start::default()];
+        let starts = if self.lots.is_empty() { &none[..] } else { &self.lots };
+        let new_before = |record: u64| self.new.partition_point(|one| one.0 < record);
+        let lot = |at: usize, start: &Start| {
+            // The first lot has what comes before all records, the last one what comes behind.
+            let first = if at == 0 { Start::default() } else { *start };
+            let next = starts.get(at + 1);
+            OrderLot {
+                share: Share::new(first.from, next.map(|next| next.from)),
+                records: first.record..next.map_or(self.records, |next| next.record),
+                count: first.count,
+                new: new_before(first.record)..next.map_or(self.new.len(), |next| new_before(next.record)),
+            }
+        };
+        starts.iter().enumerate().map(|(at, start)| lot(at, start)).collect()
     }
 
-    /// Records of the lot that begins with this one.
-    pub(super) fn end_of(&self, record: u64) -> u64 {
-        let next = self.lots.partition_point(|lot| lot.1 <= record);
-        self.lots.get(next).map_or(self.records, |lot| lot.1)
+    /// How many records that were there before each fingerprint of a lot has.
+    pub(super) fn counts(&self, lot: &OrderLot) -> impl Iterator<Item = u64> {
+        self.counts.from(lot.count)
     }
 
-    /// The number of a record among those with a label, if it has one.
-    pub(super) fn labelled(&self, record: u64) -> Option<u64> {
-        let before = self.unlabelled.partition_point(|&one| one < record);
-        (self.unlabelled.get(before) != Some(&record)).then(|| record - before as u64)
+    /// The new records of a lot.
+    pub(super) fn new_of(&self, lot: &OrderLot) -> &[(u64, u32, Record<F>)] {
+        self.new.get(lot.new.clone()).unwrap_or_default()
+    }
+
+    /// Those of some records that have no label.
+    pub(super) fn unlabelled(&self, records: &Range<u64>) -> &[(u64, Id)] {
+        let before = |record: u64| self.unlabelled.partition_point(|one| one.0 < record);
+        self.unlabelled.get(before(records.start)..before(records.end)).unwrap_or_default()
+    }
+
+    /// The number of a record among those with a label: of one that has a label.
+    pub(super) fn labelled(&self, record: u64) -> u64 {
+        record - self.unlabelled.partition_point(|one| one.0 < record) as u64
     }
 
     /// The labels of records with labels, which have these numbers among those; several ranges where labels of no record are in between.
@@ -103,13 +181,13 @@ mod tests {
     proptest! {
         #[test]
         fn each_record_has_the_label_that_it_met(steps in prop::collection::vec(0u8..6, 0..80)) {
-            let (mut order, mut label, mut records) = (Order::default(), 0u64, Vec::new());
-            order.add_records(7, steps.iter().filter(|&&step| step > 0).count());
+            let (mut order, mut label, mut records) = (Order::<u64>::default(), 0u64, Vec::new());
+            order.add_records(7, false, &[steps.iter().filter(|&&step| step > 0).count() as u32]);
             for &step in &steps {
                 match step {
                     0 => order.skip_label(label),
                     1 => {
-                        order.skip_record();
+                        order.skip_record(Id::Number(label));
                         records.push(None);
                     }
                     _ => {
@@ -121,9 +199,16 @@ mod tests {
             }
             let labelled: Vec<u64> = records.iter().flatten().copied().collect();
             for (record, label) in (0..).zip(&records) {
-                let found = order.labelled(record).map(|at| order.labels(at..at + 1).flatten().collect::<Vec<u64>>());
-                prop_assert_eq!(found, label.map(|label| vec![label]));
+                match label {
+                    Some(label) => {
+                        let at = order.labelled(record);
+                        prop_assert_eq!(order.labels(at..at + 1).flatten().collect::<Vec<u64>>(), vec![*label]);
+                    }
+                    None => prop_assert_eq!(order.unlabelled(&(record..record + 1)).len(), 1),
+                }
             }
+            let none = records.iter().filter(|label| label.is_none()).count();
+            prop_assert_eq!(order.unlabelled(&(0..records.len() as u64)).len(), none);
             let count = labelled.len() as u64;
             for (from, to) in [(0, count), (count / 3, count / 2), (count, count)] {
                 let found: Vec<u64> = order.labels(from..to).flatten().collect();
@@ -132,20 +217,63 @@ mod tests {
         }
     }
 
+    /// A lot: its share, records, numbers of records of each fingerprint, and new ones.
+    type Parts = (Share, Range<u64>, Vec<u64>, Vec<u64>);
+
+    fn parts(order: &Order<u64>) -> Vec<Parts> {
+        let lots = order.lots();
+        let last = lots.len() - 1;
+        let mut parts = Vec::new();
+        for (at, lot) in lots.iter().enumerate() {
+            let mut left = lot.records.end - lot.records.start;
+            // Behind the last record of a lot may be fingerprints without any, which the next lots do not have.
+            let counts = order.counts(lot).take_while(|count| {
+                let more = left > 0 || at == last;
+                left -= left.min(*count);
+                more
+            });
+            let new = order.new_of(lot).iter().map(|one| one.2.fingerprint).collect();
+            parts.push((lot.share, lot.records.clone(), counts.collect(), new));
+        }
+        parts
+    }
+
     #[test]
     fn lots_cover_all() {
-        let mut order = Order::default();
-        assert_eq!(order.lots().collect::<Vec<_>>(), [(0, None, 0)]);
-        order.add_records(5, 3);
-        order.add_records(9, 4);
-        assert_eq!(order.lots().collect::<Vec<_>>(), [(0, Some(9), 0), (9, None, 3)]);
-        assert_eq!([0, 3].map(|record| order.end_of(record)), [3, 7]);
+        let new = |fingerprint: u64| Record { fingerprint, id: Id::Number(0) };
+        let mut order = Order::<u64>::default();
+        assert_eq!(parts(&order), [(Share::ALL, 0..0, vec![], vec![])]);
+        order.add_new(0, 0, new(1));
+        order.add_records(3, false, &[0]);
+        order.add_records(5, false, &[2, 1]);
+        order.add_new(3, 0, new(6));
+        order.add_records(9, false, &[1, 0, 2]);
+        order.add_records(9, true, &[1]);
+        order.add_records(70, false, &[0]);
+        order.add_records(80, false, &[64, 1]);
+        order.add_new(72, 0, new(99));
+        assert_eq!(order.records(), 72);
+        assert_eq!(
+            parts(&order),
+            [
+                (Share::new(0, Some(9)), 0..3, vec![0, 2, 1], vec![1]),
+                (Share::new(9, Some(80)), 3..7, vec![1, 0, 3], vec![6]),
+                (Share::new(80, None), 7..72, vec![64, 1], vec![99]),
+            ]
+        );
     }
 
     #[test]
     fn too_many_are_another_order() {
-        let mut order = Order::default();
+        let mut order = Order::<u64>::default();
         (0..=MOST as u64).for_each(|label| order.skip_label(label));
+        assert!(!order.holds());
+        let mut order = Order::<u64>::default();
+        (0..BYTES / 100).for_each(|_| order.skip_record(Id::Number(1)));
+        assert!(!order.holds());
+        let mut order = Order::<u64>::default();
+        let long = Id::from("x".repeat(1 << 10).as_str());
+        (0..=BYTES as u64 >> 10).for_each(|_| order.add_new(0, 0, Record { fingerprint: 1, id: long.clone() }));
         assert!(!order.holds());
     }
 }

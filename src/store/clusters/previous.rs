@@ -89,7 +89,7 @@ impl<F: Fingerprint> Previous<F> {
     }
 
     /// Unites the sets of records that are still in one cluster; walks within so many bytes of memory.
-    pub(super) fn unite(self, sets: &UnionFind, memory: u64) -> Result<Told> {
+    pub(super) fn unite(self, sets: &UnionFind, memory: u64) -> Result<Told<F>> {
         let (keys, count, progress) = (&self.keys, sets.count(), &self.progress);
         match self.labels {
             Labels::Narrow(mut matching) => {

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use anyhow::{Context, bail};
@@ -19,6 +20,7 @@ const STEP: u64 = 128;
 #[derive(Debug)]
 pub struct LabelLines {
     path: PathBuf,
+    file: Mutex<File>,
     state: (u64, Option<SystemTime>),
     /// Where every so many-th line begins.
     marks: Vec<u64>,
@@ -30,7 +32,9 @@ pub struct LabelLines {
 impl LabelLines {
     /// No lines yet.
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
-        Ok(Self { state: state(path)?, path: path.to_owned(), marks: Vec::new(), count: 0, end: 0 })
+        let file = File::open(path).with_context(|| path.display().to_string())?;
+        let state = state(&file).with_context(|| path.display().to_string())?;
+        Ok(Self { path: path.to_owned(), file: Mutex::new(file), state, marks: Vec::new(), count: 0, end: 0 })
     }
 
     /// Adds the next line, which ends there; false if that is not how it is written.
@@ -56,19 +60,16 @@ impl LabelLines {
     /// # Errors
     ///
     /// When they cannot be read.
-    pub fn append(&self, file: &mut Option<File>, lines: &Range<u64>, out: &mut Vec<u8>) -> io::Result<()> {
+    pub fn append(&self, lines: &Range<u64>, out: &mut Vec<u8>) -> io::Result<()> {
         let mark = |line: u64| self.marks.get(usize::try_from(line / STEP).unwrap_or(usize::MAX)).copied();
         let from = mark(lines.start).unwrap_or(self.end);
         let to = mark(lines.end.next_multiple_of(STEP)).unwrap_or(self.end);
-        let file = match file {
-            Some(file) => file,
-            none => none.insert(File::open(&self.path)?),
-        };
-        file.seek(SeekFrom::Start(from))?;
         let begin = out.len();
-        out.reserve(usize::try_from(to - from).unwrap_or(0) + 1);
-        if file.take(to - from).read_to_end(out)? as u64 != to - from {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+        out.resize(begin + usize::try_from(to - from).unwrap_or(0), 0);
+        {
+            let mut file = self.file();
+            file.seek(SeekFrom::Start(from))?;
+            file.read_exact(out.get_mut(begin..).unwrap_or_default())?;
         }
         let behind = |bytes: &[u8], lines: u64| match lines.checked_sub(1) {
             None => 0,
@@ -95,22 +96,27 @@ impl LabelLines {
         Ok(())
     }
 
+    fn file(&self) -> MutexGuard<'_, File> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Holds the file to being the one that was read first.
     ///
     /// # Errors
     ///
     /// When it is another one by now.
     pub fn check(&self) -> anyhow::Result<()> {
-        if state(&self.path)? != self.state {
-            bail!("{}: it was changed while it was read; try again", self.path.display());
+        let path = self.path.display();
+        if state(&self.file()).with_context(|| path.to_string())? != self.state {
+            bail!("{path}: it was changed while it was read; try again");
         }
         Ok(())
     }
 }
 
-/// What tells whether a file is still the same.
-fn state(path: &Path) -> anyhow::Result<(u64, Option<SystemTime>)> {
-    let metadata = path.metadata().with_context(|| path.display().to_string())?;
+/// What tells whether a file was written to.
+fn state(file: &File) -> io::Result<(u64, Option<SystemTime>)> {
+    let metadata = file.metadata()?;
     Ok((metadata.len(), metadata.modified().ok()))
 }
 
@@ -139,7 +145,7 @@ mod tests {
         for from in bounds {
             for to in bounds.into_iter().filter(|&to| to >= from) {
                 let mut out = b"before".to_vec();
-                lines.append(&mut None, &(from..to), &mut out).unwrap();
+                lines.append(&(from..to), &mut out).unwrap();
                 let expected = format!("before{}", all[from as usize..to as usize].concat());
                 assert_eq!(String::from_utf8(out).unwrap(), expected, "{from} {to}");
             }
@@ -147,7 +153,7 @@ mod tests {
         lines.check().unwrap();
         std::fs::write(&path, "1\t1\n").unwrap();
         assert!(lines.check().unwrap_err().to_string().contains("a.tsv: it was changed"));
-        assert!(lines.append(&mut None, &(0..count), &mut Vec::new()).is_err());
+        assert!(lines.append(&(0..count), &mut Vec::new()).is_err());
     }
 
     #[test]

@@ -1,21 +1,19 @@
 //! Labels of which most are lines of the file of those from before.
 
-use std::fs::File;
 use std::io;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
-use fpstore::{ClusterChange, ClusterChanges, Fingerprint, Sink};
+use fpstore::{ClusterChange, ClusterChanges, Fingerprint, Label, Sink};
 use fpstore_tools::input::LabelLines;
 use fpstore_tools::output::{Rows, Style};
 
-use crate::clusters::push;
+use crate::clusters::{push, push_label};
 use crate::job::{Rowing, Writing};
 
 /// What a thread has gathered.
 #[derive(Default)]
 struct Gathered {
     rows: Option<Rows>,
-    file: Option<File>,
     failed: Option<io::Error>,
 }
 
@@ -30,7 +28,11 @@ pub(crate) fn write<F: Fingerprint>(
         let rows = gathered.rows.get_or_insert_with(|| Rows::new(style));
         match change {
             ClusterChange::Same(same) => {
-                let copied = rows.lines(same.end - same.start, |out| lines.append(&mut gathered.file, &same, out));
+                let copied = rows.lines(same.end - same.start, |out| lines.append(&same, out));
+                gathered.failed = copied.err();
+            }
+            ClusterChange::Other(others, label) => {
+                let copied = rows.lines(others.end - others.start, |out| relabel(lines, &others, &label, out));
                 gathered.failed = copied.err();
             }
             ClusterChange::Record(one) => push(rows, &one),
@@ -45,4 +47,24 @@ pub(crate) fn write<F: Fingerprint>(
     // Where the file ends before, it is another one by now.
     lines.check()?;
     failed.map_or(Ok(()), |error| Err(error.into()))
+}
+
+/// Appends lines with another label.
+fn relabel<F: Fingerprint>(
+    lines: &LabelLines,
+    others: &Range<u64>,
+    label: &Label<F>,
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
+    let mut last = Rows::new(Style::Tsv);
+    push_label(&mut last, label);
+    last.end_row();
+    let mut text = Vec::new();
+    lines.append(others, &mut text)?;
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        let record = memchr::memchr(b'\t', line).map_or(0, |tab| tab + 1);
+        out.extend_from_slice(line.get(..record).unwrap_or_default());
+        out.extend_from_slice(last.text());
+    }
+    Ok(())
 }
