@@ -123,73 +123,80 @@ fn as_from_scratch_with_ids_of_every_kind() {
 }
 
 /// A few of many records go, and a few come: most labels stay those of their clusters.
-#[test]
-fn as_from_scratch_where_little_has_changed() {
+fn little_has_changed<F: Fingerprint>(kind: IdKind, id: fn(u64) -> Id, widened: fn(u64) -> F) {
     let fingerprints = families(1500, 9, 5);
-    for (kind, id) in
-        [(IdKind::Number, Id::Number as fn(u64) -> Id), (IdKind::Text, text_of), (IdKind::None, Id::Number)]
-    {
-        let parameters = Parameters::new(3).with_ids(kind);
-        // Ids in no order; some fingerprints have several, and one id has two.
-        let all = fingerprints.iter().chain(&fingerprints[..700]);
-        let mut records: Vec<Record> = all
-            .zip(0..)
-            .map(|(&fingerprint, number)| Record { fingerprint, id: id(number * 7919 % 20_011 + 1) })
-            .collect();
-        records[4000].id = records[60].id.clone();
-        // One has very many.
-        let crowd = fingerprints[2000];
-        records.extend((0..600).map(|number| Record { fingerprint: crowd, id: id(30_000 + 7 * number) }));
-        let gone = |number: usize| number % 7000 == 69;
-        let mut kept: Vec<Record> =
-            (0..).zip(&records).filter(|(number, _)| !gone(*number)).map(|(_, one)| one.clone()).collect();
-        // Some are in the store and had no label.
-        let loaded = [(crowd, 30_003), (!fingerprints[3], 40_001), (!fingerprints[3], 40_002)];
-        kept.extend(loaded.map(|(fingerprint, number)| Record { fingerprint, id: id(number) }));
-        // Near old ones, far from all, and one that is there; with the smallest id, and the largest.
-        let new: Vec<Record> = (0..5u64)
-            .map(|n| {
-                let fingerprint = fingerprints[n as usize * 900] ^ if n == 4 { u64::MAX } else { n };
-                Record { fingerprint, id: id(if n == 3 { 0 } else { (1 << 20) + n }) }
-            })
-            .chain([kept[77].clone(), Record { fingerprint: crowd, id: id(31_002) }])
-            .collect();
-        let before = load(&parameters, &records, 1);
-        let old = labels(&before.clusters(3).unwrap().find(&Keeper::Smallest).unwrap());
-        let largest = labels(&before.clusters(3).unwrap().find(&Keeper::Largest).unwrap());
-        let (store, fresh) = (load(&parameters, &kept, 2), load(&parameters, &new, 1));
-        let clusters = store.clusters(3).unwrap().with_new(&fresh).unwrap();
-        for keeper in [Keeper::Smallest, Keeper::Largest] {
-            let scratch = labels(&clusters.find(&keeper).unwrap());
-            for given in [&old, &largest] {
-                let clustering = gone_on_with(&clusters, given, &keeper);
-                assert!(labels(&clustering) == scratch, "{kind:?} {keeper:?}");
-                assert!((4..50).contains(&clustering.searched()), "{}", clustering.searched());
-                let unknown = given.len() as u64 - clustering.labelled();
-                assert!((1..=4).contains(&unknown), "{kind:?} {unknown}");
-            }
+    let parameters = Parameters::new(3).with_width(F::WIDTH).with_ids(kind);
+    let record = |fingerprint: u64, number: u64| Record { fingerprint: widened(fingerprint), id: id(number) };
+    // Ids in no order; some fingerprints have several, and one id has two.
+    let all = fingerprints.iter().chain(&fingerprints[..700]);
+    let mut records: Vec<Record<F>> =
+        all.zip(0..).map(|(&fingerprint, number)| record(fingerprint, number * 7919 % 20_011 + 1)).collect();
+    records[4000].id = records[60].id.clone();
+    // One has very many.
+    let crowd = fingerprints[2000];
+    records.extend((0..600).map(|number| record(crowd, 30_000 + 7 * number)));
+    let gone = |number: usize| number % 7000 == 69;
+    let mut kept: Vec<Record<F>> =
+        (0..).zip(&records).filter(|(number, _)| !gone(*number)).map(|(_, one)| one.clone()).collect();
+    // Some are in the store and had no label.
+    let loaded = [(crowd, 30_003), (!fingerprints[3], 40_001), (!fingerprints[3], 40_002)];
+    kept.extend(loaded.map(|(fingerprint, number)| record(fingerprint, number)));
+    // Near old ones, far from all, and some that are there, of one fingerprint all; with the smallest id, and the largest.
+    let near = |n: u64| fingerprints[n as usize * 900] ^ if n == 4 { u64::MAX } else { n };
+    let mut new: Vec<Record<F>> = (0..5)
+        .map(|n| record(near(n), if n == 3 { 0 } else { (1 << 20) + n }))
+        .chain([record(crowd, 31_002)])
+        .collect();
+    let twice = kept[77].fingerprint;
+    new.extend(kept.iter().filter(|one| one.fingerprint == twice).cloned());
+    let before = load(&parameters, &records, 1);
+    let old = labels(&before.clusters(3).unwrap().find(&Keeper::Smallest).unwrap());
+    let largest = labels(&before.clusters(3).unwrap().find(&Keeper::Largest).unwrap());
+    let (store, fresh) = (load(&parameters, &kept, 2), load(&parameters, &new, 1));
+    let clusters = store.clusters(3).unwrap().with_new(&fresh).unwrap();
+    for keeper in [Keeper::Smallest, Keeper::Largest] {
+        let scratch = labels(&clusters.find(&keeper).unwrap());
+        for given in [&old, &largest] {
+            let clustering = gone_on_with(&clusters, given, &keeper);
+            assert!(labels(&clustering) == scratch, "{kind:?} {keeper:?}");
+            assert!((4..50).contains(&clustering.searched()), "{}", clustering.searched());
+            let unknown = given.len() as u64 - clustering.labelled();
+            assert!((1..=5).contains(&unknown), "{kind:?} {unknown}");
         }
-        // Only the least ids are told by what has changed.
-        let scratch = labels(&clusters.find(&Keeper::Smallest).unwrap());
-        assert!(updated(&clusters, &old) == (scratch.clone(), true), "{kind:?}");
-        assert!(updated(&clusters, &largest) == (scratch.clone(), false), "{kind:?}");
-        for round in 0..8 {
-            let given = damaged(&old, &mut Random(round), round);
-            let (found, by_changes) = updated(&clusters, &given);
-            assert!(found == scratch, "{kind:?} {round}");
-            assert!(by_changes || round != 1, "{kind:?} {round}");
-        }
+    }
+    // Only the least ids are told by what has changed.
+    let scratch = labels(&clusters.find(&Keeper::Smallest).unwrap());
+    assert!(updated(&clusters, &old) == (scratch.clone(), true), "{kind:?}");
+    assert!(updated(&clusters, &largest) == (scratch.clone(), false), "{kind:?}");
+    for round in 0..8 {
+        let given = damaged(&old, &mut Random(round), round);
+        let (found, by_changes) = updated(&clusters, &given);
+        assert!(found == scratch, "{kind:?} {round}");
+        assert!(by_changes || round != 1, "{kind:?} {round}");
     }
 }
 
+#[test]
+fn as_from_scratch_where_little_has_changed() {
+    little_has_changed::<u64>(IdKind::Number, Id::Number, |one| one);
+    little_has_changed::<u64>(IdKind::Text, text_of, |one| one);
+    little_has_changed::<u64>(IdKind::None, Id::Number, |one| one);
+    little_has_changed::<u128>(IdKind::Number, Id::Number, |one| u128::from(one) << 64);
+    // The first 64 bits of all are equal.
+    little_has_changed::<u128>(IdKind::Text, text_of, u128::from);
+    little_has_changed::<U256>(IdKind::None, Id::Number, |one| {
+        U256::from_words(|word| if word == 3 { one } else { 7 })
+    });
+}
+
 /// Labels with lines that miss, that are of nothing, that are another one's, that come twice, that come in another order.
-fn damaged(labels: &Labels<u64>, random: &mut Random, round: u64) -> Labels<u64> {
+fn damaged<F: Fingerprint>(labels: &Labels<F>, random: &mut Random, round: u64) -> Labels<F> {
     let mut labels = labels.clone();
     for _ in 0..2 {
         let at = random.below(labels.len() as u64 - 200) as usize;
         let stranger = match &labels[at].0 {
             Label::Id(Id::Text(_)) => Label::Id(text_of(1 << 40)),
-            Label::Fingerprint(_) => Label::Fingerprint(0x1234_5678_9abc_def0),
+            Label::Fingerprint(_) => Label::Fingerprint(F::from_words(|_| 0x1234_5678_9abc_def0)),
             Label::Id(_) => Label::Id(Id::Number(1 << 40)),
         };
         match round % 8 {

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::format::CHECKSUM;
 use crate::format::page::{self, Stream};
 use crate::format::text_frame::MAX_PAYLOAD;
+use std::cell::RefCell;
 use std::io;
 use zstd::bulk::Compressor;
 use zstd::dict::{DecoderDictionary, EncoderDictionary};
@@ -92,10 +93,14 @@ pub(super) fn frame_length(bytes: &[u8]) -> Option<usize> {
     Some(length + CHECKSUM).filter(|&length| length <= bytes.len())
 }
 
-/// Reads frames, of any segment; makes its context when it is first needed, and keeps it.
+thread_local! {
+    /// What zstd decompresses with, made when it is first needed: that takes longer than to decompress a frame.
+    static CONTEXT: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
+}
+
+/// Reads frames, of any segment.
 #[derive(Default)]
 pub(super) struct Unpacker {
-    context: Option<DCtx<'static>>,
     /// The frame with its magic number.
     frame: Vec<u8>,
     payload: Vec<u8>,
@@ -118,17 +123,21 @@ impl Unpacker {
         if zstd_safe::find_frame_compressed_size(&self.frame) != Ok(self.frame.len()) {
             return Err(wrong("does not end where it should"));
         }
-        let context = match &mut self.context {
-            Some(context) => context,
-            none => none.insert(DCtx::try_create().ok_or_else(no_memory)?),
-        };
         self.payload.clear();
         self.payload.reserve(MAX_PAYLOAD);
-        let found = match dictionary {
-            Some(dictionary) => context.decompress_using_ddict(&mut self.payload, &self.frame, dictionary.as_ddict()),
-            None => context.decompress(&mut self.payload, &self.frame),
-        };
-        match found {
+        let found = CONTEXT.with_borrow_mut(|context| {
+            let context = match context {
+                Some(context) => context,
+                none => none.insert(DCtx::try_create().ok_or_else(no_memory)?),
+            };
+            Ok(match dictionary {
+                Some(dictionary) => {
+                    context.decompress_using_ddict(&mut self.payload, &self.frame, dictionary.as_ddict())
+                }
+                None => context.decompress(&mut self.payload, &self.frame),
+            })
+        });
+        match found? {
             Ok(found) if found == size => Ok(&self.payload),
             _ => Err(wrong("cannot be decompressed")),
         }

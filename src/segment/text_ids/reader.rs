@@ -52,7 +52,7 @@ impl Place {
     }
 }
 
-/// What reading needs again and again, of any number of segments: zstd's context, memory, and the last frame.
+/// What reading needs again and again, of any number of segments: memory, and the last frame.
 #[derive(Default)]
 pub(crate) struct TextScratch {
     unpacker: Unpacker,

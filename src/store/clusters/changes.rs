@@ -1,9 +1,9 @@
 //! What has changed of labels from before.
 //!
-//! Where labels came in the order of the store, those of most records are still the same, and so are their lines in a file. What is
-//! told of are these labels, so no ids are read again; fingerprints are where some labels of a lot have changed. They may have
-//! changed of records that were looked at anew, and of those of a component in which such a record is, if the label of it is not the
-//! one that its cluster had.
+//! Where labels came in the order of the store, those of most records are still the same, and so are their lines in a file. Changes name
+//! labels by the order in which they came. Fingerprints are read again only in lots with a changed label, ids only where a label has
+//! to be found. Labels may have changed of records that were looked at anew, and of those of a component in which such a record is,
+//! if its label is not the one that its cluster had.
 
 use super::clustering::{Among, best_of};
 use super::order::{Order, OrderLot};
@@ -49,7 +49,7 @@ pub struct ClusterChanges<F: Fingerprint = u64> {
 pub enum ClusterChange<F: Fingerprint = u64> {
     /// The records of those labels from before that came as these, the first one as 0: they keep their labels.
     Same(Range<u64>),
-    /// The records of those labels have this one now, which may be the same again.
+    /// The records of those labels have this one now; it may be the same.
     Other(Range<u64>, Label<F>),
     /// A record that is new or has had no label.
     Record(Clustered<F>),
@@ -135,8 +135,7 @@ impl<F: Fingerprint> ClusterChanges<F> {
         add: impl Fn(&mut T, ClusterChange<F>) -> ControlFlow<()> + Sync,
         sink: impl FnMut(T) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let lots = self.order.lots();
-        let work = |(): &mut (), lots: &[OrderLot], output: &Output| {
+        let work = |(): &mut (), lots: Range<usize>, output: &Output| {
             self.clustering.progress.check()?;
             let mut gathered = T::default();
             let mut parts = Parts {
@@ -147,11 +146,12 @@ impl<F: Fingerprint> ClusterChanges<F> {
                     ControlFlow::Continue(()) => Ok(()),
                 },
             };
-            lots.iter().try_for_each(|lot| self.lot(lot, &mut parts))?;
+            lots.map(|at| self.order.lot(at)).try_for_each(|lot| self.lot(&lot, &mut parts))?;
             parts.flush()?;
             output.send(gathered)
         };
-        let tasks = lots.chunks(LOTS).collect();
+        let lots = self.order.lots();
+        let tasks = (0..lots).step_by(LOTS).map(|from| from..lots.min(from + LOTS)).collect();
         ordered(&pool()?, tasks, || (), work, &mut unpacked(sink)).map(drop)
     }
 
@@ -180,12 +180,15 @@ impl<F: Fingerprint> ClusterChanges<F> {
                     result = each.try_for_each(|&fingerprint| {
                         let now = changed.next_if(|one| one.0 == fingerprint);
                         let now = now.map(|(_, number)| self.label(fingerprint, number)).transpose()?;
-                        let end = rest.record + counts.next().unwrap_or(0);
-                        rest.go_to(end, now.as_ref().map(|label| (fingerprint, label)), parts)
+                        let end = rest.record + counts.next().ok_or_else(other_records)?;
+                        rest.go_to(end, now.map(|label| (fingerprint, label)), parts)
                     });
                 }
             })?;
             result?;
+            if changed.next().is_some() || rest.record != lot.records.end {
+                return Err(other_records().into());
+            }
         }
         rest.go_to(lot.records.end, None, parts)?;
         rest.add_new(u64::MAX, parts)
@@ -206,16 +209,16 @@ struct Rest<'a, F: Fingerprint> {
     unlabelled: Peekable<Iter<'a, (u64, Id)>>,
     /// The next record that was there before.
     record: u64,
-    /// The fingerprint of the last new record, and its label.
+    /// The fingerprint of the last record whose label was looked for, and that label.
     last: Option<(F, Label<F>)>,
 }
 
 impl<F: Fingerprint> Rest<'_, F> {
-    /// Adds all records before this one, which have a fingerprint with this label, if that may have changed.
+    /// Adds the records before `end`. `now` is their fingerprint and its label, if that may have changed.
     fn go_to<A: FnMut(ClusterChange<F>) -> Step>(
         &mut self,
         end: u64,
-        now: Option<(F, &Label<F>)>,
+        now: Option<(F, Label<F>)>,
         parts: &mut Parts<'_, F, A>,
     ) -> Step {
         while self.record < end {
@@ -224,23 +227,25 @@ impl<F: Fingerprint> Rest<'_, F> {
             let to = next.into_iter().flatten().fold(end, u64::min);
             if to > self.record {
                 let records = self.record..to;
-                match now {
+                match &now {
                     Some((_, label)) => parts.relabel(records, label)?,
                     None => parts.keep(records)?,
                 }
                 self.record = to;
-            } else if let (Some((_, id)), Some((fingerprint, label))) = (self.unlabelled.next(), now) {
+            } else if let (Some((_, id)), Some((fingerprint, label))) = (self.unlabelled.next(), &now) {
+                let segments = &self.changes.clustering.segments;
                 let id = match id {
-                    Id::Count(_) => {
-                        Id::Count(best_of(&self.changes.clustering.segments, fingerprint, &Keeper::Smallest)?.1)
-                    }
+                    Id::Count(_) => Id::Count(best_of(segments, *fingerprint, &Keeper::Smallest)?.1),
                     id => id.clone(),
                 };
-                parts.add_record(Record { fingerprint, id }, label.clone())?;
+                parts.add_record(Record { fingerprint: *fingerprint, id }, label.clone())?;
                 self.record += 1;
             } else {
                 return Err(Error::damaged("a record has no label").into());
             }
+        }
+        if now.is_some() {
+            self.last = now;
         }
         Ok(())
     }
@@ -258,6 +263,11 @@ impl<F: Fingerprint> Rest<'_, F> {
         }
         Ok(())
     }
+}
+
+#[cold]
+fn other_records() -> Error {
+    Error::damaged("records are not those that came with the labels")
 }
 
 /// Parts on their way to what gathers them.

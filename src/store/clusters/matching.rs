@@ -12,7 +12,7 @@ use super::previous::{Key, Keys, Line};
 use super::{Clusters, LabelRef};
 use crate::bulk::Sorter;
 use crate::cluster::{Bitset, Numbers};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::{Fingerprint, IdKind, IdRef, Record};
 use crate::join::{Output, Share, Step, ordered, pool, unpacked};
 use crate::segment::{Segment, SegmentRecords};
@@ -28,7 +28,7 @@ use std::thread::{Builder, JoinHandle};
 
 /// Bytes of records that are handed on together, about.
 const SENT: usize = 1 << 18;
-/// Records and bytes of a lot, about: where little has changed, a lot is what stays as it is, or is looked at again.
+/// Records and bytes of names that come together, about.
 const RECORDS: usize = 256;
 const LOT: usize = 1 << 14;
 /// Bytes that wait, in pieces of [`SENT`].
@@ -51,6 +51,8 @@ pub(super) struct Matching<F: Fingerprint, K: Key> {
     records: Receiver<Result<Vec<Lot<F>>>>,
     /// The thread that they come from, until it has ended.
     reading: Option<JoinHandle<()>>,
+    /// Whether reading has failed, which was told.
+    has_failed: bool,
     /// Records that come next, in lots that are not empty.
     ahead: VecDeque<Lot<F>>,
     /// The next one of the first lot.
@@ -86,7 +88,7 @@ pub(super) struct Matching<F: Fingerprint, K: Key> {
 /// Some records in the order of the store.
 #[derive(Debug)]
 struct Lot<F> {
-    /// The first 64 bits of the first one's fingerprint: those of all records before are less.
+    /// What the first 64 bits of their fingerprints are not less than: the same as in the lot before, or more than any there.
     from: u64,
     names: Names<F>,
     /// The numbers of their fingerprints, and the leading bits of the keys of their ids.
@@ -112,6 +114,7 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
         Ok(Self {
             records,
             reading: Some(reading),
+            has_failed: false,
             ahead: VecDeque::new(),
             at: 0,
             waiting: 0,
@@ -120,13 +123,13 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
             entry: None,
             matched: 0,
             has_rest: false,
-            members: workspace.sorter(memory / 3),
-            ids: workspace.sorter(memory / 3),
-            lines: workspace.sorter(memory / 6),
-            unknown: workspace.sorter(memory / 6),
+            members: workspace.sorter(memory / 4),
+            ids: workspace.sorter(memory / 4),
+            lines: workspace.sorter(memory / 8),
+            unknown: workspace.sorter(memory / 8),
             fresh: Bitset::new(count),
             standing: Some(Bitset::new(count)),
-            order: Order::default(),
+            order: Order::new(memory / 8),
         })
     }
 
@@ -181,7 +184,7 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
         let name = self.ahead.front().and_then(|lot| lot.names.get(self.at));
         let name = name.ok_or_else(|| Error::damaged("a record has no name"))?;
         let key = keys.key(name);
-        self.order.skip_record(name.id());
+        self.order.skip_record(name);
         let Some((number, _)) = self.next() else { return Ok(()) };
         self.unknown.push((key, number.into()))
     }
@@ -221,6 +224,9 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
 
     /// Has at least so many records ahead, as far as there are any. A panic of the thread that reads is one here.
     fn fill(&mut self, count: usize) -> Result<()> {
+        if self.has_failed {
+            return Err(Error::new(ErrorKind::Io, "not all records could be read, as was told before"));
+        }
         while self.waiting < count {
             let Ok(lots) = self.records.recv() else {
                 return self
@@ -228,14 +234,13 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
                     .take()
                     .map_or(Ok(()), |reading| reading.join().or_else(|panic| resume_unwind(panic)));
             };
-            for mut lot in lots? {
+            for mut lot in lots.inspect_err(|_| self.has_failed = true)? {
                 lot.fresh.iter().for_each(|&number| _ = self.fresh.insert(number as usize));
-                let before = self.order.records();
                 for (at, number, record) in lot.new.drain(..) {
-                    self.order.add_new(before + at as u64, number, record);
+                    self.order.add_new(at, number, record);
                 }
                 if lot.lacks_new {
-                    self.order.leave_out_new();
+                    self.order.lose();
                 }
                 self.order.add_records(lot.from, lot.goes_on, &lot.counts);
                 if !lot.old.is_empty() {

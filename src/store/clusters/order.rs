@@ -1,18 +1,28 @@
 //! Which label from before is of which record, where both came in the same order, and the records that have none.
 
+use super::LabelRef;
 use super::counts::Counts;
 use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::join::Share;
 use std::ops::Range;
 
-/// Labels or records of which the other has none, before they count as being in another order.
+/// Labels without a record, before they count as being in another order.
 const MOST: usize = 1 << 16;
-/// Bytes of the ids of records without a label, before they are too many.
+/// Bytes of records without a label that are kept: of new ones, and of others.
 pub(super) const BYTES: usize = 16 << 20;
+/// Records of a lot at least, but for the last one.
+const RECORDS: u64 = 256;
+/// Records between two looks at the memory that is used.
+const LOOK: u64 = 1 << 12;
 
-/// Labels and records as they met.
+/// Labels and records as they met, until that takes too much memory.
 #[derive(Debug)]
 pub(super) struct Order<F> {
+    /// Bytes that lots and counts may take.
+    room: u64,
+    is_lost: bool,
+    /// Where the fingerprints of the last records begin.
+    from: Option<u64>,
     lots: Vec<Start>,
     /// All records that were there before.
     records: u64,
@@ -22,16 +32,16 @@ pub(super) struct Order<F> {
     counts: Counts,
     /// Records without a label, ascending, and their ids.
     unlabelled: Vec<(u64, Id)>,
+    /// Bytes of these.
+    bytes: usize,
     /// New records in order; of each, the number of records that were there before and come before it, and the number of its
     /// fingerprint.
     new: Vec<(u64, u32, Record<F>)>,
     /// Labels without a record, each as the number of labels with a record before it.
     unused: Vec<u64>,
-    /// Bytes of ids.
-    bytes: usize,
 }
 
-/// Where a lot begins: the first 64 bits of its first fingerprint, its first record, and its first count.
+/// Where a lot begins: what the first 64 bits of its fingerprints are not less than, its first record, and its first count.
 #[derive(Clone, Copy, Debug, Default)]
 struct Start {
     from: u64,
@@ -49,41 +59,47 @@ pub(super) struct OrderLot {
     new: Range<usize>,
 }
 
-impl<F: Fingerprint> Default for Order<F> {
-    fn default() -> Self {
-        let (lots, counts, unlabelled, new, unused) = Default::default();
-        Self { lots, records: 0, seen: 0, counts, unlabelled, new, unused, bytes: 0 }
-    }
-}
-
 impl<F: Fingerprint> Order<F> {
+    /// Of nothing yet; lots and counts take at most so many bytes.
+    pub(super) fn new(room: u64) -> Self {
+        let (lots, counts, unlabelled, new, unused) = Default::default();
+        Self { room, is_lost: false, from: None, lots, records: 0, seen: 0, counts, unlabelled, bytes: 0, new, unused }
+    }
+
     /// Adds records that were there before, by how many each fingerprint has; the first count is of the fingerprint that came last if
-    /// they go on with that. They are a lot, or more of the last one if that begins at the same place.
+    /// they go on with that. The first 64 bits of all are not less than `from`, and those of all that came with another one are.
     pub(super) fn add_records(&mut self, from: u64, goes_on: bool, counts: &[u32]) {
+        if self.is_lost {
+            return;
+        }
         let records: u64 = counts.iter().map(|&count| u64::from(count)).sum();
-        if records > 0 && self.lots.last().is_none_or(|last| last.from != from) {
+        let begins = self.from.replace(from) != Some(from);
+        let is_full = |last: &Start| begins && self.records - last.record >= RECORDS;
+        if records > 0 && self.lots.last().is_none_or(is_full) {
             self.lots.push(Start { from, record: self.records, count: self.counts.bits() });
         }
         counts.iter().enumerate().for_each(|(at, &count)| self.counts.add(count, at == 0 && goes_on));
+        let before = self.records;
         self.records += records;
-    }
-
-    /// Adds a new record, before which there are so many that were there before, and the number of its fingerprint.
-    pub(super) fn add_new(&mut self, before: u64, number: u32, record: Record<F>) {
-        self.bytes += record.id.text().map_or(0, str::len);
-        if self.new.len() <= MOST && self.bytes <= BYTES {
-            self.new.push((before, number, record));
+        if before / LOOK != self.records / LOOK && self.bytes_of_lots() > self.room {
+            self.lose();
         }
     }
 
-    /// All records that were there before, so far.
-    pub(super) fn records(&self) -> u64 {
-        self.records
+    fn bytes_of_lots(&self) -> u64 {
+        (size_of::<Start>() * self.lots.len()) as u64 + self.counts.bits() / 8
     }
 
-    /// New records are not all told.
-    pub(super) fn leave_out_new(&mut self) {
-        self.bytes = BYTES + 1;
+    /// Adds a new record, which comes behind those that were there before and behind so many more, and the number of its fingerprint.
+    pub(super) fn add_new(&mut self, more: usize, number: u32, record: Record<F>) {
+        if !self.is_lost {
+            self.new.push((self.records + more as u64, number, record));
+        }
+    }
+
+    /// Forgets all: too much was to be kept.
+    pub(super) fn lose(&mut self) {
+        *self = Self { is_lost: true, ..Self::new(0) };
     }
 
     /// The next record has the next label.
@@ -93,44 +109,50 @@ impl<F: Fingerprint> Order<F> {
     }
 
     /// The next record has no label.
-    pub(super) fn skip_record(&mut self, id: Id) {
-        self.bytes += id.text().map_or(0, str::len);
-        if self.unlabelled.len() <= MOST && self.bytes <= BYTES {
+    pub(super) fn skip_record(&mut self, name: LabelRef<'_, F>) {
+        if !self.is_lost {
+            let id = name.id();
+            self.bytes += size_of_val(&id) + id.text().map_or(0, str::len);
             self.unlabelled.push((self.seen, id));
+            self.seen += 1;
+            if self.bytes > BYTES {
+                self.lose();
+            }
         }
-        self.seen += 1;
     }
 
     /// This label, which comes next, is of no record.
     pub(super) fn skip_label(&mut self, label: u64) {
-        if self.unused.len() <= MOST {
+        if !self.is_lost {
             self.unused.push(label - self.unused.len() as u64);
+            if self.unused.len() > MOST {
+                self.lose();
+            }
         }
     }
 
     /// Whether all has been kept.
     pub(super) fn holds(&self) -> bool {
-        let most = self.unlabelled.len().max(self.new.len()).max(self.unused.len());
-        most <= MOST && self.bytes <= BYTES
+        !self.is_lost
     }
 
-    /// All lots; one without records if there are none.
-    pub(super) fn lots(&self) -> Vec<OrderLot> {
-        let none = [Start::default()];
-        let starts = if self.lots.is_empty() { &none[..] } else { &self.lots };
+    /// How many lots there are, at least one.
+    pub(super) fn lots(&self) -> usize {
+        self.lots.len().max(1)
+    }
+
+    /// One of the lots.
+    pub(super) fn lot(&self, at: usize) -> OrderLot {
         let new_before = |record: u64| self.new.partition_point(|one| one.0 < record);
-        let lot = |at: usize, start: &Start| {
-            // The first lot has what comes before all records, the last one what comes behind.
-            let first = if at == 0 { Start::default() } else { *start };
-            let next = starts.get(at + 1);
-            OrderLot {
-                share: Share::new(first.from, next.map(|next| next.from)),
-                records: first.record..next.map_or(self.records, |next| next.record),
-                count: first.count,
-                new: new_before(first.record)..next.map_or(self.new.len(), |next| new_before(next.record)),
-            }
-        };
-        starts.iter().enumerate().map(|(at, start)| lot(at, start)).collect()
+        // The first lot has what comes before all records, the last one what comes behind.
+        let first = self.lots.get(at).filter(|_| at > 0).copied().unwrap_or_default();
+        let next = self.lots.get(at + 1);
+        OrderLot {
+            share: Share::new(first.from, next.map(|next| next.from)),
+            records: first.record..next.map_or(self.records, |next| next.record),
+            count: first.count,
+            new: new_before(first.record)..next.map_or(self.new.len(), |next| new_before(next.record)),
+        }
     }
 
     /// How many records that were there before each fingerprint of a lot has.
@@ -181,13 +203,13 @@ mod tests {
     proptest! {
         #[test]
         fn each_record_has_the_label_that_it_met(steps in prop::collection::vec(0u8..6, 0..80)) {
-            let (mut order, mut label, mut records) = (Order::<u64>::default(), 0u64, Vec::new());
+            let (mut order, mut label, mut records) = (Order::<u64>::new(1 << 20), 0u64, Vec::new());
             order.add_records(7, false, &[steps.iter().filter(|&&step| step > 0).count() as u32]);
             for &step in &steps {
                 match step {
                     0 => order.skip_label(label),
                     1 => {
-                        order.skip_record(Id::Number(label));
+                        order.skip_record(LabelRef::Number(label));
                         records.push(None);
                     }
                     _ => {
@@ -221,10 +243,10 @@ mod tests {
     type Parts = (Share, Range<u64>, Vec<u64>, Vec<u64>);
 
     fn parts(order: &Order<u64>) -> Vec<Parts> {
-        let lots = order.lots();
-        let last = lots.len() - 1;
+        let last = order.lots() - 1;
         let mut parts = Vec::new();
-        for (at, lot) in lots.iter().enumerate() {
+        for at in 0..=last {
+            let lot = &order.lot(at);
             let mut left = lot.records.end - lot.records.start;
             // Behind the last record of a lot may be fingerprints without any, which the next lots do not have.
             let counts = order.counts(lot).take_while(|count| {
@@ -241,39 +263,53 @@ mod tests {
     #[test]
     fn lots_cover_all() {
         let new = |fingerprint: u64| Record { fingerprint, id: Id::Number(0) };
-        let mut order = Order::<u64>::default();
+        let mut order = Order::<u64>::new(1 << 20);
         assert_eq!(parts(&order), [(Share::ALL, 0..0, vec![], vec![])]);
         order.add_new(0, 0, new(1));
         order.add_records(3, false, &[0]);
-        order.add_records(5, false, &[2, 1]);
-        order.add_new(3, 0, new(6));
-        order.add_records(9, false, &[1, 0, 2]);
+        order.add_records(5, false, &[200]);
+        // Too few for a lot.
+        order.add_new(20, 0, new(6));
+        order.add_records(6, false, &[55, 1]);
+        order.add_records(6, true, &[1]);
+        order.add_new(0, 0, new(8));
+        order.add_records(9, false, &[1, 0, 298]);
         order.add_records(9, true, &[1]);
         order.add_records(70, false, &[0]);
         order.add_records(80, false, &[64, 1]);
-        order.add_new(72, 0, new(99));
-        assert_eq!(order.records(), 72);
+        order.add_new(0, 0, new(99));
         assert_eq!(
             parts(&order),
             [
-                (Share::new(0, Some(9)), 0..3, vec![0, 2, 1], vec![1]),
-                (Share::new(9, Some(80)), 3..7, vec![1, 0, 3], vec![6]),
-                (Share::new(80, None), 7..72, vec![64, 1], vec![99]),
+                (Share::new(0, Some(9)), 0..257, vec![0, 200, 55, 2], vec![1, 6]),
+                (Share::new(9, Some(80)), 257..557, vec![1, 0, 299], vec![8]),
+                (Share::new(80, None), 557..622, vec![64, 1], vec![99]),
             ]
         );
     }
 
     #[test]
-    fn too_many_are_another_order() {
-        let mut order = Order::<u64>::default();
-        (0..=MOST as u64).for_each(|label| order.skip_label(label));
+    fn too_much_is_lost() {
+        let new = || Order::<u64>::new(1 << 10);
+        let mut order = new();
+        (0..MOST as u64).for_each(|label| order.skip_label(label));
+        assert!(order.holds());
+        order.skip_label(MOST as u64);
         assert!(!order.holds());
-        let mut order = Order::<u64>::default();
-        (0..BYTES / 100).for_each(|_| order.skip_record(Id::Number(1)));
+        let (mut order, long) = (new(), "x".repeat(1 << 10));
+        (0..BYTES >> 11).for_each(|_| order.skip_record(LabelRef::Text(&long)));
+        assert!(order.holds());
+        (0..BYTES >> 11).for_each(|_| order.skip_record(LabelRef::Text(&long)));
         assert!(!order.holds());
-        let mut order = Order::<u64>::default();
-        let long = Id::from("x".repeat(1 << 10).as_str());
-        (0..=BYTES as u64 >> 10).for_each(|_| order.add_new(0, 0, Record { fingerprint: 1, id: long.clone() }));
+        let mut order = new();
+        order.add_records(0, false, &[LOOK as u32]);
+        assert!(order.holds());
+        order.add_records(0, true, &[LOOK as u32]);
         assert!(!order.holds());
+        // Whatever comes then.
+        order.add_records(1, false, &[7]);
+        order.skip_label(8);
+        order.skip_record(LabelRef::Number(1));
+        assert_eq!((order.holds(), order.lots(), order.records), (false, 1, 0));
     }
 }

@@ -55,7 +55,7 @@ impl LabelLines {
         fits
     }
 
-    /// Appends some lines, the first one is 0.
+    /// Appends some lines; the first one of the file is 0.
     ///
     /// # Errors
     ///
@@ -100,11 +100,11 @@ impl LabelLines {
         self.file.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Holds the file to being the one that was read first.
+    /// Checks that the file was not written to since it was opened.
     ///
     /// # Errors
     ///
-    /// When it is another one by now.
+    /// When it was.
     pub fn check(&self) -> anyhow::Result<()> {
         let path = self.path.display();
         if state(&self.file()).with_context(|| path.to_string())? != self.state {

@@ -56,7 +56,8 @@ impl Source {
     }
 
     /// Whether it is a stream, which can be read only once: standard input, an open file by its number, a pipe, a device.
-    pub(crate) fn is_stream(&self) -> bool {
+    #[must_use]
+    pub fn is_stream(&self) -> bool {
         let Self::File(path) = self else { return true };
         let open = ["/dev/fd", "/proc"].iter().any(|directory| path.starts_with(directory));
         open || path.metadata().is_ok_and(|metadata| !metadata.is_file())

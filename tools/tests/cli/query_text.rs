@@ -92,11 +92,13 @@ fn files_directories_and_pipes() {
 fn faults_between_documents_that_trickle_in() {
     let place = Place::new();
     let store = store(&place, &[]);
-    for (options, code, answers) in [(&[][..], 2, 1), (&["--on-error", "skip"], 0, 2)] {
+    let cases = [(&[][..], 2, 1), (&["--on-error", "skip"], 0, 2)];
+    for ((options, code, answers), input) in cases.into_iter().zip(["-", "/dev/stdin"]) {
         let mut child = Command::new(env!("CARGO_BIN_EXE_fpquery"))
             .args(["--text", "--count"])
             .args(options)
             .arg(&store)
+            .arg(input)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -44,7 +44,7 @@ pub(crate) fn write<F: Fingerprint>(
         failed = gathered.failed;
         if failed.is_some() { Ok(ControlFlow::Break(())) } else { Rowing(writing).take(gathered.rows) }
     })?;
-    // Where the file ends before, it is another one by now.
+    // Where the file ends too early, it was written to.
     lines.check()?;
     failed.map_or(Ok(()), |error| Err(error.into()))
 }

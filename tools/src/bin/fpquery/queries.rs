@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
+use std::path::Path;
 use std::vec::IntoIter;
 
 use anyhow::{anyhow, bail};
 use fpstore::{Fingerprint, Id, IdKind, IdRef, Parameters, check_hashers};
 use fpstore_tools::documents::DocumentId;
-use fpstore_tools::input::{Header, IdRule, Ids, InputOptions, RawId, Series, parse_hex, sources};
+use fpstore_tools::input::{Header, IdRule, Ids, InputOptions, RawId, Series, Source, parse_hex, sources};
 use fpstore_tools::progress::Progress;
 use fpstore_tools::sketching;
 
@@ -74,7 +75,8 @@ impl<F: Fingerprint> Queries<F> {
             }
             (None, queries) => From::Arguments(arguments(queries)?),
         };
-        let all_there = matches!(from, From::Arguments(_)) || is_regular(args.input.as_deref());
+        let input = args.input.as_deref().unwrap_or(OsStr::new("-"));
+        let all_there = matches!(from, From::Arguments(_)) || is_there(input);
         Ok(Self { from, header, rule: None, next_number: 0, all_there })
     }
 
@@ -87,7 +89,7 @@ impl<F: Fingerprint> Queries<F> {
     pub(crate) fn of_texts(args: &Args, store: &Parameters) -> anyhow::Result<Self> {
         let (texts, header) = Texts::open::<F>(args, store, args.document_memory())?;
         let names = texts::names(args);
-        let all_there = names.iter().all(|name| name != "-");
+        let all_there = names.iter().all(|name| is_there(name));
         Ok(Self { from: From::Texts(texts), header: Some(header), rule: None, next_number: 0, all_there })
     }
 
@@ -204,12 +206,12 @@ fn own_id(id: RawId<'_>, rule: Option<&mut IdRule>) -> Result<Option<Id>, String
     }
 }
 
-/// Whether an input, standard input if there is no name, is a regular file.
-fn is_regular(input: Option<&OsStr>) -> bool {
-    // Where there is no such name, nobody knows, and nothing is waited for.
-    let file = input.filter(|file| *file != "-").unwrap_or(OsStr::new("/dev/stdin"));
-    // A directory holds files.
-    std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file() || metadata.is_dir())
+/// Whether all of an input is there: it is a file, or a directory of files.
+fn is_there(name: &OsStr) -> bool {
+    match Source::new(name) {
+        Source::Standard => std::fs::metadata("/dev/stdin").is_ok_and(|metadata| metadata.is_file()),
+        source => Path::new(name).is_dir() || !source.is_stream(),
+    }
 }
 
 fn arguments<F: Fingerprint>(queries: &[String]) -> anyhow::Result<VecDeque<F>> {
