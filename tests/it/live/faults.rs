@@ -11,10 +11,9 @@ use fpstore::{
     BackupMode, Durability, ErrorKind, Fingerprint, Id, IdKind, IdSorter, Maintenance, Match, Options, Parameters,
     ReadMode, Record, Records, Result, Store, U256, WriteBatch, verify,
 };
-use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// What a workload has done, step by step.
 struct Done<F: Fingerprint> {
@@ -247,9 +246,10 @@ fn goes_on_reading<F: Fingerprint>(worker: &Worker<F>, done: &Done<F>) {
         }
     }
     let (one, id) = (F::from_words(|_| 1), id_of(worker.kind, 1));
-    match store.insert(one, &id, Durability::Buffered) {
-        Ok(()) => _ = store.remove(one, &id, Durability::Buffered),
-        Err(error) => assert!(matches!(error.kind(), ErrorKind::Poisoned | ErrorKind::Io), "{error}"),
+    // It may reach the device, and must not come back when the power fails.
+    let removed = |()| store.remove(one, &id, Durability::SyncData).map(drop);
+    if let Err(error) = store.insert(one, &id, Durability::Buffered).and_then(removed) {
+        assert!(matches!(error.kind(), ErrorKind::Poisoned | ErrorKind::Io), "{error}");
     }
 }
 
@@ -323,11 +323,25 @@ fn points<F: Fingerprint>(kind: IdKind, every: usize) -> Vec<(Maintenance, u64)>
     MAINTENANCE.into_iter().flat_map(points).collect()
 }
 
+/// Calls `check` with all points. The threads are the test's own: what fails in a common one is printed by the test that made it.
+fn on_all_cores<T: Sync>(points: &[T], check: impl Fn(&T) + Sync) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(point) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    check(point);
+                }
+            });
+        }
+    });
+}
+
 /// Lets operations fail, alone or with all that follow, with and without a power failure.
 fn fail_in_turn<F: Fingerprint>(kind: IdKind, every: usize) {
     let noticed = AtomicU64::new(0);
     let points = points::<F>(kind, every);
-    points.par_iter().for_each(|&(maintenance, operation)| {
+    on_all_cores(&points, |&(maintenance, operation)| {
         for (lasting, crash) in [(true, false), (true, true), (false, false), (false, true)] {
             let memory = empty::<F>(kind);
             let fails = operation..if lasting { u64::MAX } else { operation + 1 };
@@ -365,7 +379,7 @@ fn power_fails<F: Fingerprint>(kind: IdKind, every: usize, states: u64) {
     let cases = points::<F>(kind, every);
     let each = states.div_ceil(cases.len() as u64);
     let checked = AtomicU64::new(0);
-    cases.into_par_iter().for_each(|(maintenance, operation)| {
+    on_all_cores(&cases, |&(maintenance, operation)| {
         let memory = empty::<F>(kind);
         // From here on nothing reaches the device.
         let failing = Failing::new(Arc::new(memory.clone()), operation..u64::MAX);
