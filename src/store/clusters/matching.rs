@@ -337,7 +337,7 @@ impl<F: Fingerprint> Reading<F> {
                 // Records of which the first 64 bits are equal are one lot of the order, in as many pieces as memory wants.
                 let head = fingerprint.word(0);
                 let from = if last.is_none_or(|(last, _)| last.word(0) < head) { head } else { lot.from };
-                bytes += lot.names.bytes();
+                bytes += lot.bytes();
                 lots.push(std::mem::replace(&mut lot, Lot::new(from, self.kind)));
                 if last.is_some_and(|(last, _)| last == fingerprint) {
                     lot.goes_on = true;
@@ -397,9 +397,15 @@ impl<F: Fingerprint> Reading<F> {
 
 impl<F: Fingerprint> Lot<F> {
     fn new(from: u64, kind: IdKind) -> Self {
-        let (counts, new, fresh) = Default::default();
-        let (names, old) = (Names::new(kind, RECORDS, LOT), Vec::with_capacity(RECORDS));
+        let (new, fresh) = Default::default();
+        let (old, counts) = (Vec::with_capacity(RECORDS), Vec::with_capacity(RECORDS));
+        let names = Names::new(kind, RECORDS, LOT);
         Self { from, names, old, counts, goes_on: false, new, fresh, lacks_new: false }
+    }
+
+    /// Bytes of memory, about, but for new records.
+    fn bytes(&self) -> usize {
+        self.names.bytes() + size_of_val(&self.old[..]) + size_of_val(&self.counts[..])
     }
 
     /// Adds a new record, and the number of its fingerprint.

@@ -47,7 +47,7 @@ impl LabelLines {
         if self.count.is_multiple_of(STEP) {
             self.marks.push(self.end);
         }
-        let [Cell::Bytes(record), Cell::Bytes(cluster)] = cells else { return false };
+        let [Some(record), Some(cluster)] = cells.each_ref().map(Cell::bytes) else { return false };
         let length = record.len() + cluster.len() + 2;
         let fits = self.end + length as u64 == end && is_plain(record) && is_plain(cluster);
         self.count += 1;
