@@ -284,7 +284,7 @@ fn read<F: Fingerprint, K: Key>(clusters: &Clusters<F>, keys: Keys) -> Result<Re
     let (sender, records) = sync_channel(WAITING);
     let run = move || {
         let take = |lots: Vec<Lot<F>>| {
-            // If nobody waits for more, it is enough.
+            // If the receiver is gone, no more is wanted.
             let sent = sender.send(Ok(lots));
             Ok(if sent.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         };

@@ -150,7 +150,7 @@ fn what_has_no_ids_of_documents_is_refused() {
     };
     let store = load(&Parameters::new(3));
     refused(store.bulk_replace(Records::WithIds(vec![Record::new(1, 1)])).unwrap_err(), "numbers its records itself");
-    // The numbers can be told by anyone who asks, so records are removed by them.
+    // A caller reads the numbers in answers, so records are removed by them.
     let ids = sorted(&fixture.options, &[Id::Number(1), Id::Number(9)]);
     assert_eq!(store.bulk_remove_ids(&ids).unwrap().removed, 1);
     refused(store.bulk_remove_ids(&sorted(&fixture.options, &[Id::from("a")])).unwrap_err(), "ids of another kind");

@@ -11,7 +11,7 @@ use super::lines::Lines;
 use super::object::{self, IdValue};
 use super::opened::Recognised;
 use super::parquet::IdColumn;
-use super::reader::{reading, warn_of_none};
+use super::reader::warn_of_none;
 use super::source::Opened;
 use super::values::Values;
 use super::{Format, IdRule, InputOptions, LINE_LIMIT, Place, RawId, Selection, Source, ndjson};
@@ -113,15 +113,7 @@ impl Stream {
     /// Goes on to the next id; `false` at the end.
     fn advance(&mut self) -> Result<bool, String> {
         match self {
-            Self::Lines(lines) | Self::Ndjson(lines, _) => {
-                // What begins with '#' is no remark here: an id may.
-                while lines.advance().map_err(|error| reading(&error))? {
-                    if !lines.line().is_empty() {
-                        return Ok(true);
-                    }
-                }
-                Ok(false)
-            }
+            Self::Lines(lines) | Self::Ndjson(lines, _) => lines.next_filled(),
             Self::Json(values, _) => values.next_record(),
             Self::Csv(table) => table.next_record(),
             Self::Parquet(rows) => rows.advance(),

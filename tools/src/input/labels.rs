@@ -18,7 +18,6 @@ use super::lines::Lines;
 use super::object::describe;
 use super::parquet::Labels as ParquetLabels;
 use super::place::excerpt;
-use super::reader::reading;
 use super::text::{decimal, parse_hex};
 use super::window::Window;
 use super::{Format, LINE_LIMIT, Place, RawId, Selection, Source, ToldBy};
@@ -136,15 +135,7 @@ impl Stream {
     /// Goes on to the next row; `false` at the end.
     fn advance(&mut self) -> Result<bool, String> {
         match self {
-            Self::Tsv(lines) | Self::Ndjson(lines) => {
-                // What begins with '#' is no remark here: an id may.
-                while lines.advance().map_err(|error| reading(&error))? {
-                    if !lines.line().is_empty() {
-                        return Ok(true);
-                    }
-                }
-                Ok(false)
-            }
+            Self::Tsv(lines) | Self::Ndjson(lines) => lines.next_filled(),
             Self::Csv(table) => table.next_record(),
             Self::Parquet(rows) => rows.advance(),
         }

@@ -115,6 +115,17 @@ impl Lines {
         Ok(false)
     }
 
+    /// Goes on to the next line that is not empty; `false` at the end of the stream. One that begins with '#' is no remark: an id may.
+    #[inline]
+    pub(super) fn next_filled(&mut self) -> Result<bool, String> {
+        while self.advance().map_err(|error| reading(&error))? {
+            if !self.line().is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Whether the line that [`Self::advance`] came to holds no record: it is blank, or a remark.
     #[inline]
     pub(super) fn is_skipped(&self) -> bool {

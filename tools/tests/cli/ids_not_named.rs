@@ -35,7 +35,7 @@ fn a_load_says_what_it_numbered() {
     let again = warned(fpload().args(["--fingerprint-column", "simhash"]).arg(place.path("numbered")).arg(&json));
     assert!(again.contains("urls.ndjson: there is no column of ids, so 2 records were numbered; other columns: 'url'"));
     assert!(!again.contains("--ids none"), "{again}");
-    // Who asks for it is not warned.
+    // What was asked for is not warned of.
     for (name, options) in
         [("none", &["--ids", "none"][..]), ("quiet", &["--quiet"]), ("named", &["--id-column", "url"])]
     {
