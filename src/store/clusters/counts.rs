@@ -15,22 +15,16 @@ impl Counts {
 
     /// Adds a number, or adds it to the last one.
     pub(super) fn add(&mut self, count: u32, goes_on: bool) {
-        if !goes_on {
-            self.push(1);
+        let begin = self.bits;
+        self.bits += u64::from(!goes_on) + u64::from(count);
+        self.words.resize(index(self.bits.div_ceil(64)), 0);
+        if !goes_on && let Some(word) = self.words.get_mut(index(begin / 64)) {
+            *word |= 1 << (begin % 64);
         }
-        (0..count).for_each(|_| self.push(0));
-    }
-
-    fn push(&mut self, bit: u64) {
-        if self.bits.is_multiple_of(64) {
-            self.words.push(0);
-        }
-        self.words.last_mut().into_iter().for_each(|word| *word |= bit << (self.bits % 64));
-        self.bits += 1;
     }
 
     fn bit(&self, at: u64) -> Option<bool> {
-        let word = usize::try_from(at / 64).ok().and_then(|word| self.words.get(word))?;
+        let word = self.words.get(index(at / 64))?;
         (at < self.bits).then_some(word >> (at % 64) & 1 == 1)
     }
 
@@ -46,6 +40,11 @@ impl Counts {
             Some(at - begin)
         })
     }
+}
+
+/// What is in memory has a place there.
+fn index(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]

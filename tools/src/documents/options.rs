@@ -14,7 +14,7 @@ use crate::input::reader::reading;
 use crate::input::recognise::{Content, recognise};
 use crate::input::values::first;
 use crate::input::window::Window;
-use crate::input::{Format, Selection, Source, ToldBy, object};
+use crate::input::{Format, InputOptions, Selection, Source, ToldBy, object};
 use crate::progress::Progress;
 
 /// Endings of texts, which are one document whatever they begin with.
@@ -39,12 +39,8 @@ pub enum DocumentFormat {
 }
 
 impl DocumentFormat {
-    /// What `--format` asks for, of a program that reads fingerprints too.
-    ///
-    /// # Errors
-    ///
-    /// When documents have no such format.
-    pub fn asked(format: Option<Format>) -> anyhow::Result<Option<Self>> {
+    /// What `--format` asks for, of a program that reads fingerprints too; an error if documents have no such format.
+    fn asked(format: Option<Format>) -> anyhow::Result<Option<Self>> {
         Ok(Some(match format {
             None => return Ok(None),
             Some(Format::Ndjson) => Self::Ndjson,
@@ -103,6 +99,28 @@ pub struct DocumentOptions {
 }
 
 impl DocumentOptions {
+    /// Those of a program that reads fingerprints too and was asked for documents, with `--text`.
+    ///
+    /// # Errors
+    ///
+    /// When documents have no such format, or an option was given that is about fingerprints.
+    pub fn of_text(
+        options: &InputOptions,
+        text_column: Option<&String>,
+        tokens_column: Option<&String>,
+    ) -> anyhow::Result<Self> {
+        let format = DocumentFormat::asked(options.format)?;
+        options.check_without_fingerprints("with --text fingerprints are made of documents")?;
+        Ok(Self {
+            format,
+            delimiter: options.delimiter,
+            id_column: options.id_column.clone(),
+            text_column: text_column.cloned(),
+            tokens_column: tokens_column.cloned(),
+            temp_dir: None,
+        })
+    }
+
     /// Whether any of the options was given.
     #[must_use]
     pub fn any(&self) -> bool {

@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use fpsketch::Simhash;
 use fpstore::{Fingerprint, Parameters};
 use fpstore_tools::documents::{
-    self, Document, DocumentFormat, DocumentId, DocumentOptions, Fault, Inputs, LeaveOptions, Location, Rejects,
+    self, Document, DocumentId, DocumentOptions, Fault, Inputs, LeaveOptions, Location, Rejects,
 };
 use fpstore_tools::input::Header;
 use fpstore_tools::progress::Progress;
@@ -64,20 +64,14 @@ impl Texts {
     /// Begins to read the documents, on a thread of its own that is so much ahead as memory allows. Returns also what the
     /// fingerprints are.
     pub(crate) fn open<F: Fingerprint>(args: &Args, store: &Parameters, memory: u64) -> anyhow::Result<(Self, Header)> {
-        let options = DocumentOptions {
-            format: DocumentFormat::asked(args.options.format)?,
-            delimiter: args.options.delimiter,
-            id_column: args.options.id_column.clone(),
-            text_column: args.texts.text_column.clone(),
-            tokens_column: args.texts.tokens_column.clone(),
-            ..DocumentOptions::default()
-        };
-        args.options.check_without_fingerprints("with --text fingerprints are made of documents")?;
+        let texts = &args.texts;
+        let options =
+            DocumentOptions::of_text(&args.options, texts.text_column.as_ref(), texts.tokens_column.as_ref())?;
         let simhash = simhash::<F>(args, store)?;
         let header = Header { width: Some(F::WIDTH), hasher: Some(simhash.identity()), end: true, ..Header::default() };
         let inputs = Inputs::new(&names(args), &options)?;
         let (sender, lots) = sync_channel(1);
-        let leave = &args.texts.leave;
+        let leave = &texts.leave;
         let (mut rejects, least, common) = (Rejects::open(&leave.rejects)?, leave.least(), args.common);
         let read = move || {
             let make = |Document { id, content }, place: &Location| {

@@ -7,7 +7,7 @@ use anyhow::bail;
 use fpsketch::Simhash;
 use fpstore::{Fingerprint, Options, Parameters, RecordSorter};
 use fpstore_tools::documents::{
-    self, Document, DocumentFormat, DocumentId, DocumentOptions, Fault, FaultKind, Location, Made, Rejects,
+    self, Document, DocumentId, DocumentOptions, Fault, FaultKind, Location, Made, Rejects,
 };
 use fpstore_tools::input::{IdRule, Ids, RawId};
 use fpstore_tools::output::check_apart;
@@ -33,20 +33,15 @@ impl Texts {
     /// Finds out what can be seen without reading.
     pub(super) fn open(args: &Args, store: Option<&Parameters>) -> anyhow::Result<Self> {
         let width = store.map(Parameters::width).or(args.width);
-        let options = DocumentOptions {
-            format: DocumentFormat::asked(args.options.format)?,
-            delimiter: args.options.delimiter,
-            id_column: args.options.id_column.clone(),
-            text_column: args.texts.text_column.clone(),
-            tokens_column: args.texts.tokens_column.clone(),
-            temp_dir: super::temp_dir(args),
-        };
-        args.options.check_without_fingerprints("with --text fingerprints are made of documents")?;
+        let texts = &args.texts;
+        let options =
+            DocumentOptions::of_text(&args.options, texts.text_column.as_ref(), texts.tokens_column.as_ref())?;
+        let options = DocumentOptions { temp_dir: super::temp_dir(args), ..options };
         if width == Some(256) {
             bail!("fingerprints of documents have 64 or 128 bits, those of the store 256");
         }
         let inputs = documents::Inputs::new(&args.inputs, &options)?;
-        let (sketch, given) = (&args.texts.simhash, args.texts.tokens_column.is_some());
+        let (sketch, given) = (&texts.simhash, texts.tokens_column.is_some());
         let simhash = match store.and_then(Parameters::hasher) {
             Some(recorded) if sketch.like.is_none() => sketch.simhash_as(recorded, width, given)?,
             _ => sketch.simhash(width, given)?,
