@@ -12,7 +12,6 @@ use crate::format::index::{self, IndexCodec, IndexShape};
 use crate::format::log::LogHeader;
 use crate::format::manifest::ManifestData;
 use crate::format::page::{self, PageLayout, Stream};
-use crate::format::progress::MergeProgress;
 use crate::format::text_frame::TextFrame;
 use crate::format::{Parameters, codes, header, text_index};
 use crate::plan::TableForm;
@@ -172,11 +171,6 @@ pub fn log_frames(bytes: &[u8]) -> Result<Vec<u64>> {
     let (env, path) = (Memory::default(), Path::new("fuzzed"));
     env.set_bytes(path, bytes.to_vec());
     Ok(LogReader::open_file(&env, path)?.scan()?.into_iter().map(|frame| frame.offset).collect())
-}
-
-/// Reads what is noted of a merge, and writes it again.
-pub fn progress(bytes: &[u8]) -> Result<Vec<u8>> {
-    MergeProgress::parse(&mut Fields::new(bytes, 0)).map(|progress| progress.write())
 }
 
 /// Reads the payload of a page of ids as a verifier does: which records begin a fingerprint, and the ids.

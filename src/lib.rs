@@ -65,7 +65,6 @@ pub use error::{Error, ErrorKind, Result};
 pub use fingerprint::{Fingerprint, Id, IdKind, IdRef, MAX_TEXT, Match, Record, U256, WIDTHS, check_text, distance};
 pub use format::Parameters;
 pub use format::manifest::Numbering;
-pub use join::Sink;
 pub use options::{Filters, Maintenance, Options};
 pub use plan::Design;
 pub use search::{QueryTables, Work};

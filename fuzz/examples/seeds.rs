@@ -156,28 +156,6 @@ impl Seeds {
         self.write("differential", &[&[10, 0, 0, 0], &bytes[..16]]);
         self.both("header_footer", 8, &[&[1]], &[&[0], &bytes[at..]]);
         self.sections(bytes, &footer);
-        self.merge(bytes, &footer);
-    }
-
-    /// What would have been noted of a merge while this segment was made: behind its first table, and its last.
-    fn merge(&self, bytes: &[u8], footer: &Footer) {
-        for tables in [1, footer.blocks.len()] {
-            let (start, length) = footer.places[3 * tables - 1];
-            let end = start + length;
-            let mut out =
-                [b"fpmerge\0", &(naive::conventions::VERSION as u32).to_le_bytes()[..], &(tables as u32).to_le_bytes()]
-                    .concat();
-            for number in [end, naive::conventions::xxh64(&bytes[..end as usize]), 2, 3, 1] {
-                out.extend(number.to_le_bytes());
-            }
-            for (blocks, places) in footer.blocks.iter().zip(footer.places.chunks(3)).take(tables) {
-                out.extend(blocks.to_le_bytes());
-                for number in places.iter().flat_map(|&(start, length)| [start, length]) {
-                    out.extend(number.to_le_bytes());
-                }
-            }
-            self.both("progress", 13, &[], &[&[0], &out, &[0; 4]]);
-        }
     }
 
     fn sections(&self, bytes: &[u8], footer: &Footer) {

@@ -2,7 +2,7 @@
 
 use crate::codecs::{BlockCase, decode};
 use crate::files::{TableCase, footer_case, index_case, manifest_case, text_case};
-use crate::logs::{self, LogCase, progress_case};
+use crate::logs::{self, LogCase};
 use crate::{Take, naive_parameters};
 use fpstore::{Codec, ReadMode, fuzzing};
 use naive::Res;
@@ -59,10 +59,6 @@ pub fn differential(data: &[u8]) {
             same(fuzzing::manifest(&bytes).map(|_| ()), naive::manifest::read_manifest(&bytes).map(|_| ()));
         }
         12 => logs::compare(&LogCase::take(&mut take)),
-        13 => {
-            let bytes = progress_case(&mut take);
-            same(fuzzing::progress(&bytes).map(|_| ()), naive::merging::read_progress(&bytes).map(|_| ()));
-        }
         _ => {
             let (mode, pages) = (take.u8(), u64::from(take.u16()));
             if mode & 1 == 0 {

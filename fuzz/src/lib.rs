@@ -15,7 +15,7 @@ pub use codecs::{block, codes};
 pub use differential::differential;
 pub use files::{header_footer, id_page, index, manifest, page, text_frame};
 pub use input_files::inputs;
-pub use logs::{log, progress};
+pub use logs::log;
 pub use records::round_trip;
 pub use segments::segment;
 

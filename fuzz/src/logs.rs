@@ -206,21 +206,3 @@ fn check<F: Fingerprint>(store: &Store<F>, expected: &[(F, Id)], id_index: bool)
         }
     }
 }
-
-/// What is noted of a merge, sealed if wanted.
-pub(crate) fn progress_case(take: &mut Take<'_>) -> Vec<u8> {
-    let sealed = take.u8() & 1 == 0;
-    let mut bytes = take.rest().to_vec();
-    if sealed {
-        naive::seal::plain(&mut bytes);
-    }
-    bytes
-}
-
-/// What is read of a merge is written as it was.
-pub fn progress(data: &[u8]) {
-    let bytes = progress_case(&mut Take(data));
-    if let Ok(again) = fuzzing::progress(&bytes) {
-        assert_eq!(again, bytes);
-    }
-}

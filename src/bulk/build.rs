@@ -14,7 +14,7 @@ use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
 use crate::format::manifest::SegmentEntry;
 use crate::plan::TableLayout;
-use crate::segment::{Checkpoints, EncodedIds, Part, SegmentWriter, TableEncoder};
+use crate::segment::{EncodedIds, Part, SegmentWriter, TableEncoder};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -36,8 +36,6 @@ pub(crate) struct Building<'a> {
     /// What the keys of the tables behind the first are, where somebody has them in order.
     pub(crate) others: Option<&'a dyn OtherKeys>,
     pub(crate) pace: Option<&'a Pace>,
-    /// Where it is noted how far the segment has come, if somebody may go on with it later.
-    pub(crate) checkpoints: Option<&'a Arc<Checkpoints>>,
 }
 
 impl<'a> Building<'a> {
@@ -50,12 +48,7 @@ impl<'a> Building<'a> {
         workspace: &'a Workspace,
     ) -> Self {
         let expected = Expected::default();
-        Self { env, directory, number, parameters, workspace, expected, others: None, pace: None, checkpoints: None }
-    }
-
-    /// How many tables are written already: what comes now is behind them.
-    fn done(&self) -> usize {
-        self.checkpoints.map_or(0, |found| found.tables().len())
+        Self { env, directory, number, parameters, workspace, expected, others: None, pace: None }
     }
 }
 
@@ -119,7 +112,7 @@ pub(crate) fn write_segment<'b, F: Fingerprint>(
     let layouts = parameters.design().tables(F::WIDTH)?;
     // Where there are no records there is no file either.
     let name = number.map(segment_name);
-    let create = || SegmentWriter::create(env, directory, name.as_deref(), parameters, building.checkpoints);
+    let create = || SegmentWriter::create(env, directory, name.as_deref(), parameters);
     // Encoders wait until what they have is taken. What is not next to be written waits in memory or in a temporary
     // file.
     let (sender, receiver) = sync_channel(0);
@@ -154,7 +147,7 @@ fn write_in_order(
     parts: Receiver<(usize, Part)>,
 ) -> Result<Option<SegmentWriter>> {
     let mut waiting: BTreeMap<usize, Waiting> = BTreeMap::new();
-    let mut current = building.done();
+    let mut current = 0;
     let mut created = None;
     for (section, part) in parts {
         let writer = match &mut created {
@@ -232,7 +225,7 @@ fn encode<'b, F: Fingerprint>(
             kept.push(fingerprints, workspace)?;
             return encode_at_once(building, layouts, &batch, ids, &kept, &sender);
         }
-        if first.is_none() && building.done() == 0 {
+        if first.is_none() {
             first = Some(first_table(building, &fingerprints)?);
         }
         let keys = || match &mut first {
@@ -325,7 +318,7 @@ fn other_tables<F: Fingerprint>(
     kept: &Kept<F>,
     sender: &Sender,
 ) -> Result<()> {
-    let others: Vec<_> = layouts.iter().enumerate().skip(building.done().max(1)).collect();
+    let others: Vec<_> = layouts.iter().enumerate().skip(1).collect();
     let at_once = match kept.tables_at_once(building.workspace) {
         few if few < rayon::current_num_threads() => few,
         _ => others.len(),

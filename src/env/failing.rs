@@ -76,11 +76,6 @@ impl Env for Failing {
         Ok(Box::new(FailingFile { env: self.clone(), inner: self.inner.create(path)? }))
     }
 
-    fn reopen(&self, path: &Path, length: u64) -> io::Result<Box<dyn WriteFile>> {
-        self.step()?;
-        Ok(Box::new(FailingFile { env: self.clone(), inner: self.inner.reopen(path, length)? }))
-    }
-
     fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
         self.step()?;
         Ok(Box::new(FailingReads { env: self.clone(), inner: self.inner.open(path, mode)? }))

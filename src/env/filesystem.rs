@@ -6,7 +6,7 @@ use super::positioned::Positioned;
 use super::scratch::Scratch;
 use super::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -33,16 +33,6 @@ impl Env for FileSystem {
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn WriteFile>> {
         Ok(Box::new(File::create(path)?))
-    }
-
-    fn reopen(&self, path: &Path, length: u64) -> io::Result<Box<dyn WriteFile>> {
-        let mut file = OpenOptions::new().write(true).open(path)?;
-        if file.metadata()?.len() < length {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        file.set_len(length)?;
-        file.seek(SeekFrom::Start(length))?;
-        Ok(Box::new(file))
     }
 
     fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {

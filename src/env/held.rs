@@ -59,11 +59,6 @@ impl Env for Held {
         self.inner.create(path)
     }
 
-    fn reopen(&self, path: &Path, length: u64) -> io::Result<Box<dyn WriteFile>> {
-        self.check(path)?;
-        self.inner.reopen(path, length)
-    }
-
     fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
         self.inner.open(path, mode)
     }

@@ -69,11 +69,6 @@ pub trait Env: Debug + Send + Sync {
     fn list(&self, path: &Path) -> io::Result<Vec<String>>;
     /// Makes a file, or empties the one that is there, for writing from its start.
     fn create(&self, path: &Path) -> io::Result<Box<dyn WriteFile>>;
-    /// Opens a file for writing behind its first `length` bytes; those that follow go.
-    ///
-    /// # Errors
-    /// `NotFound` if there is no such file, `UnexpectedEof` if it is shorter.
-    fn reopen(&self, path: &Path, length: u64) -> io::Result<Box<dyn WriteFile>>;
     /// Opens a file for reading.
     fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>>;
     /// Makes a log, or empties the file that is there.

@@ -90,10 +90,6 @@ impl Env for Patient {
         self.inner.create(path)
     }
 
-    fn reopen(&self, path: &Path, length: u64) -> io::Result<Box<dyn WriteFile>> {
-        self.inner.reopen(path, length)
-    }
-
     /// Never by memory map: there, what cannot be read ends the process.
     fn open(&self, path: &Path, _mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
         let inner = patiently(|| self.inner.open(path, ReadMode::Pread))?;

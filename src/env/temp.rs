@@ -12,16 +12,13 @@ pub(crate) const TEMP_SUFFIX: &str = ".tmp";
 /// Bytes that are copied at once.
 const PIECE: u64 = 1 << 20;
 
-/// A file under a temporary name beside its final one. Dropped without [`TempFile::commit`] it is removed, unless it is to
-/// last.
+/// A file under a temporary name beside its final one. Dropped without [`TempFile::commit`] it is removed.
 pub(crate) struct TempFile {
     env: Arc<dyn Env>,
     file: Option<BufWriter<Box<dyn WriteFile>>>,
     temporary: PathBuf,
     target: PathBuf,
     written: u64,
-    /// Whether it stays if it is dropped.
-    lasts: bool,
 }
 
 impl TempFile {
@@ -29,33 +26,8 @@ impl TempFile {
     pub(crate) fn create(env: &Arc<dyn Env>, directory: &Path, name: &str) -> Result<Self> {
         let temporary = directory.join(format!("{name}{TEMP_SUFFIX}"));
         let file = env.create(&temporary).map_err(|error| Error::io("cannot create", &temporary, error))?;
-        Ok(Self::of(env, file, temporary, directory.join(name), 0))
-    }
-
-    /// Begins the file that is to appear as `name`, or goes on behind so many bytes of it. It stays if it is dropped, as
-    /// `temporary`, for who goes on later.
-    pub(crate) fn lasting(
-        env: &Arc<dyn Env>,
-        directory: &Path,
-        temporary: &str,
-        name: &str,
-        written: Option<u64>,
-    ) -> Result<Self> {
-        let temporary = directory.join(temporary);
-        let file = match written {
-            None => env.create(&temporary).map_err(|error| Error::io("cannot create", &temporary, error))?,
-            Some(length) => {
-                env.reopen(&temporary, length).map_err(|error| Error::io("cannot open", &temporary, error))?
-            }
-        };
-        let mut begun = Self::of(env, file, temporary, directory.join(name), written.unwrap_or(0));
-        begun.lasts = true;
-        Ok(begun)
-    }
-
-    fn of(env: &Arc<dyn Env>, file: Box<dyn WriteFile>, temporary: PathBuf, target: PathBuf, written: u64) -> Self {
         let file = Some(BufWriter::with_capacity(1 << 18, file));
-        Self { env: Arc::clone(env), file, temporary, target, written, lasts: false }
+        Ok(Self { env: Arc::clone(env), file, temporary, target: directory.join(name), written: 0 })
     }
 
     /// Appends bytes.
@@ -122,7 +94,7 @@ impl Drop for TempFile {
     fn drop(&mut self) {
         // Unflushed bytes go with the file.
         drop(self.file.take().map(BufWriter::into_parts));
-        if !self.lasts && !self.temporary.as_os_str().is_empty() {
+        if !self.temporary.as_os_str().is_empty() {
             // What stays is removed by the next writer.
             let _ = self.env.remove(&self.temporary);
         }

@@ -14,7 +14,6 @@ pub(crate) mod log;
 pub(crate) mod manifest;
 pub(crate) mod page;
 pub(crate) mod parameters;
-pub(crate) mod progress;
 pub(crate) mod text_frame;
 pub(crate) mod text_index;
 

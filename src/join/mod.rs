@@ -27,7 +27,7 @@ pub(crate) use few::Few;
 pub(crate) use ordered::{Output, Parcel, ordered, pool, unpacked};
 pub(crate) use passes::{MakeTaker, Taker};
 pub(crate) use share::Share;
-pub use sink::Sink;
+pub(crate) use sink::Sink;
 pub(crate) use source::{visit_stored, visit_wanted};
 pub(crate) use stop::Step;
 
@@ -114,23 +114,18 @@ impl<'a, F: Fingerprint> Join<'a, F> {
     }
 
     /// Hands all pairs to takers, on as many threads as rayon's current pool has, and what they make of them to `sink`, on
-    /// this one, in order, until it breaks. The work has phases; those before `phase` are left out.
+    /// this one, in order, until it breaks.
     ///
     /// # Errors
     /// Those of reading the segments, of takers and of `sink`.
-    pub(crate) fn run(
-        &self,
-        taker: MakeTaker<'_, F>,
-        sink: &mut dyn Sink<Parcel>,
-        phase: u32,
-    ) -> Result<ControlFlow<()>> {
+    pub(crate) fn run(&self, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<ControlFlow<()>> {
         let pool = pool()?;
         let sides = 1 + u64::from(self.right.is_some());
         let source = |segments: &[_], only| pool.install(|| Source::new(segments, only, self.kept() / sides));
         let left = source(self.left, None)?;
         let right = self.right.map(|right| source(right, self.only)).transpose()?;
         let memory = Default::default();
-        Passes { join: self, pool: &pool, left, right, memory, taker, sink, phase }.run()
+        Passes { join: self, pool: &pool, left, right, memory, taker, sink }.run()
     }
 
     /// Bytes for fingerprints that are read once and for all. Decoding those of one segment again takes no longer than bringing

@@ -10,7 +10,7 @@ use super::group::Joiner;
 use super::hash::Groups;
 use super::mask;
 use super::node::Node;
-use super::ordered::{Output, Parcel, ordered_by};
+use super::ordered::{Output, ordered_by};
 use super::sides::{Side, Sides};
 use super::sink::Sink;
 use super::source::Source;
@@ -41,7 +41,7 @@ pub(crate) trait Taker<F> {
 }
 
 /// What all passes of one join share.
-pub(super) struct Passes<'a, 't, F> {
+pub(super) struct Passes<'a, 's, 't, F> {
     pub(super) join: &'a Join<'a, F>,
     pub(super) pool: &'a ThreadPool,
     pub(super) left: Source<'a, F>,
@@ -50,9 +50,7 @@ pub(super) struct Passes<'a, 't, F> {
     pub(super) memory: [Option<Array<F>>; 2],
     /// Makes what takes the pairs, one a thread and pass.
     pub(super) taker: MakeTaker<'t, F>,
-    pub(super) sink: &'a mut dyn Sink<Parcel>,
-    /// The first child of the root that is joined.
-    pub(super) phase: u32,
+    pub(super) sink: &'a mut Sink<'s>,
 }
 
 /// Fingerprints on each side; none on the right: pairs within the left are looked for.
@@ -61,7 +59,7 @@ type Sizes = (u64, Option<u64>);
 /// Makes a taker for a thread.
 pub(crate) type MakeTaker<'t, F> = &'t (dyn Fn() -> Box<dyn Taker<F> + 't> + Sync + 't);
 
-impl<'a, 't, F: Fingerprint> Passes<'a, 't, F> {
+impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
     /// All pairs.
     pub(super) fn run(&mut self) -> Result<ControlFlow<()>> {
         let mut sample = self.left.sample()?;
@@ -84,23 +82,15 @@ impl<'a, 't, F: Fingerprint> Passes<'a, 't, F> {
             let times = if levels == 0 { 1 } else { children.len() as u64 };
             self.join.progress.begin(items.saturating_mul(times));
         }
-        let first = if path.depth() == 0 { self.phase } else { 0 };
         let alone = [node.clone()];
         let nodes = if levels == 0 { &alone[..] } else { &children };
-        for (one, phase) in nodes.iter().zip(0u32..) {
-            if phase < first {
-                self.join.progress.advance(items);
-                continue;
-            }
+        for one in nodes {
             let flow = match levels {
                 0 => self.tiles(one, path, bits)?,
                 _ => self.divide(one, path, Groups::new(one.equal, bits))?,
             };
             if flow.is_break() {
                 return Ok(flow);
-            }
-            if path.depth() == 0 {
-                self.sink.before_phase(phase + 1)?;
             }
         }
         Ok(ControlFlow::Continue(()))
@@ -209,7 +199,7 @@ impl<'a, 't, F: Fingerprint> Passes<'a, 't, F> {
         let worker = || (Joiner::new(k, within), Default::default(), taker());
         let both = |bucket| left_counts.of(bucket) + right_counts.of(bucket);
         let threads = self.join.threads(range.clone().map(both).max().unwrap_or(0));
-        ordered_by(threads, pool, tasks(lefts, rights), worker, work, &mut |result| self.sink.take(result))
+        ordered_by(threads, pool, tasks(lefts, rights), worker, work, &mut *self.sink)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use std::ops::ControlFlow;
 
-impl<'t, F: Fingerprint> Passes<'_, 't, F> {
+impl<'t, F: Fingerprint> Passes<'_, '_, 't, F> {
     /// The pairs of a node among the fingerprints of a path, in two to the power of `bits` tiles on each side.
     pub(super) fn tiles(&mut self, node: &Node<F>, path: &Path<F>, bits: u32) -> Result<ControlFlow<()>> {
         let groups = Groups::new(mask::all(), bits);
@@ -48,7 +48,7 @@ impl<'t, F: Fingerprint> Passes<'_, 't, F> {
                     between(&lefts, rights)
                 };
                 let worker = || (Joiner::new(k, within), taker());
-                if ordered(pool, tasks, worker, work, &mut |result| sink.take(result))?.is_break() {
+                if ordered(pool, tasks, worker, work, &mut **sink)?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
             }

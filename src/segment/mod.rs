@@ -5,7 +5,6 @@
 //! they are read. The file is specified in format-spec/segment.md.
 
 mod block_index;
-pub(crate) mod checkpoints;
 mod directory;
 mod file;
 mod filter;
@@ -28,7 +27,6 @@ mod verify_ids;
 mod writer;
 
 pub(crate) use block_index::BlockIndex;
-pub(crate) use checkpoints::Checkpoints;
 pub(crate) use directory::Directory;
 pub(crate) use file::SegmentFile;
 pub(crate) use filter::{Filter, FilterPrefix};

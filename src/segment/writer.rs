@@ -1,6 +1,5 @@
 //! Writes a segment file in one forward pass.
 
-use super::checkpoints::Checkpoints;
 use super::table_writer::EncodedTable;
 use crate::env::{Env, ReadFile, ScratchFile, TempFile};
 use crate::error::{Error, Result};
@@ -21,8 +20,6 @@ pub(crate) struct SegmentWriter {
     footer: Footer,
     /// The pages that were appended last and belong to no table yet.
     pages: Option<Span>,
-    /// Where it is noted how far the segment has come.
-    checkpoints: Option<Arc<Checkpoints>>,
 }
 
 /// Where a segment is written to.
@@ -86,38 +83,30 @@ pub(crate) struct Finished {
 }
 
 impl SegmentWriter {
-    /// Begins the file `name` in `directory`, or one without a name; or goes on with one behind the tables that were written
-    /// before.
+    /// Begins the file `name` in `directory`, or one without a name.
     pub(crate) fn create(
         env: &Arc<dyn Env>,
         directory: &Path,
         name: Option<&str>,
         parameters: &Parameters,
-        checkpoints: Option<&Arc<Checkpoints>>,
     ) -> Result<Self> {
         let footer = Footer {
             parameters: parameters.clone(),
             records: 0,
             fingerprints: 0,
             content_hash: 0,
-            tables: checkpoints.map_or(Vec::new(), |found| found.tables().to_vec()),
+            tables: Vec::new(),
             ids: Span::default(),
             id_index: Span::default(),
             id_dictionary: Span::default(),
         };
         let failed = |error| Error::temporary("cannot make a temporary file in", directory, error);
-        let (file, content) = match (name, checkpoints) {
-            (Some(name), Some(checkpoints)) => {
-                let (file, content) = checkpoints.open(name)?;
-                (Sink::File(file), content)
-            }
-            (Some(name), None) => (Sink::File(TempFile::create(env, directory, name)?), Xxh64::new(0)),
-            (None, _) => (Sink::Scratch(env.scratch(directory).map_err(failed)?, directory.to_owned()), Xxh64::new(0)),
+        let file = match name {
+            Some(name) => Sink::File(TempFile::create(env, directory, name)?),
+            None => Sink::Scratch(env.scratch(directory).map_err(failed)?, directory.to_owned()),
         };
-        let mut writer = Self { file, content, footer, pages: None, checkpoints: checkpoints.cloned() };
-        if writer.file.written() == 0 {
-            writer.write(&header::write())?;
-        }
+        let mut writer = Self { file, content: Xxh64::new(0), footer, pages: None };
+        writer.write(&header::write())?;
         Ok(writer)
     }
 
@@ -145,10 +134,6 @@ impl SegmentWriter {
             blocks: table.index.len() as u64,
         };
         self.footer.tables.push(sections);
-        if let (Some(checkpoints), Sink::File(file)) = (&self.checkpoints, &mut self.file) {
-            file.sync()?;
-            checkpoints.place(file.written(), &self.content, &self.footer.tables)?;
-        }
         Ok(())
     }
 

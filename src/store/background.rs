@@ -108,7 +108,6 @@ fn flush_when_due<F: Fingerprint>(core: &Core<F>) -> Result<()> {
 
 /// Merges what is due, until the store is closed or poisoned.
 fn merge_when_due<F: Fingerprint>(core: &Core<F>) -> Result<()> {
-    let mut unfinished = core.has_unfinished_merge();
     loop {
         let is_left = core.reap();
         let mut tree = core.tree();
@@ -116,7 +115,7 @@ fn merge_when_due<F: Fingerprint>(core: &Core<F>) -> Result<()> {
             return Ok(());
         }
         let pause = tree.merging.as_ref().and_then(Failing::pause);
-        if core.due_now(&tree).is_none() && !(unfinished && pause.is_none()) {
+        if core.due_now(&tree).is_none() {
             // Other merging has done away with what failed.
             tree.merging = tree.merging.take().filter(|_| pause.is_some());
             // Nothing tells when the last reader of a run lets go of it.
@@ -128,7 +127,7 @@ fn merge_when_due<F: Fingerprint>(core: &Core<F>) -> Result<()> {
         drop(tree);
         // What fails otherwise is noted, and tried again.
         match core.compact_due(Some(&core.pace)) {
-            Ok(_) => unfinished = false,
+            Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::Stopped => return Ok(()),
             Err(_) => core.check_poison()?,
         }

@@ -1,12 +1,10 @@
 //! Merging runs.
 //!
 //! Nothing that a reader sees changes: one run says what several neighbours said, and takes their place in one step. What
-//! goes wrong leaves the store as it was; what is interrupted goes on later. Specified in format-spec/runs.md and
-//! format-spec/store.md, Merging.
+//! goes wrong leaves the store as it was. Specified in format-spec/runs.md.
 
 use super::apart;
 use super::core::{Core, lock};
-use super::directory::merge_range;
 use super::estimate::Estimate;
 use super::health::Failing;
 use super::run::Run;
@@ -18,7 +16,7 @@ use crate::compaction::{self, RunSize};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::merge::{Dead, LastWord, Merge, MergedTables};
-use crate::segment::{Checkpoints, Segment, checkpoints};
+use crate::segment::Segment;
 use std::ops::Range;
 use std::sync::{Arc, MutexGuard, TryLockError};
 
@@ -36,10 +34,9 @@ impl<F: Fingerprint> Core<F> {
             let mut merged_any = false;
             loop {
                 let tree = self.tree();
-                let may = tree.merging.as_ref().is_none_or(|failing| failing.pause().is_none());
                 let (runs, due) = (tree.runs.clone(), self.due_now(&tree));
                 drop(tree);
-                let Some(range) = self.unfinished(&runs).filter(|_| may).or(due) else { return Ok(merged_any) };
+                let Some(range) = due else { return Ok(merged_any) };
                 let up_to = runs.get(range.clone()).and_then(<[_]>::last).map_or(0, |run| run.entry.last);
                 let merged = self.merge_range(&runs, range, pace);
                 merged.inspect_err(|error| self.note_merging(error, up_to))?;
@@ -71,28 +68,6 @@ impl<F: Fingerprint> Core<F> {
         self.changed.notify_all();
     }
 
-    /// The runs whose merging an earlier process has begun.
-    fn unfinished(&self, runs: &[Arc<Run>]) -> Option<Range<usize>> {
-        let begun = checkpoints::read(&**self.common.env(), &self.common.path)?;
-        let entries: Vec<_> = runs.iter().map(|run| run.entry).collect();
-        merge_range(&begun.inputs, &entries)
-    }
-
-    /// Removes what is left of a merge of runs that are not there any more. The caller holds the lock of who merges.
-    pub(super) fn forget_merge_of_what_is_gone(&self) {
-        if !self.has_unfinished_merge() {
-            // What cannot be removed now is removed when the next merge begins, or the store is opened.
-            let _ = checkpoints::forget(&**self.common.env(), &self.common.path);
-        }
-    }
-
-    /// Whether an earlier process has begun to merge runs that are still there.
-    pub(super) fn has_unfinished_merge(&self) -> bool {
-        // Nobody waits for the tree while files are read.
-        let runs = self.tree().runs.clone();
-        self.unfinished(&runs).is_some()
-    }
-
     /// Makes one run of all that there are now; whether there were several, or removals in the only one. Runs that come
     /// meanwhile are left for later.
     ///
@@ -119,20 +94,9 @@ impl<F: Fingerprint> Core<F> {
         let is_oldest = range.start == 0;
         let runs = all.get(range).unwrap_or_default();
         let workspace = if pace.is_some() { self.workspace() } else { self.foreground_workspace() };
-        let step = || pace.map_or(Ok(()), Pace::step);
-        let merged =
-            Checkpoints::begin(self.common.env(), &self.common.path, inputs_of(runs), &step).and_then(|found| {
-                // What is written stays for when there is room.
-                self.check_room_to_merge(runs, found.written())?;
-                let checkpoints = Arc::new(found);
-                let merged = self.merge_runs(self.maker(), runs, is_oldest, &workspace, pace, Some(&checkpoints));
-                // A failed merge begins anew, so that what fails is not kept.
-                if merged.as_ref().is_err_and(|error| error.kind() != ErrorKind::Stopped) {
-                    let _ = checkpoints.forget();
-                }
-                Ok((merged?, checkpoints))
-            });
-        let (merged, checkpoints) = merged.inspect_err(|error| self.check_place(error))?;
+        self.check_room_to_merge(runs)?;
+        let merged = self.merge_runs(self.maker(), runs, is_oldest, &workspace, pace);
+        let merged = merged.inspect_err(|error| self.check_place(error))?;
         let bytes = merged.bytes();
         let ends = runs.first().zip(runs.last()).map_or((0, 0), |(first, last)| (first.entry.first, last.entry.last));
         let net = merged_net(runs, is_oldest, &merged);
@@ -152,8 +116,6 @@ impl<F: Fingerprint> Core<F> {
             // A load that merged everything in the same step was faster.
             new.iter().for_each(|run| run.retire(&self.common.remover));
         }
-        // What is left is removed when the next merge begins, or the store is opened.
-        let _ = checkpoints.forget();
         Ok(())
     }
 
@@ -176,18 +138,17 @@ impl<F: Fingerprint> Core<F> {
         Workspace::new(&self.common.path, &self.common.options)
     }
 
-    /// Refuses to merge what there is no room for, of which so many bytes are written already.
+    /// Refuses to merge runs for which the device has too little space.
     ///
     /// # Errors
     /// `Io` if there is too little room.
-    pub(super) fn check_room_to_merge(&self, runs: &[Arc<Run>], written: u64) -> Result<()> {
+    pub(super) fn check_room_to_merge(&self, runs: &[Arc<Run>]) -> Result<()> {
         let records = |segment: Option<&Arc<Segment>>| segment.map_or(0, |segment| segment.footer().records);
         let sum = |of: &dyn Fn(&Run) -> u64| runs.iter().map(|run| of(run)).fold(0, u64::saturating_add);
         Estimate::of(&self.common).check_merge(
             sum(&|run| run.records.as_ref().map_or(0, |segment| segment.file().length())),
             sum(&|run| records(run.records.as_ref())),
             sum(&|run| records(run.removals.as_ref())),
-            written,
         )
     }
 
@@ -199,7 +160,6 @@ impl<F: Fingerprint> Core<F> {
         is_oldest: bool,
         workspace: &Workspace,
         pace: Option<&Pace>,
-        checkpoints: Option<&Arc<Checkpoints>>,
     ) -> Result<RunParts> {
         let segments: Vec<Arc<Segment>> = runs.iter().filter_map(|run| run.records.clone()).collect();
         let sum = |of: fn(&Segment) -> u64| segments.iter().map(|segment| of(segment)).fold(0, u64::saturating_add);
@@ -217,7 +177,6 @@ impl<F: Fingerprint> Core<F> {
             // The keys of wide fingerprints name rows, which are other ones now.
             others: if F::WIDTH == 64 { Some(&tables) } else { None },
             pace,
-            checkpoints,
             ..Making::new(&workspace)
         };
         let merge = || {
@@ -241,11 +200,8 @@ impl<F: Fingerprint> Core<F> {
             maker.removals(making, batches(removed, workspace.memory_of_batches()))
         };
         let run = removals().and_then(|removals| maker.run::<F>(removals, records.clone(), making));
-        run.inspect_err(|error| {
+        run.inspect_err(|_| {
             let Some((_, segment)) = &records else { return };
-            if let (ErrorKind::Stopped, Some(checkpoints)) = (error.kind(), checkpoints) {
-                checkpoints.take_back(segment.path());
-            }
             segment.retire(&self.common.remover);
         })
     }
@@ -271,11 +227,6 @@ fn splice(all: &mut Vec<Arc<Run>>, old: &[Arc<Run>], new: &[Arc<Run>]) -> bool {
         all.splice(range, new.iter().cloned());
     }
     is_same
-}
-
-/// The numbers of the segments of runs.
-fn inputs_of(runs: &[Arc<Run>]) -> Vec<u64> {
-    runs.iter().flat_map(|run| run.entry.segments()).map(|segment| segment.number).collect()
 }
 
 /// What decides about merging runs.

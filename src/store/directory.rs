@@ -4,13 +4,10 @@ use super::common::LOCK;
 use crate::bulk::{is_segment_name, segment_name};
 use crate::env::{Env, ReadMode, TEMP_SUFFIX};
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::manifest::{ManifestData, RunEntry};
-use crate::format::progress::MergeProgress;
+use crate::format::manifest::ManifestData;
 use crate::manifest;
-use crate::segment::checkpoints;
 use crate::wal;
 use std::io;
-use std::ops::Range;
 use std::path::Path;
 
 /// Stands in a directory in which a store is being created. Without a manifest beside it, all that a store may hold is
@@ -55,24 +52,6 @@ pub(super) fn room_for_store(env: &dyn Env, path: &Path) -> Result<Room> {
         ),
         None => Ok(Room::Free),
     }
-}
-
-/// Whether a name is that of a segment which is merged from others and not finished, or says how far it has come.
-fn is_of_merge(name: &str) -> bool {
-    name.strip_suffix(TEMP_SUFFIX).unwrap_or(name) == checkpoints::NAME || name == checkpoints::PART
-}
-
-/// The neighbouring runs whose segments have just these numbers.
-pub(super) fn merge_range(inputs: &[u64], runs: &[RunEntry]) -> Option<Range<usize>> {
-    let numbers = |run: &RunEntry| run.segments().map(|segment| segment.number).collect::<Vec<_>>();
-    let start = runs.iter().position(|run| numbers(run).first() == inputs.first())?;
-    let mut rest = inputs;
-    let count = runs.iter().skip(start).map_while(|run| {
-        rest = rest.strip_prefix(&*numbers(run)).filter(|_| !rest.is_empty())?;
-        Some(())
-    });
-    let end = start + count.count();
-    rest.is_empty().then_some(start..end)
 }
 
 /// Whether a name is one of our unfinished files'. Other people's `.tmp` files are none of our business.
@@ -129,19 +108,14 @@ pub(super) fn log_bytes(env: &dyn Env, path: &Path) -> u64 {
 }
 
 /// Removes unfinished files but the one to keep, segments that the manifest does not name, and logs whose writes are in
-/// segments; nothing that is not ours. A merge that can go on stays. The caller holds the lock.
+/// segments; nothing that is not ours. The caller holds the lock.
 pub(super) fn remove_leftovers(env: &dyn Env, path: &Path, state: &ManifestData, keep: Option<&str>) -> Result<()> {
     let names = env.list(path).map_err(|error| Error::io("cannot list", path, error))?;
-    let goes_on = |merge: MergeProgress| merge_range(&merge.inputs, &state.runs).is_some();
-    let is_unfinished =
-        names.iter().any(|name| name == checkpoints::PART) && checkpoints::read(env, path).is_some_and(goes_on);
-    let stays =
-        |name: &str| keep == Some(name) || is_unfinished && matches!(name, checkpoints::NAME | checkpoints::PART);
     let known: Vec<String> = state.segments().map(|segment| segment_name(segment.number)).collect();
     for name in names {
         let old_log = wal::number_of(&name).is_some_and(|number| number < state.first_log);
         let orphan = old_log || is_segment_name(&name) && !known.contains(&name);
-        if (is_temporary(&name) || is_of_merge(&name) || orphan) && !stays(&name) {
+        if (is_temporary(&name) || orphan) && keep != Some(&name) {
             let file = path.join(&name);
             match env.remove(&file) {
                 // Somebody else was faster: the last reader of a segment may be.

@@ -71,9 +71,9 @@ impl Estimate {
     /// # Errors
     /// As [`Estimate::check_records`].
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    pub(super) fn check_merge(&self, bytes: u64, records: u64, without: u64, written: u64) -> Result<()> {
+    pub(super) fn check_merge(&self, bytes: u64, records: u64, without: u64) -> Result<()> {
         let left = records.saturating_sub(without) as f64 / records.max(1) as f64;
-        self.check((bytes as f64 * left - written as f64).max(0.0), MERGED_PART)
+        self.check(bytes as f64 * left, MERGED_PART)
     }
 
     #[expect(

@@ -54,9 +54,9 @@ impl<F: Fingerprint> Core<F> {
         apart::run(|| {
             let compacting = self.lock_merging();
             let runs = self.tree().runs.clone();
-            self.check_room_to_merge(&runs, 0)?;
+            self.check_room_to_merge(&runs)?;
             let maker = Maker { parameters: &parameters, ..self.maker() };
-            let made = self.merge_runs(maker, &runs, true, &self.foreground_workspace(), None, None)?;
+            let made = self.merge_runs(maker, &runs, true, &self.foreground_workspace(), None)?;
             drop(compacting);
             let mut writing = self.writer().inspect_err(|_| made.retire(&common.remover))?;
             // A log that was only begun has the parameters of before, too.
@@ -68,7 +68,6 @@ impl<F: Fingerprint> Core<F> {
                 manifest.parameters = parameters.clone();
                 *all = run.clone();
             })?;
-            self.forget_merge_of_what_is_gone();
             Ok(true)
         })
         .inspect_err(|error| self.check_place(error))

@@ -204,8 +204,8 @@ impl<F: Fingerprint> Core<F> {
             drop(compacting);
             return self.enter(made).map(|()| false);
         }
-        let merged = self.check_room_to_merge(&runs, 0);
-        let merged = merged.and_then(|()| self.merge_runs(self.maker(), &runs, true, workspace, None, None));
+        let merged = self.check_room_to_merge(&runs);
+        let merged = merged.and_then(|()| self.merge_runs(self.maker(), &runs, true, workspace, None));
         let merged = merged.inspect_err(|_| retire(&made.parts))?;
         drop(compacting);
         let mut writing = self.writer().inspect_err(|_| [&made.parts, &merged].into_iter().for_each(retire))?;
@@ -229,7 +229,6 @@ impl<F: Fingerprint> Core<F> {
         let net = merged_net(&runs, true, &merged);
         let new: Vec<_> = merged.into_run(first, sequence, net).into_iter().collect();
         self.place(&mut writing, &new, bytes, |_, all| *all = new.clone())?;
-        self.forget_merge_of_what_is_gone();
         Ok(true)
     }
 

@@ -97,11 +97,10 @@ use crate::bulk::IntoSorted;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Match};
 use crate::format::Parameters;
-use crate::format::log::write_operations;
 use crate::format::manifest::Numbering;
 use crate::manifest;
 use crate::options::{Filters, Options};
-use crate::segment::{Filter, Segment};
+use crate::segment::Filter;
 use background::Background;
 use common::{Common, Lock, absolute, hold};
 use following::Following;
@@ -111,7 +110,6 @@ use std::sync::{Arc, Mutex};
 use tree::Tree;
 use view::View;
 use writer::Writer;
-use xxhash_rust::xxh64::Xxh64;
 
 /// From so many logs of earlier processes on, what is in them goes to a segment when a store is opened for writing.
 const MOST_LOGS: usize = 8;
@@ -259,22 +257,6 @@ impl<F: Fingerprint> Store<F> {
     #[must_use]
     pub fn snapshot(&self) -> Snapshot<F> {
         Snapshot::new(&self.core.common, self.core.state())
-    }
-
-    /// A number that is another one when the store holds something else: a checksum of its segments' checksums, and of what was
-    /// written behind them. The same records may have several, as they are stored.
-    #[must_use]
-    pub fn content_checksum(&self) -> u64 {
-        let state = self.core.state();
-        let mut sum = Xxh64::new(0);
-        add_segments(&mut sum, state.view.runs.iter().flat_map(|run| run.segments()));
-        let mut bytes = Vec::new();
-        for (memtable, visible) in state.memtables() {
-            bytes.clear();
-            write_operations(&memtable.mentions(visible), &mut bytes);
-            sum.update(&bytes);
-        }
-        sum.digest()
     }
 
     /// What was fixed when the store was created.
@@ -462,20 +444,6 @@ impl<F: Fingerprint> Store<F> {
     /// `Io` if something cannot be read; damage is in the report.
     pub fn verify(&self) -> Result<VerifyReport> {
         verify(self.path(), &self.core.common.options)
-    }
-}
-
-/// A number that is another one for other segments, or another seed.
-fn checksum_of(segments: &[Arc<Segment>], seed: u64) -> u64 {
-    let mut sum = Xxh64::new(seed);
-    add_segments(&mut sum, segments);
-    sum.digest()
-}
-
-fn add_segments<'a>(sum: &mut Xxh64, segments: impl IntoIterator<Item = &'a Arc<Segment>>) {
-    for segment in segments {
-        sum.update(&segment.footer_checksum().to_le_bytes());
-        sum.update(&segment.file().length().to_le_bytes());
     }
 }
 

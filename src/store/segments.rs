@@ -9,7 +9,7 @@ use crate::fingerprint::{Fingerprint, Mention};
 use crate::format::Parameters;
 use crate::format::manifest::{RunEntry, SegmentEntry};
 use crate::options::Options;
-use crate::segment::{Checkpoints, Remover, Segment};
+use crate::segment::{Remover, Segment};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -22,13 +22,11 @@ pub(super) struct Making<'a> {
     /// The keys of the tables behind the first, where somebody has them in order.
     pub(super) others: Option<&'a dyn OtherKeys>,
     pub(super) pace: Option<&'a Pace>,
-    /// Where it is noted how far a segment of records has come.
-    pub(super) checkpoints: Option<&'a Arc<Checkpoints>>,
 }
 
 impl<'a> Making<'a> {
     pub(super) fn new(workspace: &'a Workspace) -> Self {
-        Self { workspace, expected: Expected::default(), others: None, pace: None, checkpoints: None }
+        Self { workspace, expected: Expected::default(), others: None, pace: None }
     }
 }
 
@@ -71,7 +69,7 @@ impl Maker<'_> {
         making: Making<'_>,
         batches: impl Iterator<Item = Result<Batch<'b, F>>>,
     ) -> Result<Option<Made>> {
-        self.make(&of_removals(self.parameters), Making { others: None, checkpoints: None, ..making }, batches)
+        self.make(&of_removals(self.parameters), Making { others: None, ..making }, batches)
     }
 
     /// Makes the id index of a segment of records, where the store has one.
@@ -80,7 +78,7 @@ impl Maker<'_> {
             return Ok(None);
         }
         let entries = IdIndexEntries::<F>::of(&records.1, making.workspace, making.pace)?;
-        let making = Making { others: None, checkpoints: None, expected: Expected::default(), ..making };
+        let making = Making { others: None, expected: Expected::default(), ..making };
         self.make(&of_id_index(self.parameters), making, entries.batches(making.workspace))
     }
 
@@ -91,9 +89,9 @@ impl Maker<'_> {
         batches: impl Iterator<Item = Result<Batch<'b, G>>>,
     ) -> Result<Option<Made>> {
         let Self { path: directory, options, next, .. } = self;
-        let Making { workspace, expected, others, pace, checkpoints } = making;
+        let Making { workspace, expected, others, pace } = making;
         let (env, number) = (&options.env, Some(next.fetch_add(1, Ordering::Relaxed)));
-        let building = Building { env, directory, number, parameters, workspace, expected, others, pace, checkpoints };
+        let building = Building { env, directory, number, parameters, workspace, expected, others, pace };
         let Some(built) = bulk::write_segment(building, batches)? else { return Ok(None) };
         match Segment::open(&*options.env, &built.path, options.read_mode) {
             Ok(segment) => Ok(Some((built.entry, Arc::new(segment)))),

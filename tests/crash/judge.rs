@@ -153,9 +153,7 @@ fn sound(path: &Path, options: &Options) -> Result<(), String> {
 fn no_leftovers(path: &Path) -> Result<(), String> {
     let entries = fs::read_dir(path).map_err(failed("list"))?;
     let names: Vec<String> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    let has = |wanted: &str| names.iter().any(|name| name == wanted);
-    // A merge that was interrupted may go on later.
-    let left = names.iter().any(|name| name.ends_with(".tmp") && name != "merging.tmp");
-    ensure!(!left && has("merging.tmp") == has("MERGE"), "leftovers: {names:?}");
+    let left = names.iter().any(|name| name.ends_with(".tmp"));
+    ensure!(!left, "leftovers: {names:?}");
     Ok(())
 }

@@ -1,10 +1,8 @@
 //! Clusters: the connected components of brute force, with the labels, sizes and keepers that one would give by hand.
 
 use crate::support::{Fixture, Random, families, numbered, real};
-use fpstore::env::{Env, Failing};
 use fpstore::{
-    Clustered, ErrorKind, Filters, Fingerprint, Id, IdKind, Keeper, Label, Parameters, ReadMode, Record, Result, Store,
-    U256,
+    Clustered, ErrorKind, Fingerprint, Id, IdKind, Keeper, Label, Parameters, ReadMode, Record, Result, Store, U256,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -234,74 +232,4 @@ fn work_that_was_told_to_stop_is_no_result() {
     pairs.progress().stop();
     let last = pairs.records().unwrap().last().unwrap();
     assert_eq!(last.unwrap_err().kind(), ErrorKind::Stopped);
-}
-
-#[test]
-fn a_run_that_failed_goes_on_where_it_was() {
-    let fixture = Fixture::new(ReadMode::Pread);
-    let records: Vec<Record> = numbered(&real()).into_iter().step_by(5).collect();
-    let store = fixture.load(&Parameters::new(3), &records, 2);
-    let expected = found(&store, 3, &Keeper::Smallest);
-    let path = std::path::Path::new("work/checkpoint");
-    fixture.env.create_dir(std::path::Path::new("work")).unwrap();
-    // A checkpoint that cannot be read is none, so not every failure is one of the run.
-    let (mut gone_on, mut undisturbed) = (0, 0);
-    for operation in (20..).step_by(37) {
-        let env: Arc<dyn Env> = Arc::new(fixture.env.clone());
-        let failing: Arc<dyn Env> = Arc::new(Failing::new(env, operation..operation + 1));
-        let options = fixture.options.clone().with_env(failing).with_filters(Filters::Off);
-        let Ok(store) = Store::<u64>::open_read_only(&fixture.path, &options) else { continue };
-        let clusters = store.clusters(3).unwrap().with_memory(17 << 20).with_checkpoint(path);
-        if clusters.find(&Keeper::Smallest).is_ok() {
-            clusters.remove_checkpoint().unwrap();
-            undisturbed += 1;
-            if undisturbed == 3 {
-                break;
-            }
-            continue;
-        }
-        gone_on += usize::from(fixture.env.open(path, ReadMode::Pread).is_ok());
-        let store = Store::<u64>::open_read_only(&fixture.path, &fixture.options).unwrap();
-        let clusters = store.clusters(3).unwrap().with_sizes().with_checkpoint(path);
-        let all = clusters.find(&Keeper::Smallest).unwrap();
-        assert!(all.records().unwrap().map(Result::unwrap).eq(expected.iter().cloned()), "operation {operation}");
-        clusters.remove_checkpoint().unwrap();
-        clusters.remove_checkpoint().unwrap();
-    }
-    assert!(gone_on > 2, "{gone_on}");
-}
-
-#[test]
-fn checkpoints_of_other_runs_and_damaged_ones_do_not_count() {
-    let fixture = Fixture::new(ReadMode::Mmap);
-    let store = fixture.load(&Parameters::new(3), &crowded(Id::Number), 1);
-    let path = std::path::Path::new("work/checkpoint");
-    fixture.env.create_dir(std::path::Path::new("work")).unwrap();
-    let run = |k: u32| -> Vec<Label> {
-        let clustering = store.clusters(k).unwrap().with_checkpoint(path).find(&Keeper::Smallest).unwrap();
-        clustering.records().unwrap().map(|one| one.unwrap().label).collect()
-    };
-    let (of_one, of_three) = (run(1), run(3));
-    assert_ne!(of_one, of_three);
-    // The file is that of the last run, whose sets would be too large.
-    assert_eq!(run(1), of_one);
-    let bytes = fixture.env.bytes(path).unwrap();
-    let write = |bytes: &[u8]| fixture.env.create(path).unwrap().write_all(bytes).unwrap();
-    // A sound one counts, whatever it says: here, that all is one.
-    let (head, check) = (24, bytes.len() - 8);
-    let mut one = bytes.clone();
-    one[head..check].fill(0);
-    let sum = xxhash_rust::xxh64::xxh64(&one[..check], 0);
-    one[check..].copy_from_slice(&sum.to_le_bytes());
-    write(&one);
-    let labels = run(1);
-    assert!(labels.iter().all(|label| Some(label) == of_one.iter().min()));
-    for at in (0..bytes.len()).step_by(bytes.len() / 200) {
-        let mut damaged = bytes.clone();
-        damaged[at] ^= 1 << (at % 8);
-        write(&damaged);
-        assert_eq!(run(1), of_one, "byte {at}");
-        write(&bytes[..at]);
-        assert_eq!(run(1), of_one, "cut at {at}");
-    }
 }

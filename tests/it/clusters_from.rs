@@ -2,7 +2,6 @@
 
 use crate::clusters::{crowded, expected, text};
 use crate::support::{Fixture, Random, families, numbered, real};
-use fpstore::env::Env;
 use fpstore::{
     ClusterChange, ClusterUpdate, Clustered, Clustering, Clusters, Fingerprint, Id, IdKind, Keeper, Label, Parameters,
     ReadMode, Record, Result, Store, U256,
@@ -302,48 +301,6 @@ fn of_the_real_set_within_little_memory() {
     assert!(labels(&clustering) == scratch);
     let distinct: BTreeSet<u64> = new.iter().map(|record| record.fingerprint).collect();
     assert_eq!(clustering.searched(), distinct.len() as u64);
-}
-
-#[test]
-fn checkpoints_are_of_the_labels_too() {
-    let fixture = Fixture::new(ReadMode::Mmap);
-    let records = crowded(Id::Number);
-    let store = fixture.load(&Parameters::new(3), &records, 1);
-    let path = std::path::Path::new("work/checkpoint");
-    fixture.env.create_dir(std::path::Path::new("work")).unwrap();
-    let clusters = store.clusters(3).unwrap().with_checkpoint(path);
-    let known = labels(&clusters.find(&Keeper::Smallest).unwrap());
-    // Labels that unite what is not near: whoever gives them gets them back, and nobody else.
-    let wrong: Labels<u64> = known.iter().map(|(record, _)| (record.clone(), known[0].1.clone())).collect();
-    assert!(labels(&gone_on(&clusters, &wrong)) != known);
-    assert!(labels(&gone_on(&clusters, &known)) == known);
-    assert!(labels(&clusters.find(&Keeper::Smallest).unwrap()) == known);
-}
-
-#[test]
-fn checkpoints_tell_what_is_new() {
-    let record = |(id, fingerprint)| Record { fingerprint, id: Id::Number(id) };
-    let records = [(1, 0b0), (2, u64::MAX), (3, 0b1), (4, u64::MAX << 32)].map(record);
-    let id = |number: u64| Label::Id(Id::Number(number));
-    // As long as the third is not new, it is alone because its label says so.
-    let known = [1, 2, 3].map(|number| (id(number), id(number)));
-    let path = std::path::Path::new("work/checkpoint");
-    let fixture = |records, segments| {
-        let fixture = Fixture::new(ReadMode::Mmap);
-        fixture.env.create_dir(std::path::Path::new("work")).unwrap();
-        let store = fixture.load(&Parameters::new(3), records, segments);
-        (fixture.env, store)
-    };
-    let (env, together) = fixture(&records, 2);
-    let clusters = together.clusters(3).unwrap().with_checkpoint(path);
-    assert_eq!(labels(&gone_on(&clusters, &known)), [1, 3, 4, 2].map(|number| (id(number), id(number))));
-    let left = env.bytes(path).unwrap();
-    // The same segments, the second of which is new.
-    let (env, first) = fixture(&records[..2], 1);
-    env.create(path).unwrap().write_all(&left).unwrap();
-    let clusters = first.clusters(3).unwrap().with_new(&fixture(&records[2..], 1).1).unwrap().with_checkpoint(path);
-    let found = labels(&gone_on(&clusters, &known));
-    assert_eq!(found, [(1, 1), (3, 1), (4, 4), (2, 2)].map(|(record, label)| (id(record), id(label))));
 }
 
 #[test]

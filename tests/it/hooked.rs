@@ -78,11 +78,6 @@ impl Env for Hooked {
         Ok(Box::new(self.file(self.inner.create(path)?, path)))
     }
 
-    fn reopen(&self, path: &Path, length: u64) -> io::Result<Box<dyn WriteFile>> {
-        (self.hook)(Op::Create, path)?;
-        Ok(Box::new(self.file(self.inner.reopen(path, length)?, path)))
-    }
-
     fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
         (self.hook)(Op::Open, path)?;
         Ok(Box::new(self.file(self.inner.open(path, mode)?, path)))

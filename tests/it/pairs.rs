@@ -3,8 +3,7 @@
 use crate::support::{Fixture, Random, families, numbered, real, uniform, wide};
 use fpstore::env::Env;
 use fpstore::{
-    ErrorKind, Fingerprint, Id, IdKind, Pair, Pairs, Parameters, ReadMode, Record, RecordPair, Result, Sink, Store,
-    U256,
+    ErrorKind, Fingerprint, Id, IdKind, Pair, Pairs, Parameters, ReadMode, Record, RecordPair, Result, Store, U256,
 };
 use rayon::prelude::*;
 use std::ops::ControlFlow;
@@ -311,52 +310,6 @@ fn damage_is_an_error_and_not_a_pair_less() {
         }
     }
     assert_eq!(errors, 1);
-}
-
-/// Notes what came before each phase.
-struct Phases<'a, T>(&'a mut Vec<Vec<T>>);
-
-impl<T> Sink<Vec<T>> for Phases<'_, T> {
-    fn take(&mut self, mut result: Vec<T>) -> Result<ControlFlow<()>> {
-        self.0.last_mut().unwrap().append(&mut result);
-        Ok(ControlFlow::Continue(()))
-    }
-
-    fn before_phase(&mut self, phase: u32) -> Result<()> {
-        assert_eq!(phase as usize, self.0.len());
-        self.0.push(Vec::new());
-        Ok(())
-    }
-}
-
-#[test]
-fn work_goes_on_from_any_phase() {
-    let fingerprints: Vec<u64> = real().into_iter().step_by(9).collect();
-    let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &numbered(&fingerprints), 2);
-    for k in [3, 60] {
-        let store = if k == 3 { &store } else { &store_of(&numbered(&fingerprints[..500])) };
-        let run = |phase: u32| {
-            let mut phases = (0..=phase).map(|_| Vec::new()).collect();
-            let add = |lot: &mut Vec<(u64, u64, Id, Id)>, found: fpstore::RecordPairs<'_>| {
-                for a in found.a {
-                    lot.extend(found.b.iter().map(|b| (found.pair.a, found.pair.b, a.clone(), b.clone())));
-                }
-                ControlFlow::Continue(())
-            };
-            store.pairs(k).unwrap().from_phase(phase).visit_records(add, Phases(&mut phases)).unwrap();
-            phases
-        };
-        let whole = run(0);
-        assert!(whole.len() > 2 && whole.iter().filter(|phase| !phase.is_empty()).count() >= 2, "{}", whole.len());
-        assert!(whole.last().unwrap().is_empty(), "the last phase ends the work");
-        for phase in 0..whole.len() {
-            assert!(run(phase as u32)[phase..] == whole[phase..], "phase {phase}");
-        }
-    }
-}
-
-fn store_of(records: &[Record]) -> Store {
-    Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), records, 1)
 }
 
 #[test]

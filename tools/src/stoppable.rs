@@ -38,9 +38,6 @@ impl Env for Stoppable {
         check()?;
         Ok(Box::new(Written(self.0.create(path)?)))
     }
-    fn reopen(&self, path: &Path, length: u64) -> io::Result<Box<dyn WriteFile>> {
-        Ok(Box::new(Written(self.0.reopen(path, length)?)))
-    }
     fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
         self.0.open(path, mode)
     }

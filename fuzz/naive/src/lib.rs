@@ -10,7 +10,6 @@ pub mod conventions;
 pub mod ids;
 pub mod logs;
 pub mod manifest;
-pub mod merging;
 pub mod plan;
 pub mod seal;
 pub mod segment;

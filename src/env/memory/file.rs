@@ -58,16 +58,6 @@ impl File {
         self.shorten(0);
     }
 
-    /// Takes away what follows so many bytes, which have to be there.
-    pub(super) fn cut(&mut self, length: u64) -> io::Result<()> {
-        let length = usize::try_from(length).unwrap_or(usize::MAX);
-        if length > self.bytes.len() {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        self.shorten(length);
-        Ok(())
-    }
-
     /// Takes away what follows so many bytes, if anything does.
     pub(super) fn shorten(&mut self, length: usize) {
         if length < self.bytes.len() {

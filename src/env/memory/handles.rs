@@ -25,14 +25,6 @@ impl Handle {
         Ok(Self { env: env.clone(), file, crashes: state.crashes })
     }
 
-    /// The file that is there, cut to this length.
-    pub(super) fn reopen(env: &Memory, path: &Path, length: u64) -> io::Result<Self> {
-        let mut state = env.state();
-        let file = state.found(path)?;
-        state.file(file).cut(length)?;
-        Ok(Self { env: env.clone(), file, crashes: state.crashes })
-    }
-
     fn with(&self, work: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
         let mut state = self.env.state();
         if state.crashes != self.crashes {

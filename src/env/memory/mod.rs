@@ -179,10 +179,6 @@ impl Env for Memory {
         Ok(Box::new(Writer::new(Handle::create(self, path)?, 0)))
     }
 
-    fn reopen(&self, path: &Path, length: u64) -> io::Result<Box<dyn WriteFile>> {
-        Ok(Box::new(Writer::new(Handle::reopen(self, path, length)?, length)))
-    }
-
     fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
         let bytes = self.bytes(path).ok_or_else(missing)?;
         Ok(Box::new(Reader { bytes, stable: mode == ReadMode::Mmap }))

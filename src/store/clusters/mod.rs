@@ -1,7 +1,6 @@
 //! Clusters: records that are linked by near pairs, directly or by others in between.
 
 mod changes;
-mod checkpoint;
 mod clustering;
 mod counts;
 mod groups;
@@ -17,7 +16,6 @@ mod report;
 mod sorted;
 
 pub use changes::{ClusterChange, ClusterChanges, ClusterUpdate};
-use checkpoint::Checkpoint;
 use clustering::Among;
 pub use clustering::{Clustered, ClusteredIter, Clustering, LeftOut};
 pub use keeper::{Keeper, Ranking};
@@ -35,11 +33,11 @@ use crate::cluster::{Bitset, Components, Numbers, UnionFind};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
-use crate::join::{Few, Join, Output, Parcel, Sink, Step, Taker};
+use crate::join::{Few, Join, Output, Step, Taker};
 use crate::segment::{Scratch, Segment};
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Of so many fingerprints at most one is looked up by itself, instead of reading all.
@@ -76,7 +74,6 @@ pub struct Clusters<F: Fingerprint = u64> {
     means: Means,
     sizes: bool,
     keepers: bool,
-    checkpoint: Option<PathBuf>,
     fingerprints: PhantomData<F>,
 }
 
@@ -105,7 +102,6 @@ impl<F: Fingerprint> Snapshot<F> {
             means: Means::new(self),
             sizes: false,
             keepers: false,
-            checkpoint: None,
             fingerprints: PhantomData,
         })
     }
@@ -141,23 +137,6 @@ impl<F: Fingerprint> Clusters<F> {
     pub fn with_keepers(mut self) -> Self {
         self.keepers = true;
         self
-    }
-
-    /// Keeps what was done in this file, so that a run that was stopped or killed can go on with the same file. It takes four bytes
-    /// a fingerprint, is written after each phase of the search, a few times in all, and is there until
-    /// [`Clusters::remove_checkpoint`].
-    #[must_use]
-    pub fn with_checkpoint(mut self, file: &Path) -> Self {
-        self.checkpoint = Some(file.to_owned());
-        self
-    }
-
-    /// Removes the file of [`Clusters::with_checkpoint`], if it is there.
-    ///
-    /// # Errors
-    /// `Io` if it cannot be removed.
-    pub fn remove_checkpoint(&self) -> Result<()> {
-        self.checkpoint.as_deref().map_or(Ok(()), |path| Checkpoint::remove(&*self.means.env, path))
     }
 
     /// The clusters of the records of another store too, such as a crawl that is not in this one yet. They may be in both.
@@ -312,10 +291,7 @@ impl<F: Fingerprint> Clusters<F> {
         let spare = self.spare()?;
         let segments = self.segments()?;
         let count = Numbers::<F>::count_of(&segments)?;
-        let about = previous.as_ref().map_or(0, Previous::state);
-        let checkpoint = self.checkpoint.as_deref().map(|path| Checkpoint::new(self, about, path)).transpose()?;
-        let before = checkpoint.as_ref().and_then(|checkpoint| checkpoint.load(count));
-        let (sets, phase) = before.unwrap_or_else(|| (UnionFind::new(count), 0));
+        let sets = UnionFind::new(count);
         let told = previous.map(|previous| previous.unite(&sets, spare / 16)).transpose()?;
         let labelled = told.as_ref().map_or(0, |told| told.labels);
         // Where most are new, comparing all with all takes less than comparing the new ones with all.
@@ -343,7 +319,7 @@ impl<F: Fingerprint> Clusters<F> {
             if let Some(fresh) = fresh {
                 join = join.only(fresh);
             }
-            let _ = join.run(&taker, &mut Phases { checkpoint, sets: &sets }, phase)?;
+            let _ = join.run(&taker, &mut |_| Ok(ControlFlow::Continue(())))?;
         }
         numbers.release();
         Ok((United { segments, numbers, components: Components::new(sets), before, searched, labelled }, told))
@@ -366,22 +342,6 @@ struct United<F: Fingerprint> {
     searched: u64,
     /// Labels from before of records that are there.
     labelled: u64,
-}
-
-/// Writes a checkpoint after each phase.
-struct Phases<'a> {
-    checkpoint: Option<Checkpoint>,
-    sets: &'a UnionFind,
-}
-
-impl Sink<Parcel> for Phases<'_> {
-    fn take(&mut self, _: Parcel) -> Result<ControlFlow<()>> {
-        Ok(ControlFlow::Continue(()))
-    }
-
-    fn before_phase(&mut self, phase: u32) -> Result<()> {
-        self.checkpoint.as_ref().map_or(Ok(()), |checkpoint| checkpoint.save(self.sets, phase))
-    }
 }
 
 /// Unites the sets of fingerprints that are near each other.

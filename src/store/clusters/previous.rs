@@ -10,7 +10,7 @@ use crate::fingerprint::{Fingerprint, IdKind};
 use crate::store::means::Progress;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
-use xxhash_rust::xxh64::{Xxh64, xxh64};
+use xxhash_rust::xxh64::xxh64;
 
 /// Labels of an earlier clustering: of each record the label of its cluster. Made by [`Clusters::previous`].
 ///
@@ -20,8 +20,6 @@ use xxhash_rust::xxh64::{Xxh64, xxh64};
 pub struct Previous<F: Fingerprint = u64> {
     labels: Labels<F>,
     keys: Keys,
-    /// What was pushed so far, if a checkpoint has to tell it.
-    state: Option<Xxh64>,
     count: u64,
     progress: Progress,
 }
@@ -57,8 +55,7 @@ impl<F: Fingerprint> Previous<F> {
         } else {
             Labels::Wide(Matching::new(clusters, &keys, memory)?)
         };
-        let state = clusters.checkpoint.is_some().then(|| Xxh64::new(0));
-        Ok(Self { labels, keys, state, count: 0, progress: clusters.progress() })
+        Ok(Self { labels, keys, count: 0, progress: clusters.progress() })
     }
 
     /// Takes a record and the label of its cluster: ids or, where there are none, fingerprints.
@@ -68,10 +65,6 @@ impl<F: Fingerprint> Previous<F> {
     /// stop.
     pub fn push<'a>(&mut self, record: impl Into<LabelRef<'a, F>>, cluster: impl Into<LabelRef<'a, F>>) -> Result<()> {
         let (record, cluster) = (record.into(), cluster.into());
-        if let Some(state) = &mut self.state {
-            update(state, record);
-            update(state, cluster);
-        }
         let line = self.count;
         self.count += 1;
         if self.count.is_multiple_of(CHECKED) {
@@ -81,11 +74,6 @@ impl<F: Fingerprint> Previous<F> {
             Labels::Narrow(matching) => matching.push(&self.keys, record, cluster, line),
             Labels::Wide(matching) => matching.push(&self.keys, record, cluster, line),
         }
-    }
-
-    /// Checksum of the labels that were pushed so far, if there is a checkpoint.
-    pub(super) fn state(&self) -> u64 {
-        self.state.as_ref().map_or(0, Xxh64::digest)
     }
 
     /// Unites the sets of records that are still in one cluster; walks within so many bytes of memory.
@@ -101,18 +89,6 @@ impl<F: Fingerprint> Previous<F> {
                 known::unite(matching, sets, count, memory, progress)
             }
         }
-    }
-}
-
-fn update<F: Fingerprint>(state: &mut Xxh64, label: LabelRef<'_, F>) {
-    let mut add = |number: u64| state.update(&number.to_le_bytes());
-    match label {
-        LabelRef::Number(number) => add(number),
-        LabelRef::Text(text) => {
-            add(text.len() as u64);
-            state.update(text.as_bytes());
-        }
-        LabelRef::Fingerprint(one) => (0..F::WORDS).for_each(|number| add(one.word(number))),
     }
 }
 

@@ -14,7 +14,7 @@ use super::query::check_distance;
 use super::{Snapshot, Store};
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, Record};
-use crate::join::{Join, MakeTaker, Output, Parcel, Sink, Step, Taker, unpacked};
+use crate::join::{Join, MakeTaker, Output, Sink, Step, Taker, unpacked};
 use expand::{Expander, How};
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
@@ -97,7 +97,6 @@ pub struct Pairs<F: Fingerprint = u64> {
     k: u32,
     means: Means,
     sorted: bool,
-    phase: u32,
     fingerprints: PhantomData<F>,
 }
 
@@ -147,7 +146,6 @@ impl<F: Fingerprint> Pairs<F> {
             k,
             means: Means::new(one),
             sorted: false,
-            phase: 0,
             fingerprints: PhantomData,
         })
     }
@@ -172,14 +170,6 @@ impl<F: Fingerprint> Pairs<F> {
     #[must_use]
     pub fn sorted(mut self) -> Self {
         self.sorted = true;
-        self
-    }
-
-    /// Leaves out the phases before this one, whose results an earlier run has had ([`Sink::before_phase`]): the same stores, the
-    /// same distance, and the same visit. Sorted pairs come in one phase.
-    #[must_use]
-    pub fn from_phase(mut self, phase: u32) -> Self {
-        self.phase = phase;
         self
     }
 
@@ -213,11 +203,11 @@ impl<F: Fingerprint> Pairs<F> {
     pub fn visit_distinct<T: Send + 'static>(
         &self,
         map: impl Fn(&[Pair<F>]) -> T + Sync,
-        sink: impl Sink<T>,
+        sink: impl FnMut(T) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         self.prepare()?;
         let taker = || -> Box<dyn Taker<F> + '_> { Box::new(Lots::new(&map)) };
-        let mut sink = Unpacked::new(sink);
+        let mut sink = unpacked(sink);
         if self.sorted { self.visit_sorted(false, &taker, &mut sink) } else { self.run(&taker, &mut sink) }
     }
 
@@ -229,21 +219,18 @@ impl<F: Fingerprint> Pairs<F> {
     pub fn visit_records<T: Default + Send + 'static>(
         &self,
         add: impl Fn(&mut T, RecordPairs<'_, F>) -> ControlFlow<()> + Sync,
-        sink: impl Sink<T>,
+        sink: impl FnMut(T) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         self.prepare()?;
         let how = How { add: &add, in_order: self.sorted, progress: &self.means.progress };
         let expander = || Expander::new(self.left.ready(), self.right.as_ref().map(Source::ready), how);
         let taker = || -> Box<dyn Taker<F> + '_> { Box::new(expander()) };
-        let mut sink = Unpacked::new(sink);
+        let mut sink = unpacked(sink);
         if self.sorted {
             return self.visit_sorted(true, &taker, &mut sink);
         }
-        if self.phase == 0 {
-            if self.right.is_none() && self.visit_repeated(&taker, &mut |result| sink.take(result))?.is_break() {
-                return Ok(());
-            }
-            sink.before_phase(1)?;
+        if self.right.is_none() && self.visit_repeated(&taker, &mut sink)?.is_break() {
+            return Ok(());
         }
         self.run(&taker, &mut sink)
     }
@@ -254,46 +241,11 @@ impl<F: Fingerprint> Pairs<F> {
         self.right.as_ref().map_or(Ok(()), |right| right.segments(&self.means).map(|_| ()))
     }
 
-    fn run(&self, taker: MakeTaker<'_, F>, sink: &mut dyn Sink<Parcel>) -> Result<()> {
+    fn run(&self, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<()> {
         let progress = Arc::clone(&self.means.progress.0);
         let right = self.right.as_ref().map(Source::ready);
         let join = Join::new(self.left.ready(), right, self.k, self.means.memory, progress);
-        join.run(taker, &mut Phased(sink), self.phase.saturating_sub(1)).map(drop)
-    }
-}
-
-/// Counts phases from the pairs of equal fingerprints on, which are not the join's.
-struct Phased<'a>(&'a mut dyn Sink<Parcel>);
-
-impl Sink<Parcel> for Phased<'_> {
-    fn take(&mut self, result: Parcel) -> Result<ControlFlow<()>> {
-        self.0.take(result)
-    }
-
-    fn before_phase(&mut self, phase: u32) -> Result<()> {
-        self.0.before_phase(phase + 1)
-    }
-}
-
-/// Takes parcels for somebody who takes what is in them.
-struct Unpacked<T, S> {
-    sink: S,
-    results: PhantomData<fn(T)>,
-}
-
-impl<T, S: Sink<T>> Unpacked<T, S> {
-    fn new(sink: S) -> Self {
-        Self { sink, results: PhantomData }
-    }
-}
-
-impl<T: 'static, S: Sink<T>> Sink<Parcel> for Unpacked<T, S> {
-    fn take(&mut self, parcel: Parcel) -> Result<ControlFlow<()>> {
-        unpacked(|result| self.sink.take(result))(parcel)
-    }
-
-    fn before_phase(&mut self, phase: u32) -> Result<()> {
-        self.sink.before_phase(phase)
+        join.run(taker, sink).map(drop)
     }
 }
 

@@ -3,17 +3,12 @@
 use super::{LOT, Lots, Pair, Pairs};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::join::{MakeTaker, Output, Parcel, Sink, Taker, ordered, pool, unpacked};
+use crate::join::{MakeTaker, Output, Sink, Taker, ordered, pool, unpacked};
 use std::ops::ControlFlow;
 
 impl<F: Fingerprint> Pairs<F> {
     /// Hands all pairs to takers in order; with those of equal fingerprints within one store, if they are wanted.
-    pub(super) fn visit_sorted(
-        &self,
-        repeated: bool,
-        taker: MakeTaker<'_, F>,
-        sink: &mut dyn Sink<Parcel>,
-    ) -> Result<()> {
+    pub(super) fn visit_sorted(&self, repeated: bool, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<()> {
         let half = self.means.memory / 2;
         let mut sorter = self.means.workspace(half).sorter(half);
         let both = |pairs: &[Pair<F>]| pairs.iter().map(|pair| (pair.a, pair.b)).collect::<Vec<_>>();
@@ -22,7 +17,7 @@ impl<F: Fingerprint> Pairs<F> {
         if repeated && self.right.is_none() {
             let _ = self.visit_repeated(&gather, &mut take)?;
         }
-        let mut finding = self.clone().with_memory(half).from_phase(0);
+        let mut finding = self.clone().with_memory(half);
         finding.means.progress = self.means.progress.clone();
         finding.run(&gather, &mut take)?;
         drop(take);
@@ -34,7 +29,7 @@ impl<F: Fingerprint> Pairs<F> {
                 taker.take(lot, output)?;
                 taker.flush(output)
             };
-            if ordered(&pool, chunk.chunks(LOT).collect(), taker, work, &mut |result| sink.take(result))?.is_break() {
+            if ordered(&pool, chunk.chunks(LOT).collect(), taker, work, sink)?.is_break() {
                 break;
             }
         }

@@ -165,7 +165,8 @@ impl Gate {
     fn options(&self) -> Options {
         let gate = self.clone();
         let env = Hooked::behind(Arc::new(Memory::default()), move |op, path| {
-            if op == Op::Write && path.ends_with("merging.tmp") {
+            // The merge of the first four segments makes the fifth.
+            if op == Op::Write && path.ends_with("00000005.segment.tmp") {
                 let closed = gate.0.0.lock().unwrap();
                 drop(gate.0.1.wait_while(closed, |closed| *closed).unwrap());
             }
@@ -216,25 +217,30 @@ fn a_compaction_ends_although_others_go_on_writing() {
     let (number, store) = (Arc::new(AtomicU64::new(10)), Arc::new(OnceLock::<Weak<Store>>::new()));
     let env = {
         let (number, store) = (Arc::clone(&number), Arc::clone(&store));
+        let flushing = AtomicBool::new(false);
         Hooked::behind(Arc::new(Memory::default()), move |op, path| {
-            // Whenever something is merged, another run comes.
-            if op == Op::Create && path.ends_with("merging.tmp") {
+            // Whenever something is merged, another run comes, whose segment is no merged one.
+            let is_segment = path.to_string_lossy().ends_with(".segment.tmp");
+            let store = store.get().and_then(Weak::upgrade).filter(|_| op == Op::Create && is_segment);
+            if let Some(store) = store
+                && !flushing.swap(true, Ordering::SeqCst)
+            {
                 let n = number.fetch_add(1, Ordering::SeqCst);
                 assert!(n < 100, "it merges for ever");
-                let store = store.get().and_then(Weak::upgrade).unwrap();
                 store.insert(Random(n).next(), n, BUFFERED).unwrap();
                 store.flush().unwrap();
+                flushing.store(false, Ordering::SeqCst);
             }
             Ok(())
         })
     };
     let options = Options::new().with_env(env).with_maintenance(Maintenance::Manual);
     let created = Arc::new(Store::<u64>::create("store", &Parameters::new(3), &options).unwrap());
-    store.set(Arc::downgrade(&created)).unwrap();
     for n in 0..3 {
         created.insert(Random(n).next(), n, BUFFERED).unwrap();
         created.flush().unwrap();
     }
+    store.set(Arc::downgrade(&created)).unwrap();
     assert!(created.compact().unwrap());
     assert_eq!((number.load(Ordering::SeqCst), created.statistics().runs), (11, 2));
     assert_eq!(created.records().count(), 4);

@@ -79,10 +79,6 @@ impl Env for Device {
         self.write(|memory| memory.create(path))
     }
 
-    fn reopen(&self, path: &Path, length: u64) -> io::Result<Box<dyn WriteFile>> {
-        self.write(|memory| memory.reopen(path, length))
-    }
-
     fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
         let inner = self.memory.open(path, mode)?;
         let bad = self.told.bad.lock().unwrap().clone().filter(|bad| bad.0 == path);

@@ -111,7 +111,7 @@ fn a_bad_page_in_a_segment_that_is_due_stops_merging_alone() {
 fn no_error_of_merging_or_flushing_poisons_and_both_go_on_when_it_ends() {
     let which: [(&str, Which); 3] = [
         ("create", |op, path| op == Op::Create && is_segment(path)),
-        ("write", |op, path| op == Op::Write && (is_segment(path) || path.ends_with("merging.tmp"))),
+        ("write", |op, path| op == Op::Write && is_segment(path)),
         ("read", |op, path| matches!(op, Op::Open | Op::Read) && is_segment(path)),
     ];
     for errno in [ENOSPC, EDQUOT, EFBIG, EMFILE, EIO] {

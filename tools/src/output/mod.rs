@@ -95,12 +95,6 @@ impl Output {
         }
     }
 
-    /// Whether it is a file of text: rows may be kept and written later, by [`Output::write_text`].
-    #[must_use]
-    pub fn is_text_file(&self) -> bool {
-        matches!(self.sink, Sink::Text(_))
-    }
-
     /// Writes rows.
     ///
     /// # Errors

@@ -169,9 +169,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size::parse_memory)]
     pub(crate) memory: u64,
 
-    /// Where temporary files go, and what is done so far: a run that was stopped or killed goes on if it is started again in the
-    /// same way with the same DIR (clusters, keep; pairs and join of stores to a file of text, unsorted) [default: the system's place
-    /// for temporary files, and nothing is kept]
+    /// Where temporary files go; they have no names and vanish with the process [default: the system's place for temporary files]
     #[arg(long, value_name = "DIR")]
     pub(crate) tmp_dir: Option<PathBuf>,
 

@@ -7,7 +7,6 @@ use std::path::Path;
 use anyhow::bail;
 use fpstore::{
     ClusterChanges, ClusterUpdate, Clustered, Clustering, Clusters, Fingerprint, Id, IdKind, Keeper, Label, Previous,
-    Sink,
 };
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
@@ -18,7 +17,7 @@ use fpstore_tools::progress::Progress;
 
 use crate::args::Options;
 use crate::copied;
-use crate::job::{Job, Rowing, Writing, open};
+use crate::job::{Job, Writing, open};
 use crate::loaded::Other;
 use crate::report;
 
@@ -110,7 +109,7 @@ pub(crate) fn run<F: Fingerprint>(
             if rows.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         match &found {
-            Found::All(clustering) => clustering.visit(add, |rows| Rowing(&mut writing).take(rows))?,
+            Found::All(clustering) => clustering.visit(add, |rows| writing.write_found(rows))?,
             Found::Changes(changes, lines) => copied::write(changes, lines, style, &mut writing)?,
         }
         written = writing.finish()?;
@@ -124,7 +123,6 @@ pub(crate) fn run<F: Fingerprint>(
         out.flush()?;
         job.warn_of_chains(report.far_records, report.records.saturating_sub(report.clusters), k);
     }
-    clusters.remove_checkpoint()?;
     if labels {
         let searched = beside.previous.map(|_| format!("{} compared", count_of(found.searched(), "fingerprint")));
         job.done_with(written, "record", searched);

@@ -3,12 +3,12 @@
 use std::io;
 use std::ops::{ControlFlow, Range};
 
-use fpstore::{ClusterChange, ClusterChanges, Fingerprint, Label, Sink};
+use fpstore::{ClusterChange, ClusterChanges, Fingerprint, Label};
 use fpstore_tools::input::LabelLines;
 use fpstore_tools::output::{Rows, Style};
 
 use crate::clusters::{push, push_label};
-use crate::job::{Rowing, Writing};
+use crate::job::Writing;
 
 /// What a thread has gathered.
 #[derive(Default)]
@@ -42,7 +42,7 @@ pub(crate) fn write<F: Fingerprint>(
     let mut failed = None;
     changes.visit(add, |gathered| {
         failed = gathered.failed;
-        if failed.is_some() { Ok(ControlFlow::Break(())) } else { Rowing(writing).take(gathered.rows) }
+        if failed.is_some() { Ok(ControlFlow::Break(())) } else { writing.write_found(gathered.rows) }
     })?;
     // Where the file ends too early, it was written to.
     lines.check()?;

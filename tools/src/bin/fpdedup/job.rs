@@ -1,12 +1,11 @@
 //! What all subcommands do: open the store, share out the memory, show how far the work is, and listen to Ctrl-C.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use fpstore::{Clusters, Filters, Fingerprint, Sink, Store};
+use fpstore::{Clusters, Filters, Fingerprint, Store};
 use fpstore_tools::common::Common;
 use fpstore_tools::interrupt::{self, Stop};
 use fpstore_tools::memory;
@@ -16,7 +15,6 @@ use fpstore_tools::progress::Progress;
 
 use crate::PROGRAM;
 use crate::args::Options;
-use crate::partial::{Partial, State};
 
 /// Output that waits to be written.
 const WAITING: u64 = 8 << 20;
@@ -91,7 +89,7 @@ impl<'a> Job<'a> {
         memory::of_load(Some(self.options.memory)).saturating_sub(indexes)
     }
 
-    /// The clusters of a store and of what is new, to be made within the memory, and with what an earlier run may have left.
+    /// The clusters of a store and of what is new, to be made within the memory.
     pub(crate) fn clusters<F: Fingerprint>(
         &self,
         store: &Store<F>,
@@ -112,10 +110,7 @@ impl<'a> Job<'a> {
                 store.path().display()
             );
         }
-        Ok(match self.about("clusters", &stores) {
-            Some((directory, about)) => clusters.with_checkpoint(&directory.join(format!("fpdedup-{about:016x}.sets"))),
-            None => clusters,
-        })
+        Ok(clusters)
     }
 
     /// Shows how far a join is and has Ctrl-C stop it, until the result is dropped.
@@ -127,15 +122,6 @@ impl<'a> Job<'a> {
             Progress::hidden()
         };
         Ok(Watched { shown, _stop: interrupt::on_interrupt(move || progress.stop())? })
-    }
-
-    /// A number for files in `--tmp-dir` that are about the same work over the same stores, if there is such a directory.
-    pub(crate) fn about<F: Fingerprint>(&self, what: &str, stores: &[&Store<F>]) -> Option<(PathBuf, u64)> {
-        let directory = self.options.tmp_dir.clone()?;
-        let mut about = DefaultHasher::new();
-        (env!("CARGO_PKG_VERSION"), what, self.options.distance).hash(&mut about);
-        stores.iter().for_each(|store| store.content_checksum().hash(&mut about));
-        Some((directory, about.finish()))
     }
 
     /// Says how many records are far from the one of their cluster that is kept, or would be, if any are.
@@ -175,20 +161,12 @@ fn eprint_line(text: &str) {
 pub(crate) struct Writing {
     output: Output,
     rows: u64,
-    /// Where rows wait until all are there.
-    partial: Option<Partial>,
     failed: Option<anyhow::Error>,
 }
 
 impl Writing {
     pub(crate) fn new(output: Output) -> Self {
-        Self { output, rows: 0, partial: None, failed: None }
-    }
-
-    /// Goes on with an earlier run, whose rows are those of the phases before the one returned.
-    pub(crate) fn resume(output: Output, partial: Partial) -> (Self, u32) {
-        let State { phase, rows, .. } = partial.state();
-        (Self { output, rows, partial: Some(partial), failed: None }, phase)
+        Self { output, rows: 0, failed: None }
     }
 
     pub(crate) fn write(&mut self, rows: &Rows) -> ControlFlow<()> {
@@ -196,15 +174,7 @@ impl Writing {
             return ControlFlow::Break(());
         }
         self.rows += rows.count();
-        let written = match &mut self.partial {
-            Some(partial) => partial.write(rows.text(), rows.count()),
-            None => self.output.write(rows),
-        };
-        self.goes_on(written)
-    }
-
-    fn goes_on(&mut self, done: anyhow::Result<()>) -> ControlFlow<()> {
-        match done {
+        match self.output.write(rows) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 self.failed = Some(error);
@@ -213,36 +183,17 @@ impl Writing {
         }
     }
 
+    /// The same for rows that the library may have found.
+    pub(crate) fn write_found(&mut self, rows: Option<Rows>) -> fpstore::Result<ControlFlow<()>> {
+        Ok(rows.map_or(ControlFlow::Continue(()), |rows| self.write(&rows)))
+    }
+
     /// Has the output appear; the number of rows.
-    pub(crate) fn finish(mut self) -> anyhow::Result<u64> {
+    pub(crate) fn finish(self) -> anyhow::Result<u64> {
         if let Some(error) = self.failed {
             return Err(error);
         }
-        if let Some(partial) = &self.partial {
-            partial.copy(&mut self.output)?;
-        }
         self.output.finish()?;
-        self.partial.into_iter().for_each(Partial::remove);
         Ok(self.rows)
-    }
-}
-
-/// [`Writing`] while the library finds rows.
-pub(crate) struct Rowing<'a>(pub(crate) &'a mut Writing);
-
-impl Sink<Option<Rows>> for Rowing<'_> {
-    fn take(&mut self, rows: Option<Rows>) -> fpstore::Result<ControlFlow<()>> {
-        Ok(rows.map_or(ControlFlow::Continue(()), |rows| self.0.write(&rows)))
-    }
-
-    fn before_phase(&mut self, phase: u32) -> fpstore::Result<()> {
-        if let Some(partial) = &mut self.0.partial
-            && self.0.failed.is_none()
-        {
-            // If it fails, the next rows end the work.
-            let done = partial.before_phase(phase);
-            let _ = self.0.goes_on(done);
-        }
-        Ok(())
     }
 }

@@ -67,7 +67,6 @@ pub(crate) fn run<F: Fingerprint>(
     })?;
     let _ = writing.write(&rows);
     let kept = writing.finish()?;
-    clusters.remove_checkpoint()?;
     if let Some(unknown) = priorities.and_then(|priorities| priorities.unknown()) {
         job.warn(unknown);
     }

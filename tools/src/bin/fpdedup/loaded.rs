@@ -16,7 +16,7 @@ use crate::job::{Job, open, width};
 pub(crate) struct Other<F: Fingerprint> {
     pub(crate) store: Store<F>,
     /// Where it is if it was a file; goes with it.
-    directory: Option<(TempDir, Temporary)>,
+    _directory: Option<(TempDir, Temporary)>,
 }
 
 impl<F: Fingerprint> Other<F> {
@@ -45,7 +45,7 @@ impl<F: Fingerprint> Other<F> {
             check_hashers("fingerprints", store.parameters().hasher(), hasher)
                 .with_context(|| other.display().to_string())?;
             warn_if_empty(job, &store, &other.display().to_string());
-            return Ok(Self { store, directory: None });
+            return Ok(Self { store, _directory: None });
         }
         let directory = tempfile::Builder::new().prefix("fpdedup-").tempdir_in(job.temp_dir());
         let directory =
@@ -84,19 +84,12 @@ impl<F: Fingerprint> Other<F> {
         interrupt::check()?;
         let (store, _) = Store::create_loaded(&path, &parameters, &options, sorter.finish()?)?;
         warn_if_empty(job, &store, &other.display().to_string());
-        Ok(Self { store, directory: Some((directory, listed)) })
+        Ok(Self { store, _directory: Some((directory, listed)) })
     }
 }
 
 fn warn_if_empty<F: Fingerprint>(job: &Job<'_>, store: &Store<F>, name: &str) {
     if store.statistics().records == 0 {
         job.warn(format_args!("{name}: it has no records"));
-    }
-}
-
-impl<F: Fingerprint> Other<F> {
-    /// Whether it is a store, and will be there again.
-    pub(crate) fn is_store(&self) -> bool {
-        self.directory.is_none()
     }
 }

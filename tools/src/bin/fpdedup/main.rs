@@ -10,7 +10,6 @@ mod job;
 mod keep;
 mod loaded;
 mod pairs;
-mod partial;
 mod report;
 
 use std::ffi::OsStr;

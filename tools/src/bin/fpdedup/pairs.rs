@@ -10,9 +10,8 @@ use fpstore_tools::input::{Ids, InputOptions};
 use fpstore_tools::output::{Column, Output, Rows};
 
 use crate::args::{Options, Which};
-use crate::job::{Job, Rowing, Writing, open};
+use crate::job::{Job, Writing, open};
 use crate::loaded::Other;
-use crate::partial::Partial;
 
 const FP_A: Column = Column::fingerprint("fp_a");
 const FP_B: Column = Column::fingerprint("fp_b");
@@ -43,7 +42,7 @@ pub(crate) fn pairs<F: Fingerprint>(
     let job = Job::new(common, options)?;
     let store = open::<F>(store)?;
     let pairs = store.pairs(job.distance(&store)?)?.with_memory(job.memory(&[&store]));
-    write(&job, which, pairs, [&store, &store], true)
+    write(&job, which, pairs, [&store, &store])
 }
 
 /// Between two.
@@ -60,7 +59,7 @@ pub(crate) fn join<F: Fingerprint>(
     let other = Other::open(&job, &store, other, input, Ids::Auto)?;
     let pairs = store.pairs_with(&other.store, job.distance(&store)?)?;
     let pairs = pairs.with_memory(job.memory(&[&store, &other.store]));
-    write(&job, which, pairs, [&store, &other.store], other.is_store())
+    write(&job, which, pairs, [&store, &other.store])
 }
 
 fn write<F: Fingerprint>(
@@ -68,7 +67,6 @@ fn write<F: Fingerprint>(
     which: Which,
     mut pairs: Pairs<F>,
     stores: [&Store<F>; 2],
-    resumable: bool,
 ) -> anyhow::Result<Outcome> {
     pairs = pairs.with_temp_dir(&job.temp_dir());
     if which.sort {
@@ -81,15 +79,7 @@ fn write<F: Fingerprint>(
     let output = Output::open(path, job.json(), columns, F::WIDTH, &texts)?;
     let style = output.style();
     let empty = || Rows::new(style);
-    let what = format!("{} {style:?}", if which.distinct { "distinct" } else { "pairs" });
-    let mut writing = match job.about(&what, &stores).filter(|_| resumable && output.is_text_file() && !which.sort) {
-        Some((directory, about)) => {
-            let (writing, phase) = Writing::resume(output, Partial::open(&directory, about)?);
-            pairs = pairs.from_phase(phase);
-            writing
-        }
-        None => Writing::new(output),
-    };
+    let mut writing = Writing::new(output);
     let shown = job.watch("pairs", pairs.progress())?;
     if which.distinct {
         let map = |pairs: &[fpstore::Pair<F>]| {
@@ -102,14 +92,14 @@ fn write<F: Fingerprint>(
             }
             Some(rows)
         };
-        pairs.visit_distinct(map, Rowing(&mut writing))?;
+        pairs.visit_distinct(map, |rows| writing.write_found(rows))?;
     } else {
         let add = |rows: &mut Option<Rows>, found: RecordPairs<'_, F>| {
             let rows = rows.get_or_insert_with(&empty);
             push(rows, found);
             if rows.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        pairs.visit_records(add, Rowing(&mut writing))?;
+        pairs.visit_records(add, |rows| writing.write_found(rows))?;
     }
     shown.finish();
     let count = writing.finish()?;
