@@ -44,7 +44,9 @@ fn measure(path: &Path, count: usize, runs: usize) {
     let stored: Vec<u64> = store.records().step_by(every).map(|record| record.unwrap().fingerprint).collect();
     let queries = common::queries(&stored, count);
     println!("{records} records, {count} queries, {} threads", rayon::current_num_threads());
-    let batch = |store: &Store, way| store.query_batch(&queries, K, way).unwrap().iter().map(Vec::len).sum::<usize>();
+    let batch = |store: &Store, way| {
+        store.searcher().query_batch(&queries, K, way).unwrap().iter().map(Vec::len).sum::<usize>()
+    };
     let single = |store: &Store| -> usize {
         let answers = queries.par_chunks(1024).map_init(
             || store.searcher(),

@@ -56,7 +56,7 @@ fn scans(values: &[u64]) -> (f64, f64) {
     let [small, large] = [256, 4096].map(|block_size| {
         let store = Opened::new(values, Design::Tables { parts: 1 }, block_size, Filters::Off);
         let blocks = store.store.statistics().tables[0].blocks as f64;
-        let time = least(|| _ = store.store.scan(0, 0).unwrap());
+        let time = least(|| _ = store.store.searcher().scan(0, 0).unwrap());
         (blocks, time)
     });
     let keys = values.len() as f64;

@@ -66,10 +66,6 @@ fn queries(criterion: &mut Criterion, group: &str, path: &Path, values: &[u64]) 
         group.bench_function(format!("contains_near, {label}"), |bencher| {
             bencher.iter(|| searcher.contains_near(next.next().unwrap(), 3).unwrap().is_some());
         });
-        let mut lots = asked.chunks_exact(64).cycle();
-        group.bench_function(format!("query_many, 64 queries, {label}"), |bencher| {
-            bencher.iter(|| searcher.query_many(lots.next().unwrap(), 3).unwrap().len());
-        });
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::{
     Batch, ClusterUpdate, Fingerprint, Keeper, Label, Options, Parameters, RecordSorter, Records, Result, Store, U256,
-    Visit, Work, inspect,
+    Visit, inspect,
 };
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -38,22 +38,20 @@ fn one<F: Fingerprint>(path: &Path, options: &Options) -> Result<()> {
     store.make_filters(crate::Filters::Off);
     store.contains_near(F::default(), 3)?;
     store.nearest(F::default(), 3)?;
-    store.scan(F::default(), 3)?;
     store.query(F::default(), 3)?;
     let mut searcher = store.searcher();
-    searcher.query_many(&[], 3)?;
     searcher.nearest_within(F::default(), 3, 3)?;
     searcher.scan_nearest(F::default(), 3, 3)?;
     searcher.count(F::default(), &Visit::within(3))?;
     let _ = searcher.visit(F::default(), &Visit::within(3), |_| ControlFlow::Continue(()))?;
-    store.query_batch_counted(&[], 3, Batch::Auto, &mut Work::default())?;
-    store.visit_batch(&[], 3, 0, &mut Work::default(), |_, _| (), |()| Ok::<_, crate::Error>(()))?;
+    searcher.query_batch(&[], 3, Batch::Auto)?;
+    searcher.visit_batch(&[], 3, 0, |_, _| (), |()| Ok::<_, crate::Error>(()))?;
     let pairs = store.pairs_with(&store, 3)?.sorted();
     pairs.visit_distinct(|_| (), |()| Ok(ControlFlow::Continue(())))?;
     pairs.visit_records(|(): &mut (), _| ControlFlow::Continue(()), |()| Ok(ControlFlow::Continue(())))?;
     pairs.clone().distinct()?.next();
     pairs.records()?.next();
-    let clusters = store.clusters(3)?.with_new(&store)?;
+    let clusters = store.clusters(3)?.with_new(&store.snapshot())?;
     let mut previous = clusters.previous()?;
     previous.push(&Label::Fingerprint(F::default()), &Label::Fingerprint(F::default()))?;
     clusters.find_from(previous, &Keeper::Smallest)?;

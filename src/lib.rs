@@ -30,13 +30,16 @@
 //! memory maps, is described in [`mod@env`]. The layout of the house is in ARCHITECTURE.md, the file formats in
 //! format-spec/.
 
+mod admin;
 mod bits;
-mod bulk;
+mod bitset;
 mod cluster;
 mod codec;
-mod compaction;
+mod db;
 pub mod env;
 mod error;
+mod executor;
+mod extsort;
 mod fingerprint;
 mod format;
 #[doc(hidden)]
@@ -47,35 +50,46 @@ pub mod inspect;
 #[cfg(debug_assertions)]
 pub mod instances;
 mod join;
-mod manifest;
+mod load;
 mod memtable;
-mod merge;
 mod options;
 pub mod plan;
-mod search;
+mod query;
+mod query_stats;
+mod repair;
 mod segment;
 mod store;
+mod version;
 mod wal;
 mod width;
 
-pub use bulk::{IdSorter, IntoSorted, RecordIds, RecordSorter, Records, SortedIds, SortedRecords};
+pub use admin::verify::verify;
+pub use admin::{BackupMode, BackupReport, Statistics, TableStatistics, VerifyReport, WrittenBytes};
+pub use cluster::{
+    ClusterChange, ClusterChanges, ClusterReport, ClusterUpdate, Clustered, ClusteredIter, Clustering, Clusters,
+    Keeper, Label, LabelRef, LargeCluster, LeftOut, Previous, Ranking, SizeClass,
+};
 pub use codec::Codec;
+pub use db::{
+    Check, FilterStatistics, Health, Recovery, TornLog, Trouble, WriteBatch, WritePressure, Written, check_hashers,
+};
 pub use env::ReadMode;
 pub use error::{Error, ErrorKind, Result};
 pub use fingerprint::{Fingerprint, Id, IdKind, IdRef, MAX_TEXT, Match, Record, U256, WIDTHS, check_text, distance};
 pub use format::Parameters;
 pub use format::manifest::Numbering;
+pub use join::{Pair, PairIter, Pairs, Progress, RecordPair, RecordPairIter, RecordPairs};
+pub use load::{
+    IdSorter, IntoSorted, LoadReport, RecordIds, RecordSorter, Records, RemoveIdsReport, RemoveReport, ReplaceReport,
+    SortedIds, SortedRecords, add_id_index,
+};
 pub use options::{Filters, Maintenance, Options};
 pub use plan::Design;
-pub use search::{QueryTables, Work};
+pub use query::{Batch, QueryTables, Searcher, Visit};
+pub use query_stats::Work;
+pub use repair::{Loss, Lost, LostFingerprints, PartlyKnown, RepairAction, RepairReport, plan_repair, repair};
 pub use segment::Damage;
-pub use store::{
-    BackupMode, BackupReport, Batch, Check, ClusterChange, ClusterChanges, ClusterReport, ClusterUpdate, Clustered,
-    ClusteredIter, Clustering, Clusters, FilterStatistics, Health, Keeper, Label, LabelRef, LargeCluster, LeftOut,
-    LoadReport, Loss, Lost, LostFingerprints, Pair, PairIter, Pairs, PartlyKnown, Previous, Progress, Ranking,
-    RecordIter, RecordPair, RecordPairIter, RecordPairs, Recovery, RemoveIdsReport, RemoveReport, RepairAction,
-    RepairReport, ReplaceReport, Searcher, SizeClass, Snapshot, Statistics, Store, TableStatistics, TornLog, Trouble,
-    VerifyReport, Visit, WriteBatch, WritePressure, Written, WrittenBytes, add_id_index, check_hashers, parameters_of,
-    plan_repair, repair, verify,
-};
+pub use store::{Store, parameters_of};
+pub use version::RecordIter;
+pub use version::Snapshot;
 pub use wal::Durability;

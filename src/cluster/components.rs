@@ -1,7 +1,7 @@
 //! Which component each number is in, after all pairs were united.
 
-use super::bitset::Bitset;
 use super::union_find::UnionFind;
+use crate::bitset::Bitset;
 
 /// Stands for a component of one.
 const ALONE: u32 = u32::MAX;

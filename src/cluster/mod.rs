@@ -3,12 +3,30 @@
 //! Fingerprints are known by numbers ([`Numbers`]). All threads unite those of a pair ([`UnionFind`]); in the end each one
 //! has the number of its component ([`Components`]). Memory: four bytes a fingerprint.
 
-mod bitset;
+mod changes;
+mod clustering;
+mod clusters;
 mod components;
+mod counts;
+mod few;
+mod groups;
+mod keeper;
+mod known;
+mod labelled;
+mod labels;
+mod matching;
+mod names;
 mod numbers;
+mod order;
+mod previous;
+mod report;
+mod sorted;
 mod union_find;
 
-pub(crate) use bitset::Bitset;
-pub(crate) use components::Components;
-pub(crate) use numbers::{Ascending, Numbers};
-pub(crate) use union_find::UnionFind;
+pub use changes::{ClusterChange, ClusterChanges, ClusterUpdate};
+pub use clustering::{Clustered, ClusteredIter, Clustering, LeftOut};
+pub use clusters::Clusters;
+pub use keeper::{Keeper, Ranking};
+pub use labels::{Label, LabelRef};
+pub use previous::Previous;
+pub use report::{ClusterReport, LargeCluster, SizeClass};

@@ -9,8 +9,9 @@ use crate::format::manifest::ManifestData;
 use crate::format::page::{Stream, checksum};
 use crate::format::{CHECKSUM, codes, header};
 use crate::options::Options;
+use crate::segment::name as bulk;
 use crate::segment::{SegmentFile, read_footer};
-use crate::{bulk, manifest};
+use crate::version::manifest;
 use std::path::Path;
 
 /// Calls `visit` with every field of a segment file, a manifest, or of all files of a store, in file order. Large runs

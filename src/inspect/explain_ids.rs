@@ -9,7 +9,8 @@ use crate::format::footer::{Footer, Span};
 use crate::format::id_page::{self, IdPage};
 use crate::format::page::{Stream, checksum};
 use crate::format::text_index;
-use crate::segment::{SegmentFile, parse_id_index};
+use crate::segment::SegmentFile;
+use crate::segment::id_reader::parse_index as parse_id_index;
 
 /// Visits pages or frames, their index, and the dictionary.
 pub(super) fn explain(file: &SegmentFile, footer: &Footer, visit: &mut Visit<'_>) -> Result<()> {

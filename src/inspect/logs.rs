@@ -3,9 +3,9 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::{Fingerprint, Mention, Record};
 use crate::format::Parameters;
-use crate::manifest;
 use crate::options::Options;
-use crate::store::check_width;
+use crate::version::check_width;
+use crate::version::manifest;
 use crate::wal::{self, LogReader, Tail};
 use std::path::{Path, PathBuf};
 

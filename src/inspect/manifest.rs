@@ -1,12 +1,13 @@
 //! What a manifest says.
 
-use crate::bulk::segment_name;
+use crate::admin::WrittenBytes;
 use crate::error::Result;
 use crate::format::Parameters;
 use crate::format::manifest::{ManifestData, Numbering, RunEntry, SegmentEntry};
-use crate::manifest as file;
 use crate::options::Options;
-use crate::store::WrittenBytes;
+use crate::segment::segment_name;
+use crate::version::SegmentRole;
+use crate::version::manifest as file;
 use std::path::Path;
 
 /// The manifest of a store.
@@ -43,30 +44,6 @@ pub struct RunView {
     pub net_records: Option<i64>,
     /// What its segments hold, and these.
     pub segments: Vec<(SegmentRole, SegmentFact)>,
-}
-
-/// What a segment is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SegmentRole {
-    /// Records.
-    Records,
-    /// Records of older runs that are hidden.
-    Removals,
-    /// Where the ids of the run's records are.
-    IdIndex,
-}
-
-impl SegmentRole {
-    /// In a word or two.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Removals => "removals",
-            Self::Records => "records",
-            Self::IdIndex => "id index",
-        }
-    }
 }
 
 /// What a manifest says of a segment.

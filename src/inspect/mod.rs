@@ -8,17 +8,19 @@ mod explain;
 mod explain_ids;
 mod explain_log;
 mod logs;
-mod manifest;
+pub(crate) mod manifest;
 mod what_if;
 
 pub use crate::codec::BlockKind;
 pub use crate::format::Field;
+pub use crate::version::SegmentRole;
 pub use distributions::{Distributions, distributions};
 pub use explain::explain;
 pub use logs::{FrameView, LogView, is_log, logs};
-pub use manifest::{ManifestView, RunView, SegmentFact, SegmentRole, manifest};
+pub use manifest::{ManifestView, RunView, SegmentFact, manifest};
 pub use what_if::{Alternative, QueryCost, what_if};
 
+use crate::admin::Statistics;
 use crate::bits::low_mask;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Id, Record, U256};
@@ -28,7 +30,7 @@ use crate::format::header;
 use crate::options::{Filters, Options};
 use crate::plan::{TableForm, TableLayout};
 use crate::segment::{IdScratch, Scratch, Segment, SegmentRecords, Table};
-use crate::store::{Statistics, check_width, open_runs, statistics_of_segment};
+use crate::version::{check_width, open_runs};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -141,7 +143,7 @@ impl SegmentView {
     /// Sizes and counts of this segment alone.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
-        statistics_of_segment(&self.segment)
+        crate::admin::statistics::of_segment(&self.segment)
     }
 
     /// Layout and number of blocks of every table.

@@ -3,9 +3,9 @@
 use super::hash::Groups;
 use super::mask;
 use super::source::{Source, no_memory};
-use crate::bulk::{Dealer, cut, deal};
 use crate::env::Array;
 use crate::error::Result;
+use crate::extsort::{Dealer, cut, deal};
 use crate::fingerprint::Fingerprint;
 use std::ops::Range;
 
@@ -46,7 +46,7 @@ impl<F: Fingerprint> Path<F> {
 
 /// How many fingerprints of a source each group gets.
 #[derive(Debug, Default)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     /// By share, by group.
     shares: Vec<Vec<usize>>,
 }

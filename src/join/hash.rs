@@ -16,7 +16,7 @@ const MOST_BITS: u32 = 32;
 
 /// Numbers groups by some bits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Groups<F> {
+pub(crate) struct Groups<F> {
     /// The bits.
     mask: F,
     /// 64 less the number of bits of the hash.
@@ -27,7 +27,7 @@ pub(super) struct Groups<F> {
 
 impl<F: Fingerprint> Groups<F> {
     /// As many groups as 2 to the power of `bits`, or fewer if they agree in fewer bits.
-    pub(super) fn new(mask: F, bits: u32) -> Self {
+    pub(crate) fn new(mask: F, bits: u32) -> Self {
         let bits = bits.min(mask::size(mask)).min(MOST_BITS);
         Self { mask, shift: 64 - bits, number: (1 << bits) - 1 }
     }
@@ -40,13 +40,13 @@ impl<F: Fingerprint> Groups<F> {
     }
 
     /// How many there are.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.number + 1
     }
 
     /// The number of a fingerprint's group.
     #[inline]
-    pub(super) fn of(&self, fingerprint: F) -> usize {
+    pub(crate) fn of(&self, fingerprint: F) -> usize {
         let product =
             |(number, factor): (usize, &u64)| (fingerprint.word(number) & self.mask.word(number)).wrapping_mul(*factor);
         let words = FACTORS.iter().enumerate().take(F::WORDS).map(product);

@@ -24,7 +24,7 @@ pub(super) fn without<F: Fingerprint>(a: F, b: F) -> F {
 }
 
 /// All bits.
-pub(super) fn all<F: Fingerprint>() -> F {
+pub(crate) fn all<F: Fingerprint>() -> F {
     F::from_words(|_| u64::MAX)
 }
 
@@ -40,7 +40,7 @@ pub(super) fn size<F: Fingerprint>(mask: F) -> u32 {
 }
 
 /// Cuts a set into so many of nearly the same size, from the first bit to the last.
-pub(super) fn split<F: Fingerprint>(mask: F, parts: u32) -> Vec<F> {
+pub(crate) fn split<F: Fingerprint>(mask: F, parts: u32) -> Vec<F> {
     let bits: Vec<u32> = (0..F::WIDTH).filter(|&bit| mask.bits(bit, 1) == 1).collect();
     let place = |part: u32| bits.len() * part as usize / parts.max(1) as usize;
     let part = |part: u32| bits.get(place(part)..place(part + 1)).unwrap_or_default();

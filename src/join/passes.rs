@@ -4,7 +4,6 @@
 //! child's bits, as many buckets at a time as there is memory for, and each bucket is joined by one thread. A bucket that
 //! is too large for the memory of a thread is itself divided in this way.
 
-use super::Join;
 use super::buckets::{Counts, Path, load, varying};
 use super::group::Joiner;
 use super::hash::Groups;
@@ -18,6 +17,7 @@ use super::stop::Step;
 use crate::env::Array;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
+use crate::join::whole::Join;
 use crate::plan::join::{JoinSize, cheapest};
 use rayon::ThreadPool;
 use std::ops::{ControlFlow, Range};

@@ -1,7 +1,7 @@
 //! What takes the results of a join.
 
-use super::Parcel;
 use crate::error::Result;
+use crate::join::ordered::Parcel;
 use std::ops::ControlFlow;
 
 /// Takes results in order; breaks when it wants no more. Its errors end the join.

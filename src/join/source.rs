@@ -1,11 +1,11 @@
 //! The distinct fingerprints of some segments, in order, as often as wanted.
 
-use super::share::Share;
-use crate::cluster::Bitset;
+use crate::bitset::Bitset;
 use crate::env::Array;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::segment::{Scratch, Segment, Table, fingerprints_of};
+use crate::version::Share;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use super::*;
 use crate::format::Parameters;
 use crate::memtable::{MemtablePlan, MemtableScratch};
 use crate::plan::Design;
-use crate::search::Work;
+use crate::query_stats::Work;
 use loom::thread;
 use std::ops::ControlFlow;
 

@@ -5,7 +5,7 @@ use crate::codec::prefetch;
 use crate::fingerprint::Fingerprint;
 use crate::plan::masks::masks;
 use crate::plan::probing;
-use crate::search::Work;
+use crate::query_stats::Work;
 use std::ops::ControlFlow;
 
 /// Prefixes that are on the way together.

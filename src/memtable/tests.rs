@@ -2,7 +2,7 @@ use super::*;
 use crate::fingerprint::{IdKind, Mention, Record, U256};
 use crate::format::Parameters;
 use crate::plan::Design;
-use crate::search::Work;
+use crate::query_stats::Work;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 

@@ -5,14 +5,16 @@
 //! they are read. The file is specified in format-spec/segment.md.
 
 mod block_index;
+mod build;
 mod directory;
 mod file;
 mod filter;
 mod id_cursor;
-mod id_reader;
+pub(crate) mod id_reader;
 mod id_search;
 mod id_writer;
 mod ids;
+pub(crate) mod name;
 mod ranks;
 mod reader;
 mod records;
@@ -27,24 +29,22 @@ mod verify_ids;
 mod writer;
 
 pub(crate) use block_index::BlockIndex;
+pub(crate) use build::builder::{Building, Expected, OtherKeys, write_segment};
+pub(crate) use build::chunk::{Batch, batches};
+pub(crate) use build::id_index::{IdIndexEntries, id_hash, id_hash_of};
 pub(crate) use directory::Directory;
 pub(crate) use file::SegmentFile;
 pub(crate) use filter::{Filter, FilterPrefix};
 pub(crate) use id_cursor::IdCursor;
-pub(crate) use id_reader::parse_index as parse_id_index;
-pub(crate) use id_writer::IdEncoder;
-pub(crate) use ids::{IdScratch, Ids};
+pub(crate) use ids::IdScratch;
+pub(crate) use name::{is_segment_name, keys_of, segment_name};
 pub(crate) use ranks::{RankCursor, Ranks};
 pub(crate) use reader::{Segment, fingerprints_of, read_footer};
 pub(crate) use records::SegmentRecords;
 pub(crate) use remover::Remover;
-pub(crate) use row_writer::RowEncoder;
-pub(crate) use salvage::{IdStretch, Salvage, SalvagedIds};
+pub(crate) use salvage::Salvage;
+pub(crate) use salvage::ids::{IdStretch, SalvagedIds};
 pub(crate) use table::{Scratch, Table};
-pub(crate) use table_writer::{EncodedTable, TableEncoder};
-pub(crate) use text_ids::TextEncoder;
-#[cfg(fuzzing)]
-pub(crate) use text_ids::{TextIds, TextScratch};
+pub(crate) use table_writer::TableEncoder;
 pub use verify::Damage;
 pub(crate) use verify::verify_segment;
-pub(crate) use writer::{EncodedIds, Part, SegmentWriter};

@@ -2,8 +2,9 @@
 
 use super::id_reader::IdReader;
 use super::text_ids::{TextIds, TextScratch};
-use super::{Damage, Ids, Segment};
 use crate::error::{Error, Result};
+use crate::segment::ids::Ids;
+use crate::segment::{Damage, Segment};
 
 /// Appends what is wrong with the ids of a segment.
 pub(super) fn check(segment: &Segment, damages: &mut Vec<Damage>) -> Result<()> {

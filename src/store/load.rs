@@ -1,414 +1,108 @@
-//! Bulk load: one new run, then one new manifest.
+//! Loading, removing and replacing many records at once.
 
-use super::apart;
-use super::compact::merged_net;
-use super::core::{Core, Writing};
-use super::count::{layers, pointless};
-use super::estimate::Estimate;
-use super::pressure::Slowed;
-use super::replace::Others;
-use super::run::Run;
-use super::segments::{Made, Making, RunParts};
-use crate::bulk::{Expected, Present, RecordIds, SortedRecords, Workspace, batches};
-use crate::error::{Error, Result};
-use crate::fingerprint::{Fingerprint, IdKind};
-use crate::format::manifest::{ManifestData, Numbering};
-use crate::memtable::Memtable;
-use crate::options::{Filters, Maintenance};
-use std::sync::Arc;
+use super::Store;
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+use crate::load::{IntoSorted, LoadReport, Merging, RemoveIdsReport, RemoveReport, ReplaceReport, SortedIds};
 
-/// So many records are flushed while writers wait, in a few milliseconds.
-const FEW_RECORDS: u32 = 4096;
-
-/// What a load has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LoadReport {
-    /// Records in the input.
-    pub records: u64,
-    /// Those of them that the store had already, or that came twice.
-    pub already_present: u64,
-    /// Distinct fingerprints among the added records.
-    pub fingerprints: u64,
-    /// Bytes of the new segment; 0 if nothing was added.
-    pub segment_bytes: u64,
-}
-
-impl LoadReport {
-    /// Records that were added.
-    #[must_use]
-    pub fn added(&self) -> u64 {
-        self.records - self.already_present
-    }
-}
-
-/// What came of records whose numbers were set aside.
-pub(super) struct Loaded {
-    pub(super) report: LoadReport,
-    /// Old records that were removed.
-    pub(super) removed: u64,
-    /// Whether runs were merged.
-    pub(super) merged: bool,
-}
-
-/// Which runs are merged with the new one, in the same step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Merging {
-    /// None; or those that are due, where nobody else would merge them.
-    AsDue,
-    /// All.
-    All,
-}
-
-impl<F: Fingerprint> Core<F> {
-    /// Adds records; whether runs were merged.
-    pub(super) fn bulk_load(&self, records: SortedRecords<F>, merging: Merging) -> Result<(LoadReport, bool)> {
-        let loaded = self.load(records, |records, first| self.load_reserved(records, None, first, merging))?;
-        Ok((loaded.report, loaded.merged))
-    }
-
-    /// Does a load of records, of which the first without an id gets the number that `load` is given.
-    pub(super) fn load<R>(
-        &self,
-        records: SortedRecords<F>,
-        load: impl FnOnce(SortedRecords<F>, u64) -> Result<R>,
-    ) -> Result<R> {
-        self.flush_beside()?;
-        let reserved = self.reserve(&records)?;
-        let loaded = load(records, reserved.first);
-        if loaded.is_err() {
-            self.give_back(&reserved);
-        } else if self.common.options.filters == Filters::AtOpen {
-            self.wait_for_filters();
-        }
-        loaded
-    }
-
-    /// Adds records, and removes those of `old` that are not among them.
-    pub(super) fn load_reserved(
-        &self,
-        records: SortedRecords<F>,
-        old: Option<&SortedRecords<F>>,
-        first_number: u64,
-        merging: Merging,
-    ) -> Result<Loaded> {
-        let mut report = LoadReport { records: records.given(), ..LoadReport::default() };
-        let estimate = Estimate::of(&self.common);
-        let index = estimate.index_bytes(records.fingerprints());
-        let workspace = self.beside_indexes(records.workspace()).without(index);
-        // Records that the store numbers, or counts, are others than those that are there.
-        let is_apart = records.ids() == RecordIds::Without;
-        let (parts, last) = self.make_missing(&records, old, &workspace, first_number, &estimate)?;
-        drop(records);
-        if let Some((entry, _)) = &parts.records {
-            report.already_present = report.records - entry.records;
-            report.fingerprints = entry.fingerprints;
-            report.segment_bytes = entry.file_length;
-        } else {
-            report.already_present = report.records;
-        }
-        let removed = parts.removals.as_ref().map_or(0, |(entry, _)| entry.records);
-        let merged = self.add_run(MadeRun { parts, last, is_apart }, merging, &workspace)?;
-        Ok(Loaded { report, removed, merged })
-    }
-
-    /// The segments of those records that are not there yet and of the old ones that are there and not among them, and the last
-    /// sequence number of what is there.
-    fn make_missing(
-        &self,
-        records: &SortedRecords<F>,
-        old: Option<&SortedRecords<F>>,
-        workspace: &Workspace,
-        first_number: u64,
-        estimate: &Estimate,
-    ) -> Result<(RunParts, u64)> {
-        let text_bytes = records.text_bytes();
-        let expected = Expected { first_number, text_bytes, at_once: records.come_at_once() };
-        let fingerprints = records.fingerprints();
-        let runs = self.tree().runs.clone();
-        let mut present = Present::new(layers(&runs));
-        let mut checked = false;
-        let missing = records.batches().map(|batch| {
-            let batch = batch?;
-            let given = batch.records();
-            let missing = present.missing(batch)?;
-            if !std::mem::replace(&mut checked, true) {
-                // What is new among the first ones tells how much is new.
-                let part = |all: u64, of: u64| (u128::from(all) * u128::from(of) / u128::from(given.max(1))) as u64;
-                let new = missing.records();
-                // Where only the records could be counted, it also tells how many of them have a fingerprint of their own.
-                let own = if records.is_in_memory() { new } else { missing.distinct(None).len() as u64 };
-                estimate.check_records(part(fingerprints, own), part(text_bytes, new))?;
-            }
-            Ok(missing)
-        });
-        let removals = old.map_or(Ok(None), |old| self.make_gone(old, records, &runs, workspace))?;
-        let making = Making { expected, ..Making::new(workspace) };
-        let records = self.maker().records(making, missing).inspect_err(|_| {
-            removals.iter().for_each(|(_, segment)| segment.retire(&self.common.remover));
-        })?;
-        Ok((self.maker().run::<F>(removals, records, making)?, last_of(&runs)))
-    }
-
-    /// The segment of those old records that these runs have, and that are not among the new ones.
-    fn make_gone(
-        &self,
-        old: &SortedRecords<F>,
-        new: &SortedRecords<F>,
-        runs: &[Arc<Run>],
-        workspace: &Workspace,
-    ) -> Result<Option<Made>> {
-        let expected = Expected { text_bytes: old.text_bytes(), ..Expected::default() };
-        let gone = batches(Others::new(old.records(), new.records()), workspace.memory_of_batches());
-        let mut present = Present::new(layers(runs));
-        let making = Making { expected, ..Making::new(workspace) };
-        self.maker().removals(making, gone.map(|batch| present.present(batch?)))
-    }
-
-    /// What a load may use beside the indexes of what the store has.
-    pub(super) fn beside_indexes(&self, workspace: &Workspace) -> Workspace {
-        let view = self.view();
-        let indexes = view.runs.iter().flat_map(|run| run.segments().cloned().collect::<Vec<_>>());
-        workspace.without(indexes.map(|segment| segment.resident_bytes()).fold(0, u64::saturating_add))
-    }
-
-    /// Enters a run that was made while writes went on as what was written last, and merges it with others where that is wanted;
-    /// whether it did.
+impl<F: Fingerprint> Store<F> {
+    /// Adds records, durably and all or nothing. Records that the store has already are counted and left out.
+    ///
+    /// Other threads may write meanwhile. All new records are there at one moment, shortly before the call returns. Which are new
+    /// is decided when it begins: one that is there then and that another thread removes meanwhile stays removed.
+    ///
+    /// ```
+    /// # use fpstore::{Options, Parameters, Record, Records, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("store");
+    /// drop(Store::<u64>::create(&path, &Parameters::new(3), &Options::new())?);
+    /// let store = Store::<u64>::open(&path, &Options::new())?;
+    /// let page = Record::new(0x832f_e9f6_aa2f_461a, 17);
+    /// let report = store.bulk_load(Records::WithIds(vec![page.clone(), page]))?;
+    /// assert_eq!((report.added(), report.already_present), (1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// Those of merging and of writing the manifest; the store is as before then.
-    pub(super) fn add_run(&self, made: MadeRun, merging: Merging, workspace: &Workspace) -> Result<bool> {
-        let added = apart::run(|| match merging {
-            _ if made.parts.is_empty() && merging == Merging::All => self.compact_all(),
-            _ if made.parts.is_empty() => Ok(false),
-            Merging::All => self.enter_merged(made, workspace),
-            Merging::AsDue => {
-                self.enter(made)?;
-                let foreground = self.common.options.maintenance == Maintenance::Foreground;
-                // The run is there. What merging fails of is noted, and tried again.
-                Ok(foreground && self.compact_due(None).unwrap_or(false))
-            }
-        });
-        added.inspect_err(|error| self.check_place(error))
+    /// `ReadOnly`; `InvalidInput` if the records have ids and the store numbers them itself, or the reverse; `Damaged`
+    /// or `Io` from reading what is there; `Io` from writing, in which case the store is as before;
+    /// `Poisoned` after a failed last step, see the module's text.
+    pub fn bulk_load(&self, records: impl IntoSorted<F>) -> Result<LoadReport> {
+        let records = records.into_sorted(self.path(), &self.core().common.options)?;
+        self.core().bulk_load(records, Merging::AsDue).map(|(report, _)| report)
     }
 
-    /// Enters a run merged with all others, in one step; if something was written or merged meanwhile, in two.
-    fn enter_merged(&self, made: MadeRun, workspace: &Workspace) -> Result<bool> {
-        let retire = |parts: &RunParts| parts.retire(&self.common.remover);
-        // The lock of merging is released before that of writers is taken: the writer may want it.
-        let compacting = self.lock_merging();
-        let older = self.tree().runs.clone();
-        let mut runs = older.clone();
-        runs.extend(made.parts.clone().into_run(last_of(&older) + 1, last_of(&older) + 1, None));
-        if runs.len() < 2 && runs.iter().all(|run| run.removals.is_none()) {
-            drop(compacting);
-            return self.enter(made).map(|()| false);
-        }
-        let merged = self.check_room_to_merge(&runs);
-        let merged = merged.and_then(|()| self.merge_runs(self.maker(), &runs, true, workspace, None));
-        let merged = merged.inspect_err(|_| retire(&made.parts))?;
-        drop(compacting);
-        let mut writing = self.writer().inspect_err(|_| [&made.parts, &merged].into_iter().for_each(retire))?;
-        self.seal(&mut writing).inspect_err(|_| [&made.parts, &merged].into_iter().for_each(retire))?;
-        let is_as_before = {
-            let tree = self.tree();
-            let same = tree.runs.len() == older.len() && tree.runs.iter().zip(&older).all(|(a, b)| Arc::ptr_eq(a, b));
-            same && tree.sealed.is_empty()
-        };
-        if !is_as_before {
-            drop(writing);
-            retire(&merged);
-            self.enter(made)?;
-            return self.compact_all().map(|_| true);
-        }
-        // No manifest names the segments of the load alone.
-        retire(&made.parts);
-        let bytes = (made.parts.bytes(), merged.bytes());
-        let first = runs.first().map_or(1, |run| run.entry.first);
-        let sequence = writing.get().next_sequence;
-        let net = merged_net(&runs, true, &merged);
-        let new: Vec<_> = merged.into_run(first, sequence, net).into_iter().collect();
-        self.place(&mut writing, &new, bytes, |_, all| *all = new.clone())?;
-        Ok(true)
+    /// Adds records and makes one segment of all; whether there were several. In one step, unless other threads write meanwhile:
+    /// then the records are added first, and are there whatever becomes of the rest.
+    ///
+    /// # Errors
+    /// As [`Store::bulk_load`]; the store is as before.
+    pub fn bulk_load_compact(&self, records: impl IntoSorted<F>) -> Result<(LoadReport, bool)> {
+        let records = records.into_sorted(self.path(), &self.core().common.options)?;
+        self.core().bulk_load(records, Merging::All)
     }
 
-    /// Enters a run as what was written last. Writers wait for the flush of what came since the last one.
-    fn enter(&self, made: MadeRun) -> Result<()> {
-        let retire = |parts: &RunParts| parts.retire(&self.common.remover);
-        let slowed = self.flush_most().inspect_err(|_| retire(&made.parts))?;
-        let mut writing = self.writer().inspect_err(|_| retire(&made.parts))?;
-        // Nothing older may come into segments after it.
-        let sealed = self.seal(&mut writing).and_then(|()| self.flush_sealed());
-        sealed.and_then(|()| self.check_numbers(writing.get())).inspect_err(|_| retire(&made.parts))?;
-        let older = self.tree().runs.clone();
-        let (bytes, count) = ((made.parts.bytes(), 0), made.parts.count());
-        let quiet = made.is_apart || last_of(&older) == made.last;
-        let sequence = writing.get().next_sequence;
-        let new: Vec<_> = made.parts.into_run(sequence, sequence, count.filter(|_| quiet)).into_iter().collect();
-        self.place(&mut writing, &new, bytes, |_, all| all.extend(new.iter().cloned()))?;
-        drop((writing, slowed));
-        if let (false, Some(run), Some(count)) = (quiet, new.first(), count) {
-            self.count_beside(run, count, &older, made.last);
-        }
-        Ok(())
+    /// Removes many records, durably and all or nothing; those that the store does not have are counted. Where there are no
+    /// ids, each given record is one that its fingerprint counts less.
+    ///
+    /// Other threads may write meanwhile. All records go at one moment, shortly before the call returns. Which go is decided when
+    /// it begins: one that is not there then and that another thread adds meanwhile stays, and one that is there goes although
+    /// another thread adds it again.
+    ///
+    /// # Errors
+    /// `ReadOnly`; `InvalidInput` if the records have no ids and the store's have; `Damaged` or `Io` from reading what is
+    /// there; `Io` from writing, in which case the store is as before; `Poisoned`.
+    pub fn bulk_remove(&self, records: impl IntoSorted<F>) -> Result<RemoveReport> {
+        let records = records.into_sorted(self.path(), &self.core().common.options)?;
+        self.core().bulk_remove(&records)
     }
 
-    /// Flushes what came meanwhile while writes go on, and slows them down until what it returns is dropped: they will wait for
-    /// the flush of the rest.
-    fn flush_most(&self) -> Result<Slowed<'_>> {
-        let flush_much = || {
-            let tree = self.tree();
-            let is_much = |memtable: &Arc<Memtable<F>>| memtable.visible() >= FEW_RECORDS;
-            let is_worth_it = !tree.sealed.is_empty() || tree.active.as_ref().is_some_and(is_much);
-            drop(tree);
-            if is_worth_it { self.flush_beside() } else { Ok(()) }
-        };
-        flush_much()?;
-        let slowed = self.pressure.slow();
-        flush_much()?;
-        let written = self.writer()?.get().promise();
-        self.prepare_next(written.as_ref())?;
-        Ok(slowed)
+    /// Removes all records of many ids, durably and all or nothing; ids that no record has are counted. [`Store::bulk_remove`]
+    /// says what becomes of what other threads write meanwhile.
+    ///
+    /// Few ids take time in proportion to their number in a store with an id index ([`crate::Parameters::with_id_index`]);
+    /// otherwise all records are read.
+    ///
+    /// # Errors
+    /// `ReadOnly`; `InvalidInput` if the store has no ids, or others than these; `Damaged` or `Io` from reading what is there;
+    /// `Io` from writing, in which case the store is as before; `Poisoned`.
+    pub fn bulk_remove_ids(&self, ids: &SortedIds) -> Result<RemoveIdsReport> {
+        self.core().bulk_remove_ids(ids)
     }
 
-    /// Finds out how many records more there are by a run that has so many, beside which others were written.
-    fn count_beside(&self, run: &Arc<Run>, count: i64, older: &[Arc<Run>], last: u64) {
-        // What cannot be counted, or noted, is counted when it is asked for. So is a run that adds and removes, and what was
-        // merged with runs from before, which no longer tell what was removed.
-        if run.records.is_some() && run.removals.is_some()
-            || last > 0 && !older.iter().any(|run| run.entry.last == last)
-        {
-            return;
-        }
-        let tail = older.iter().filter(|run| run.entry.last > last).cloned().collect::<Vec<_>>();
-        let Ok(pointless) = pointless::<F>(run, &tail) else { return };
-        let net = count - count.signum() * i64::try_from(pointless).unwrap_or(0);
-        let counted = Arc::new(run.with_net(net));
-        let same = |other: &&mut Arc<Run>| Arc::ptr_eq(other, run);
-        let _ = self.install(
-            &[],
-            |_, all| all.iter_mut().filter(same).for_each(|other| *other = Arc::clone(&counted)),
-            |_| (),
-        );
+    /// Gives documents other fingerprints, durably and all or nothing: afterwards each id of the input has the fingerprints that
+    /// the input gives it, all of them, and no others. Ids that are new are added. [`Store::bulk_load`] and [`Store::bulk_remove`]
+    /// say what becomes of what other threads write meanwhile.
+    ///
+    /// ```
+    /// # use fpstore::{Options, Parameters, Record, Records, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("store");
+    /// let pages = vec![Record::new(0xaa, "/a"), Record::new(0xbb, "/b")];
+    /// let parameters = Parameters::new(3).with_ids(fpstore::IdKind::Text);
+    /// let (store, _) = Store::<u64>::create_loaded(&path, &parameters, &Options::new(), Records::WithIds(pages))?;
+    /// let crawled = vec![Record::new(0xab, "/a"), Record::new(0xbb, "/b"), Record::new(0xcc, "/c")];
+    /// let report = store.bulk_replace(Records::WithIds(crawled))?;
+    /// assert_eq!((report.loaded.added(), report.removed, report.loaded.already_present), (2, 1, 1));
+    /// assert!(store.get(0xaa)?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ReadOnly`; `InvalidInput` if the store has no ids, or numbers its records itself, or the input has other ids; `Damaged` or
+    /// `Io` from reading what is there; `Io` from writing, in which case the store is as before; `Poisoned`.
+    pub fn bulk_replace(&self, records: impl IntoSorted<F>) -> Result<ReplaceReport> {
+        let records = records.into_sorted(self.path(), &self.core().common.options)?;
+        self.core().bulk_replace(records, Merging::AsDue).map(|(report, _)| report)
     }
 
-    /// Replaces the manifest by one with a new run, which has what was written up to now and one write more.
-    pub(super) fn place(
-        &self,
-        writing: &mut Writing<'_>,
-        new: &[Arc<Run>],
-        (bytes, merged_bytes): (u64, u64),
-        change: impl FnOnce(&mut ManifestData, &mut Vec<Arc<Run>>),
-    ) -> Result<()> {
-        let writer = writing.get();
-        let sequence = writer.next_sequence;
-        self.install(
-            new,
-            |manifest, all| {
-                manifest.flushed = sequence;
-                manifest.first_log = writer.next_log;
-                (manifest.numbering, manifest.next_id) = (writer.numbering, writer.next_id);
-                manifest.written.new = manifest.written.new.saturating_add(bytes);
-                manifest.written.merged = manifest.written.merged.saturating_add(merged_bytes);
-                change(manifest, all);
-            },
-            |_| (),
-        )?;
-        writer.next_sequence += 1;
-        writer.is_numbering_kept = true;
-        writer.unsynced.clear();
-        Ok(())
-    }
-}
-
-/// The segments of a run that was made while writes went on, and what is known of it.
-pub(super) struct MadeRun {
-    pub(super) parts: RunParts,
-    /// The last sequence number of the runs beside which it was made.
-    pub(super) last: u64,
-    /// Whether no write beside it can have made any of it pointless.
-    pub(super) is_apart: bool,
-}
-
-/// The last sequence number that runs have.
-pub(super) fn last_of(runs: &[Arc<Run>]) -> u64 {
-    runs.last().map_or(0, |run| run.entry.last)
-}
-
-/// Numbers for records that come without ids.
-pub(super) struct Reserved {
-    /// The first one.
-    first: u64,
-    /// Who numbers, and from where on, before and now.
-    before: (Numbering, u64),
-    now: (Numbering, u64),
-}
-
-impl<F: Fingerprint> Core<F> {
-    /// Decides whose ids the store has, if nobody has decided yet, and refuses others; sets numbers aside for records
-    /// without ids.
-    fn reserve(&self, records: &SortedRecords<F>) -> Result<Reserved> {
-        let mut writing = self.writer()?;
-        let writer = writing.get();
-        let before = (writer.numbering, writer.next_id);
-        let wanted = wanted_numbering(&self.common.parameters.ids(), records.ids());
-        let wanted = wanted.map_err(|(has, remedy)| self.refused(has, remedy))?;
-        if let Some(wanted) = wanted {
-            check_numbering(writer.numbering, wanted).map_err(|(has, remedy)| self.refused(has, remedy))?;
-            writer.is_numbering_kept &= writer.numbering == wanted;
-            writer.numbering = wanted;
-            if wanted == Numbering::Own {
-                let next = writer.next_id.checked_add(records.given());
-                writer.next_id =
-                    next.ok_or_else(|| Error::invalid("the store has no numbers left").at_path(&self.common.path))?;
-            }
-        }
-        Ok(Reserved { first: before.1, before, now: (writer.numbering, writer.next_id) })
-    }
-
-    /// Undoes a reservation, if nobody has built on it.
-    fn give_back(&self, reserved: &Reserved) {
-        if let Ok(mut writing) = self.writer() {
-            let writer = writing.get();
-            if (writer.numbering, writer.next_id) == reserved.now {
-                let (numbering, next_id) = reserved.before;
-                writer.next_id = next_id;
-                if !writer.is_numbering_kept {
-                    (writer.numbering, writer.is_numbering_kept) = (numbering, true);
-                }
-            }
-        }
-    }
-
-    fn refused(&self, has: &str, remedy: &'static str) -> Error {
-        Error::invalid(format!("the store {has}")).at_path(&self.common.path).with_remedy(remedy)
-    }
-}
-
-/// Why ids are refused: what the store has, and the remedy.
-type Refused = (&'static str, &'static str);
-
-/// Who has to number records with such ids in a store with ids of a kind; nobody, where that is no question.
-fn wanted_numbering(kind: &IdKind, ids: RecordIds) -> std::result::Result<Option<Numbering>, Refused> {
-    match (kind, ids) {
-        (_, RecordIds::NoRecords) | (IdKind::None, RecordIds::Without) | (IdKind::Text, RecordIds::Texts) => Ok(None),
-        (IdKind::None, _) => Err(("has no ids, the input has", "load the fingerprints alone")),
-        (IdKind::Text, RecordIds::Without) => Err(("has text ids, the input has none", "give every record an id")),
-        (IdKind::Text, RecordIds::Numbers) => Err(("has text ids, the input has numbers", "give them as texts")),
-        (IdKind::Number, RecordIds::Texts) => {
-            Err(("has ids of 64-bit numbers, the input has texts", "make a store of text ids for them"))
-        }
-        (IdKind::Number, RecordIds::Numbers) => Ok(Some(Numbering::Given)),
-        (IdKind::Number, RecordIds::Without) => Ok(Some(Numbering::Own)),
-    }
-}
-
-/// Refuses another numbering than the store's.
-pub(super) fn check_numbering(has: Numbering, wanted: Numbering) -> std::result::Result<(), Refused> {
-    match (has, wanted) {
-        (Numbering::Undecided, _) => Ok(()),
-        (has, wanted) if has == wanted => Ok(()),
-        (_, Numbering::Given) => Err(("numbers its records itself, the input has ids", "load the input without ids")),
-        _ => Err(("has ids that its user gave, the input has none", "give every record an id")),
+    /// As [`Store::bulk_replace`], and makes one segment of all; whether there were several. [`Store::bulk_load_compact`] says in
+    /// which steps.
+    ///
+    /// # Errors
+    /// As [`Store::bulk_replace`].
+    pub fn bulk_replace_compact(&self, records: impl IntoSorted<F>) -> Result<(ReplaceReport, bool)> {
+        let records = records.into_sorted(self.path(), &self.core().common.options)?;
+        self.core().bulk_replace(records, Merging::All)
     }
 }

@@ -1,167 +1,187 @@
-//! Writes to a store, at any time and from any number of threads.
+//! Writing to an open store: one record, one batch, one check at a time.
 
-use super::core::{Core, Writing, lock};
-use super::load::check_numbering;
-use super::resolved::Resolved;
-use super::write_batch::{Write, WriteBatch, Written};
-use super::writer::Promise;
+use super::Store;
+use crate::db::Check;
+use crate::db::{WriteBatch, Written, owned};
 use crate::error::{Error, Result};
-use crate::fingerprint::{Fingerprint, Id, IdKind, check_text};
-use crate::format::log::MOST_BYTES;
-use crate::format::manifest::Numbering;
+use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Id, IdRef};
 use crate::wal::Durability;
-use std::sync::MutexGuard;
 
-/// Bytes that a record takes in a log beside its fingerprint and its text.
-const RECORD_BYTES: usize = 16;
-
-impl<F: Fingerprint> Core<F> {
-    /// Does what a batch says, and returns when that is as durable as it is to be.
-    pub(super) fn write(&self, batch: &WriteBatch<F>, durability: Durability) -> Result<Written> {
-        self.check_batch(batch)?;
-        self.slow_down();
-        let counting = self.lock_counting(batch);
-        let (written, promise) = self.write_in_turn(batch)?;
-        // Threads that wait for the device share its syncs.
-        drop(counting);
-        match promise {
-            Some(promise) => self.keep(&promise, durability)?,
-            // There was nothing to do, as logs of earlier processes say: what they say has to last as well.
-            None => self.promise_all(durability)?,
-        }
-        Ok(written)
+impl<F: Fingerprint> Store<F> {
+    /// Adds a record; it is no error if it is there already. [`IdRef::None`] where the store has no ids, or numbers its records
+    /// itself; [`Store::insert_numbered`] tells the number.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the id is none for this store; `ReadOnly`, `Poisoned`; `Io`.
+    pub fn insert<'a>(&self, fingerprint: F, id: impl Into<IdRef<'a>>, durability: Durability) -> Result<()> {
+        let mut batch = WriteBatch::new();
+        batch.insert(fingerprint, id);
+        self.write(&batch, durability).map(|_| ())
     }
 
-    /// Where there are no ids, how many records are removed depends on how many there are: one removal at a time.
-    fn lock_counting(&self, batch: &WriteBatch<F>) -> Option<MutexGuard<'_, ()>> {
-        let removes = || batch.writes.iter().any(|write| !matches!(write, Write::Insert(..)));
-        (self.common.parameters.ids() == IdKind::None && removes()).then(|| lock(&self.counting))
+    /// Adds a record that the store numbers; its number.
+    ///
+    /// # Errors
+    /// Those of [`Store::insert`].
+    pub fn insert_numbered(&self, fingerprint: F, durability: Durability) -> Result<u64> {
+        let mut batch = WriteBatch::new();
+        batch.insert(fingerprint, IdRef::None);
+        let number = self.write(&batch, durability)?.first_number;
+        number.ok_or_else(|| Error::invalid("the store has no numbers for its records").at_path(self.path()))
     }
 
-    /// Waits for what was promised. If that fails, nothing more may be written.
-    pub(super) fn keep(&self, promise: &Promise, durability: Durability) -> Result<()> {
-        promise.keep(durability).inspect_err(|error| self.poison(error))
-    }
-
-    /// Does what a batch says that was checked.
-    pub(super) fn write_with(
+    /// Adds records as one batch.
+    ///
+    /// # Errors
+    /// Those of [`Store::write`].
+    pub fn insert_many<'a, I: Into<IdRef<'a>>>(
         &self,
-        writing: &mut Writing<'_>,
-        batch: &WriteBatch<F>,
-    ) -> Result<(Written, Option<Promise>)> {
-        let mut resolved = Resolved::new(self, batch);
-        self.decide(writing, batch)?;
-        for write in &batch.writes {
-            self.resolve(writing, write, &mut resolved)?;
-        }
-        let Resolved { operations, written, .. } = resolved;
-        let promise = self.commit(writing, &operations)?;
-        Ok((written, promise))
+        records: impl IntoIterator<Item = (F, I)>,
+        durability: Durability,
+    ) -> Result<()> {
+        let mut batch = WriteBatch::new();
+        records.into_iter().for_each(|(fingerprint, id)| batch.insert(fingerprint, id));
+        self.write(&batch, durability).map(|_| ())
     }
 
-    /// Refuses what the store cannot take, before anything is done.
-    pub(super) fn check_batch(&self, batch: &WriteBatch<F>) -> Result<()> {
-        let mut bytes = 0usize;
-        for write in &batch.writes {
-            let id = match write {
-                Write::Insert(_, id) | Write::Remove(_, id) => {
-                    self.check_id(id.as_ref(), matches!(write, Write::Remove(..)))?;
-                    id.as_ref()
-                }
-                Write::RemoveId(id) | Write::Replace(_, id) => {
-                    self.common.check_id_index()?;
-                    self.check_id(id.as_ref(), true)?;
-                    id.as_ref()
-                }
-                Write::RemoveFingerprint(_) => None,
-            };
-            bytes += F::BYTES + RECORD_BYTES + id.and_then(Id::text).map_or(0, str::len);
-        }
-        if bytes > MOST_BYTES {
-            return Err(Error::invalid(format!("a batch of {} writes is too large", batch.len()))
-                .at_path(&self.common.path)
-                .with_remedy("write it in several batches, or load it in bulk"));
-        }
-        Ok(())
+    /// Removes a record; whether it was there. Where there are no ids, one of those that its fingerprint counts.
+    ///
+    /// # Errors
+    /// Those of [`Store::insert`]; `Damaged` or `Io` from reading.
+    pub fn remove<'a>(&self, fingerprint: F, id: impl Into<IdRef<'a>>, durability: Durability) -> Result<bool> {
+        let mut batch = WriteBatch::new();
+        batch.remove(fingerprint, id);
+        self.write(&batch, durability).map(|written| written.removed > 0)
     }
 
-    /// Refuses an id of another kind than the store's.
-    pub(super) fn check_id(&self, id: Option<&Id>, removes: bool) -> Result<()> {
-        let refuse = |has: &str, remedy| {
-            Err(Error::invalid(format!("the store {has}")).at_path(&self.common.path).with_remedy(remedy))
-        };
-        match (self.common.parameters.ids(), id) {
-            (IdKind::Number, Some(Id::Number(_))) | (IdKind::None, None) => Ok(()),
-            (IdKind::Number, None) if !removes => Ok(()),
-            (IdKind::Text, Some(Id::Text(text))) => check_text(text).map_err(|error| error.at_path(&self.common.path)),
-            (IdKind::None, Some(_)) => refuse("has no ids, the record has", "give it none"),
-            (IdKind::Number, _) => refuse("has ids of 64-bit numbers, the record has not", "give it a number"),
-            (IdKind::Text, _) => refuse("has text ids, the record has not", "give it a text"),
-        }
+    /// Removes all records of a fingerprint; how many there were.
+    ///
+    /// # Errors
+    /// Those of [`Store::remove`].
+    pub fn remove_fingerprint(&self, fingerprint: F, durability: Durability) -> Result<u64> {
+        let mut batch = WriteBatch::new();
+        batch.remove_fingerprint(fingerprint);
+        self.write(&batch, durability).map(|written| written.removed)
     }
 
-    /// Decides, with the first records, whose ids the store has, and refuses others.
-    fn decide(&self, writing: &mut Writing<'_>, batch: &WriteBatch<F>) -> Result<()> {
-        if self.common.parameters.ids() != IdKind::Number {
-            return Ok(());
-        }
-        for write in &batch.writes {
-            let wanted = match write {
-                Write::Insert(_, None) => Numbering::Own,
-                Write::Insert(_, Some(_)) | Write::Replace(..) => Numbering::Given,
-                Write::Remove(..) | Write::RemoveFingerprint(_) | Write::RemoveId(_) => continue,
-            };
-            let has = writing.get().numbering;
-            check_numbering(has, wanted).map_err(|(has, remedy)| {
-                Error::invalid(format!("the store {has}")).at_path(&self.common.path).with_remedy(remedy)
-            })?;
-            // A load that is not done yet may have decided it.
-            if has == Numbering::Undecided || !writing.get().is_numbering_kept {
-                self.decide_numbering(writing, wanted)?;
-            }
-        }
-        Ok(())
+    /// Removes all records of an id; how many there were.
+    ///
+    /// # Errors
+    /// Those of [`Store::remove`]; `Unsupported` if the store has no id index ([`crate::Parameters::with_id_index`]).
+    pub fn remove_id<'a>(&self, id: impl Into<IdRef<'a>>, durability: Durability) -> Result<u64> {
+        let mut batch = WriteBatch::new();
+        batch.remove_id(id);
+        self.write(&batch, durability).map(|written| written.removed)
     }
 
-    /// Adds the operations that a write comes down to.
-    fn resolve(&self, writing: &mut Writing<'_>, write: &Write<F>, resolved: &mut Resolved<F>) -> Result<()> {
-        match write {
-            Write::Insert(fingerprint, id) => {
-                let id = match (id, self.common.parameters.ids()) {
-                    (Some(id), _) => id.clone(),
-                    (None, IdKind::None) => Id::Count(1),
-                    (None, _) => {
-                        let writer = writing.get();
-                        let number = writer.next_id;
-                        writer.next_id = number.checked_add(1).ok_or_else(|| {
-                            Error::invalid("the store has no numbers left").at_path(&self.common.path)
-                        })?;
-                        resolved.written.first_number.get_or_insert(number);
-                        Id::Number(number)
-                    }
-                };
-                resolved.insert(*fingerprint, id);
-                Ok(())
-            }
-            Write::Remove(fingerprint, id) => {
-                let id = id.clone().unwrap_or(Id::Count(1));
-                if resolved.has(*fingerprint, &id)? {
-                    resolved.remove(*fingerprint, id);
-                }
-                Ok(())
-            }
-            Write::RemoveFingerprint(fingerprint) => {
-                resolved.remove_fingerprint(*fingerprint, self.common.parameters.ids())
-            }
-            Write::RemoveId(Some(id)) => resolved.remove_id(id, None).map(|_| ()),
-            Write::Replace(fingerprint, Some(id)) => {
-                if !resolved.remove_id(id, Some(*fingerprint))? {
-                    resolved.insert(*fingerprint, id.clone());
-                }
-                Ok(())
-            }
-            // Refused before: a store with an id index has ids.
-            Write::RemoveId(None) | Write::Replace(_, None) => Ok(()),
-        }
+    /// Gives a document another fingerprint, in one step: its records are removed and one is added. How many there were with
+    /// other fingerprints.
+    ///
+    /// # Errors
+    /// Those of [`Store::remove_id`].
+    pub fn replace<'a>(&self, id: impl Into<IdRef<'a>>, fingerprint: F, durability: Durability) -> Result<u64> {
+        let mut batch = WriteBatch::new();
+        batch.replace(id, fingerprint);
+        self.write(&batch, durability).map(|written| written.removed)
+    }
+
+    /// Does what a batch says, all of it or nothing, and returns when that is as durable as it is to be.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the store cannot take one of the writes, or the batch has more than 256 MiB; `Unsupported` if one of
+    /// them needs an id index that the store has not; `ReadOnly`, `Poisoned`; `Damaged` or `Io` from reading; `Io` from
+    /// writing: nothing was written then, unless a sync has failed, after which the store is poisoned.
+    pub fn write(&self, batch: &WriteBatch<F>, durability: Durability) -> Result<Written> {
+        self.core().write(batch, durability)
+    }
+
+    /// Adds a record unless there is one within distance `k` that has another id: the crawler's operation. No other write
+    /// comes between looking and adding. Names one of those that are there, of the nearest fingerprint; that is durable at the
+    /// level asked for when it returns.
+    ///
+    /// ```
+    /// use fpstore::{Durability, Options, Parameters, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("store");
+    /// let store = Store::<u64>::create(&path, &Parameters::new(3), &Options::new())?;
+    /// assert!(store.insert_if_new(0b0000, 1, 3, Durability::Buffered)?.inserted);
+    /// let seen = store.insert_if_new(0b0111, 2, 3, Durability::Buffered)?;
+    /// assert!(!seen.inserted && seen.duplicates[0].id == 1);
+    /// // The same page again, a little changed: its own earlier state is no duplicate.
+    /// let again = store.insert_if_new(0b0001, 1, 3, Durability::Buffered)?;
+    /// assert!(again.inserted && again.own[0].fingerprint == 0b0000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidInput` if `k` exceeds the width, or the id is none for this store; those of [`Store::write`].
+    pub fn insert_if_new<'a>(
+        &self,
+        fingerprint: F,
+        id: impl Into<IdRef<'a>>,
+        k: u32,
+        durability: Durability,
+    ) -> Result<Check<F>> {
+        self.insert_if_new_naming(fingerprint, id, k, 1, durability)
+    }
+
+    /// As [`Store::insert_if_new`], and names up to `most` of the records that are there, at least one.
+    ///
+    /// # Errors
+    /// Those of [`Store::insert_if_new`].
+    pub fn insert_if_new_naming<'a>(
+        &self,
+        fingerprint: F,
+        id: impl Into<IdRef<'a>>,
+        k: u32,
+        most: usize,
+        durability: Durability,
+    ) -> Result<Check<F>> {
+        self.core().insert_if_new(fingerprint, owned(id.into()), (k, most), durability)
+    }
+
+    /// The fingerprints of an id, in ascending order.
+    ///
+    /// # Errors
+    /// `Unsupported` if the store has no id index ([`crate::Parameters::with_id_index`]); `Damaged` or `Io` from reading.
+    pub fn get_id<'a>(&self, id: impl Into<IdRef<'a>>) -> Result<Vec<F>> {
+        self.core().common.check_id_index()?;
+        let id = owned(id.into());
+        self.core().check_id(id.as_ref(), true)?;
+        id.map_or(Ok(Vec::new()), |id| self.core().ask(|searcher| searcher.now().fingerprints_of(&id)))
+    }
+
+    /// The ids of a fingerprint in order; where there are none, its count.
+    ///
+    /// # Errors
+    /// `Damaged` or `Io` from reading.
+    pub fn get(&self, fingerprint: F) -> Result<Vec<Id>> {
+        self.core().ask(|searcher| searcher.now().ids_of(fingerprint))
+    }
+
+    /// Makes durable what was written with less.
+    ///
+    /// # Errors
+    /// `ReadOnly`, `Poisoned`; `Io`.
+    pub fn sync(&self, durability: Durability) -> Result<()> {
+        self.core().promise_all(durability)
+    }
+
+    /// Returns when nothing is left that threads in the background would do now. Where there are none
+    /// ([`crate::Maintenance`]; stores that are open for reading), that is at once.
+    ///
+    /// # Errors
+    /// `Poisoned` if they have failed.
+    pub fn wait_for_maintenance(&self) -> Result<()> {
+        self.core().wait_until_idle(self.handle.background.as_ref())
+    }
+
+    /// Moves everything that is in memory only to segments, durably, and returns when that is done.
+    ///
+    /// # Errors
+    /// `ReadOnly`, `Poisoned`; `Io`.
+    pub fn flush(&self) -> Result<()> {
+        self.core().flush()
     }
 }

@@ -1,7 +1,7 @@
 //! Batches of queries: whatever way they are answered, the answers are those of single queries.
 
 use crate::support::{DESIGNS, Fixture, MODES, Random, expected, families, numbered, real, store_of, uniform, wide};
-use fpstore::{Batch, Design, ErrorKind, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Store, U256, Work};
+use fpstore::{Batch, Design, ErrorKind, Fingerprint, Id, IdKind, Match, Parameters, ReadMode, Record, Store, U256};
 use rayon::ThreadPoolBuilder;
 
 const WAYS: [Batch; 3] = [Batch::Auto, Batch::Always, Batch::Never];
@@ -26,14 +26,20 @@ fn near<F: Fingerprint>(values: &[F], count: usize, most: u64, seed: u64) -> Vec
 
 /// Compares all ways with single queries, and those with brute force.
 fn agree<F: Fingerprint>(store: &Store<F>, records: &[Record<F>], queries: &[F], k: u32, label: &str) {
-    let one_by_one = store.searcher().query_many(queries, k).unwrap();
+    let one_by_one = one_by_one(store, queries, k);
     for way in WAYS {
-        let answers = store.query_batch(queries, k, way).unwrap();
+        let answers = store.searcher().query_batch(queries, k, way).unwrap();
         assert!(answers == one_by_one, "{label}, within {k}, {way:?}");
     }
     for (query, answer) in queries.iter().zip(&one_by_one).step_by(queries.len() / 20 + 1) {
         assert_eq!(answer, &expected(records, *query, k), "{label}, within {k}");
     }
+}
+
+/// The answer to each query, asked by itself.
+fn one_by_one<F: Fingerprint>(store: &Store<F>, queries: &[F], k: u32) -> Vec<Vec<Match<F>>> {
+    let mut searcher = store.searcher();
+    queries.iter().map(|&query| searcher.query(query, k).unwrap()).collect()
 }
 
 #[test]
@@ -107,9 +113,9 @@ fn nothing_asked_and_nothing_there() {
     let empty = store_of(&Parameters::new(3), &[], 1, ReadMode::Mmap);
     let store = store_of(&Parameters::new(3), &numbered(&[1, 2]), 1, ReadMode::Mmap);
     for way in WAYS {
-        assert!(store.query_batch(&[], 3, way).unwrap().is_empty());
-        assert_eq!(empty.query_batch(&[1, 2], 3, way).unwrap(), [vec![], vec![]]);
-        let error = store.query_batch(&[1], 65, way).unwrap_err();
+        assert!(store.searcher().query_batch(&[], 3, way).unwrap().is_empty());
+        assert_eq!(empty.searcher().query_batch(&[1, 2], 3, way).unwrap(), [vec![], vec![]]);
+        let error = store.searcher().query_batch(&[1], 65, way).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
     }
 }
@@ -126,10 +132,10 @@ fn several_segments_and_ids_of_every_kind() {
             }
             let repeated: Vec<Record> = records.iter().chain(&records[..500]).cloned().collect();
             let store = Fixture::new(mode).load(&Parameters::new(3).with_ids(kind), &repeated, 4);
-            let one_by_one = store.searcher().query_many(&queries, 3).unwrap();
+            let one_by_one = one_by_one(&store, &queries, 3);
             assert!(one_by_one.iter().any(|answer| answer.len() > 5));
             for way in WAYS {
-                assert!(store.query_batch(&queries, 3, way).unwrap() == one_by_one, "{kind:?} {way:?}");
+                assert!(store.searcher().query_batch(&queries, 3, way).unwrap() == one_by_one, "{kind:?} {way:?}");
             }
         }
     }
@@ -140,11 +146,14 @@ fn the_number_of_threads_changes_nothing() {
     let values = families(2000, 20, 4);
     let store = store_of(&Parameters::new(3), &numbered(&values), 2, ReadMode::Mmap);
     let queries = near(&values, 10_000, 4, 3);
-    let one_by_one = store.searcher().query_many(&queries, 3).unwrap();
+    let one_by_one = one_by_one(&store, &queries, 3);
     for threads in [1, 2, 8] {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         for way in WAYS {
-            assert!(pool.install(|| store.query_batch(&queries, 3, way)).unwrap() == one_by_one, "{threads} {way:?}");
+            assert!(
+                pool.install(|| store.searcher().query_batch(&queries, 3, way)).unwrap() == one_by_one,
+                "{threads} {way:?}"
+            );
         }
     }
 }
@@ -154,14 +163,16 @@ fn a_large_batch_is_merged_and_a_small_one_is_not() {
     let values = uniform(200_000, 6);
     let store = store_of(&Parameters::new(3), &numbered(&values), 1, ReadMode::Mmap);
     let merged = |queries: &[u64], way| {
-        let mut work = Work::default();
-        drop(store.query_batch_counted(queries, 3, way, &mut work).unwrap());
+        let mut searcher = store.searcher();
+        drop(searcher.query_batch(queries, 3, way).unwrap());
+        let work = searcher.work();
         assert!(work.probes > 0 && work.blocks > 0);
         work.merges
     };
     assert_eq!([&values[..], &values[..3]].map(|queries| merged(queries, Batch::Auto)), [1, 0]);
     assert_eq!([Batch::Always, Batch::Never].map(|way| merged(&values[..3], way)), [1, 0]);
-    assert!(store.batch_pays(values.len(), 3) && !store.batch_pays(3, 3));
+    let strategy = |queries| store.searcher().batch_strategy(queries, 3);
+    assert_eq!((strategy(values.len()), strategy(3)), (Batch::Always, Batch::Never));
 }
 
 #[test]
@@ -176,7 +187,7 @@ fn damage_is_an_error() {
         damaged[at] ^= 0x10;
         fixture.env.set_bytes(&path, damaged);
         let Ok(store) = Store::<u64>::open_read_only(&fixture.path, &fixture.options) else { continue };
-        match store.query_batch(&values, 3, Batch::Always) {
+        match store.searcher().query_batch(&values, 3, Batch::Always) {
             Ok(answers) => assert!(answers.iter().all(|answer| !answer.is_empty()), "at {at}"),
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::Damaged, "{error}");

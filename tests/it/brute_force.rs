@@ -111,7 +111,7 @@ fn scan_and_nearest_agree_with_brute_force() {
     let store = store_of(&Parameters::new(3), &records, 3, ReadMode::Mmap);
     for query in flipped(&real, 8).into_iter().step_by(9001).chain([0, u64::MAX]) {
         for k in [0, 3, 20] {
-            assert_eq!(store.scan(query, k).unwrap(), expected(&records, query, k));
+            assert_eq!(store.searcher().scan(query, k).unwrap(), expected(&records, query, k));
         }
         let all = expected(&records, query, 64);
         for count in [0, 1, 2, 10, 500, records.len(), records.len() + 1] {

@@ -92,12 +92,12 @@ fn come_and_go<F: Fingerprint>(parameters: &Parameters, records: &[Record<F>], k
         shuffle(&mut labels_before, &mut random);
     }
     let (store, fresh) = (load(parameters, &stored, 1 + round as usize % 3), load(parameters, &was_new, 1));
-    let clusters = store.clusters(k).unwrap().with_new(&fresh).unwrap().with_sizes();
+    let clusters = store.clusters(k).unwrap().with_new(&fresh.snapshot()).unwrap().with_sizes();
     let clustering = gone_on(&clusters, &labels_before);
     let found: Vec<Clustered<F>> = clustering.records().unwrap().map(Result::unwrap).collect();
-    let unsized_too = gone_on(&store.clusters(k).unwrap().with_new(&fresh).unwrap(), &labels_before);
+    let unsized_too = gone_on(&store.clusters(k).unwrap().with_new(&fresh.snapshot()).unwrap(), &labels_before);
     assert!(labels(&unsized_too) == labels(&clustering), "round {round}");
-    let (update, _) = updated(&store.clusters(k).unwrap().with_new(&fresh).unwrap(), &labels_before);
+    let (update, _) = updated(&store.clusters(k).unwrap().with_new(&fresh.snapshot()).unwrap(), &labels_before);
     assert!(update == labels(&clustering), "round {round}");
     let all: Vec<_> = kept.into_iter().chain(was_new).collect();
     if parameters.ids() == IdKind::None {
@@ -152,7 +152,7 @@ fn little_has_changed<F: Fingerprint>(kind: IdKind, id: fn(u64) -> Id, widened: 
     let old = labels(&before.clusters(3).unwrap().find(&Keeper::Smallest).unwrap());
     let largest = labels(&before.clusters(3).unwrap().find(&Keeper::Largest).unwrap());
     let (store, fresh) = (load(&parameters, &kept, 2), load(&parameters, &new, 1));
-    let clusters = store.clusters(3).unwrap().with_new(&fresh).unwrap();
+    let clusters = store.clusters(3).unwrap().with_new(&fresh.snapshot()).unwrap();
     for keeper in [Keeper::Smallest, Keeper::Largest] {
         let scratch = labels(&clusters.find(&keeper).unwrap());
         for given in [&old, &largest] {
@@ -253,7 +253,7 @@ fn only_what_is_new_or_was_touched_is_looked_at_again() {
     let without: Vec<Record> = records.iter().filter(|record| record.id != Id::Number(401)).cloned().collect();
     let store = load(&parameters, &without, 1);
     let new = load(&parameters, &[Record { fingerprint: fingerprints[800] ^ 1 << 40, id: Id::Number(9000) }], 1);
-    let clusters = store.clusters(2).unwrap().with_new(&new).unwrap();
+    let clusters = store.clusters(2).unwrap().with_new(&new.snapshot()).unwrap();
     let clustering = gone_on(&clusters, &known);
     assert_eq!(clustering.searched(), 4);
     let found = labels(&clustering);
@@ -295,7 +295,7 @@ fn of_the_real_set_within_little_memory() {
     let parameters = Parameters::new(3);
     let (store, fresh) = (load(&parameters, &old, 1), load(&parameters, &new, 1));
     let known = labels(&store.clusters(3).unwrap().find(&Keeper::Smallest).unwrap());
-    let clusters = store.clusters(3).unwrap().with_new(&fresh).unwrap().with_memory(18 << 20);
+    let clusters = store.clusters(3).unwrap().with_new(&fresh.snapshot()).unwrap().with_memory(18 << 20);
     let scratch = labels(&load(&parameters, &records, 1).clusters(3).unwrap().find(&Keeper::Smallest).unwrap());
     let clustering = gone_on(&clusters, &known);
     assert!(labels(&clustering) == scratch);
@@ -307,6 +307,6 @@ fn of_the_real_set_within_little_memory() {
 fn ids_of_another_kind_are_refused() {
     let store = load::<u64>(&Parameters::new(3), &[], 1);
     let other = load::<u64>(&Parameters::new(3).with_ids(IdKind::Text), &[], 1);
-    let error = store.clusters(3).unwrap().with_new(&other).unwrap_err();
+    let error = store.clusters(3).unwrap().with_new(&other.snapshot()).unwrap_err();
     assert!(error.to_string().contains("ids of the new records are text"), "{error}");
 }

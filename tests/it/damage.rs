@@ -53,7 +53,7 @@ fn check(fixture: &Fixture, records: &[Record], queries: &[u64], label: &str) {
         Err(error) => assert!(matches!(error.kind(), ErrorKind::Damaged | ErrorKind::Unsupported), "{label}: {error}"),
         Ok(store) => {
             for &query in queries {
-                for answer in [store.query(query, 3), store.scan(query, 3)] {
+                for answer in [store.query(query, 3), store.searcher().scan(query, 3)] {
                     match answer {
                         Ok(matches) => assert_eq!(matches, expected(records, query, 3), "{label}"),
                         Err(error) => {
@@ -160,9 +160,12 @@ fn a_file_that_changes_under_a_positioned_reader_gives_errors() {
     let mut changed = bytes.clone();
     changed[30_000..31_000].fill(0x5a);
     std::fs::write(&segment, &changed).unwrap();
-    assert!(store.scan(0, 3).is_err());
+    assert!(store.searcher().scan(0, 3).is_err());
     std::fs::write(&segment, &bytes).unwrap();
-    assert_eq!(store.scan(records[0].fingerprint, 3).unwrap(), expected(&records, records[0].fingerprint, 3));
+    assert_eq!(
+        store.searcher().scan(records[0].fingerprint, 3).unwrap(),
+        expected(&records, records[0].fingerprint, 3)
+    );
 }
 
 proptest! {

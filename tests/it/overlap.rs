@@ -17,8 +17,8 @@ fn check(store: &Store, records: &[Record]) {
     compare(store, records, &queries, 0..=4, "overlap");
     for query in queries {
         let all = expected(records, query, 64);
-        assert_eq!(store.scan(query, 3).unwrap(), expected(records, query, 3));
-        assert_eq!(store.scan(query, 64).unwrap(), all);
+        assert_eq!(store.searcher().scan(query, 3).unwrap(), expected(records, query, 3));
+        assert_eq!(store.searcher().scan(query, 64).unwrap(), all);
     }
 }
 
@@ -114,7 +114,7 @@ fn counts_of_segments_add_up() {
         for record in records.iter().step_by(41) {
             let query = record.fingerprint ^ 0x11;
             assert_eq!(store.query(query, 3).unwrap(), expected(&records, query, 3));
-            assert_eq!(store.scan(query, 64).unwrap(), expected(&records, query, 64));
+            assert_eq!(store.searcher().scan(query, 64).unwrap(), expected(&records, query, 64));
             assert_eq!(store.contains_near(query, 3).unwrap(), expected(&records, query, 3).pop());
         }
         check_listing(&store, &records);

@@ -1,7 +1,7 @@
 //! Visiting the matches of a query one after another, in little memory: the same as all at once.
 
 use crate::support::{DESIGNS, Fixture, MODES, Random, expected, families, numbered, store_of};
-use fpstore::{Fingerprint, Id, IdKind, Match, Parameters, ReadMode, Record, Records, Store, Visit, Work};
+use fpstore::{Fingerprint, Id, IdKind, Match, Parameters, ReadMode, Record, Records, Store, Visit};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -98,12 +98,12 @@ fn batches_in_any_memory() {
                 records.iter_mut().for_each(|record| record.id = id(kind, record.id.number().unwrap()));
             }
             let store = Fixture::new(mode).load(&Parameters::new(3).with_ids(kind), &records, 3);
-            let one_by_one = store.searcher().query_many(&queries, 3).unwrap();
+            let one_by_one = queries.iter().map(|&query| store.query(query, 3)).collect::<Result<Vec<_>, _>>().unwrap();
             let (mut fitted, mut refused) = (0, 0);
             for memory in [0, 1 << 10, 1 << 16, 1 << 20, 1 << 22, 1 << 30] {
                 let mut answers = Vec::new();
                 let make = |first, some: Vec<Option<Vec<Match>>>| (first, some);
-                let fits = store.visit_batch(&queries, 3, memory, &mut Work::default(), make, |(first, some)| {
+                let fits = store.searcher().visit_batch(&queries, 3, memory, make, |(first, some)| {
                     assert_eq!(first, answers.len());
                     answers.extend(some.into_iter().map(Option::unwrap));
                     Ok::<_, fpstore::Error>(())

@@ -10,10 +10,10 @@
 //! neighbours in it still differ in the same bits.
 
 use crate::bits::bit_length;
-use crate::bulk::keys_of;
 use crate::error::Result;
 use crate::inspect::SegmentView;
 use crate::plan::Permutation;
+use crate::segment::keys_of;
 use rayon::prelude::*;
 
 /// Splitters of a table, about.

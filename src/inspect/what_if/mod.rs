@@ -8,11 +8,11 @@ mod encoded;
 mod keys;
 
 use super::SegmentView;
+use crate::admin::{TableStatistics, empty_tables, information_bound};
 use crate::error::{Error, Result};
 use crate::format::Parameters;
 use crate::plan::filter_shape::{FilterShape, filters_of};
 use crate::plan::{Cost, Workload, predict};
-use crate::store::{TableStatistics, empty_tables, information_bound};
 use encoded::{Encoded, Tables};
 use keys::Keys;
 

@@ -4,9 +4,9 @@
 //! damaged, each part for itself: a table whose codes or index do not hold is left out, a page whose checksum does not hold
 //! is lost for its table alone. Nothing here guesses. What cannot be told from what the checksums vouch for is not told.
 
-mod ids;
+pub(crate) mod ids;
 
-pub(crate) use ids::{IdStretch, SalvagedIds};
+pub(crate) use ids::SalvagedIds;
 
 use super::Table;
 use super::file::{Pages, SegmentFile};

@@ -1,10 +1,10 @@
 //! Texts in the order of the first table to frames, their index and the dictionary.
 
-use super::super::EncodedIds;
 use super::{dictionary, packing};
 use crate::fingerprint::check_text;
 use crate::format::text_frame::{self, TextFrame};
 use crate::format::text_index::{self, FrameEntry};
+use crate::segment::writer::EncodedIds;
 use rayon::prelude::*;
 use std::fmt;
 use zstd::dict::EncoderDictionary;

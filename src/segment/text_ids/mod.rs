@@ -11,7 +11,7 @@
 //! large it becomes, that is bounded, and zstd is given no more room than that.
 
 mod dictionary;
-mod encoder;
+pub(crate) mod encoder;
 mod packing;
 mod reader;
 mod walk;
@@ -19,5 +19,4 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use encoder::TextEncoder;
 pub(crate) use reader::{TextIds, TextScratch};

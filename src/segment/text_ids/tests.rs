@@ -10,6 +10,7 @@ use crate::format::footer::Span;
 use crate::format::page::{self, Stream};
 use crate::format::text_frame::MAX_PAYLOAD;
 use crate::format::text_index::{self, FrameEntry};
+use crate::segment::text_ids::encoder::TextEncoder;
 use proptest::prelude::*;
 use std::ops::ControlFlow;
 use std::path::Path;

@@ -87,7 +87,7 @@ fn read(shared: &Shared, reader: u64) {
                 (shared.store.snapshot(), history.latest())
             };
             for _ in 0..3 {
-                assert_eq!(snapshot.query(query, k).unwrap(), model.near(query, k));
+                assert_eq!(snapshot.searcher().query(query, k).unwrap(), model.near(query, k));
                 std::thread::yield_now();
             }
             let records: Vec<Record> = snapshot.records().map(Result::unwrap).collect();

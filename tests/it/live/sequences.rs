@@ -361,7 +361,7 @@ impl<F: Fingerprint> World<F> {
     fn batch_query(&mut self) {
         let queries: Vec<F> = (0..9).map(|_| self.fingerprint()).collect();
         let (k, way) = (self.k(), [Batch::Always, Batch::Never, Batch::Auto][self.random.below(3) as usize]);
-        let answers = self.store.query_batch(&queries, k, way).unwrap();
+        let answers = self.store.searcher().query_batch(&queries, k, way).unwrap();
         for (query, answer) in queries.iter().zip(answers) {
             assert_eq!(answer, self.model.near(*query, k), "{way:?} {:#?}", self.log);
         }
@@ -389,8 +389,8 @@ impl<F: Fingerprint> World<F> {
             let found: Vec<Record<F>> = snapshot.records().map(Result::unwrap).collect();
             assert_eq!(found, model.records(), "{:#?}", self.log);
             let (query, k) = (self.pool[5], self.parameters.max_distance());
-            assert_eq!(snapshot.query(query, k).unwrap(), model.near(query, k));
-            assert_eq!(snapshot.scan(query, k).unwrap(), model.near(query, k));
+            assert_eq!(snapshot.searcher().query(query, k).unwrap(), model.near(query, k));
+            assert_eq!(snapshot.searcher().scan(query, k).unwrap(), model.near(query, k));
         }
         let k = self.parameters.max_distance();
         let fingerprints: Vec<F> = {

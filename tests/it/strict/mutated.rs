@@ -75,7 +75,7 @@ fn ask_wide<F: Fingerprint>(bytes: &[u8], mode: ReadMode, records: &[Record<F>],
     let stored = found.iter().flatten().step_by(50).map(|record| record.fingerprint);
     for query in queries.chain(stored.collect::<Vec<_>>()) {
         for k in [0, 1, 3, 6] {
-            let answers = (store.query(query, k), store.scan(query, k));
+            let answers = (store.query(query, k), store.searcher().scan(query, k));
             assert!(store.contains_near(query, k).is_ok() || !sound);
             if sound {
                 let scanned = answers.1.unwrap();

@@ -160,7 +160,7 @@ fn alike<F: Fingerprint>() {
             for k in [0, 1, 3] {
                 assert_eq!(store.query(query, k).unwrap(), expected(&records, query, k), "{query:?} within {k}");
             }
-            let all = store.scan(record.fingerprint, F::WIDTH).unwrap();
+            let all = store.searcher().scan(record.fingerprint, F::WIDTH).unwrap();
             assert_eq!(all, expected(&records, record.fingerprint, F::WIDTH));
         }
     }

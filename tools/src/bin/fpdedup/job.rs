@@ -99,7 +99,7 @@ impl<'a> Job<'a> {
         let has = self.memory(&stores);
         let mut clusters = store.clusters(self.distance(store)?)?.with_memory(has).with_temp_dir(&self.temp_dir());
         if let Some(new) = new {
-            clusters = clusters.with_new(new)?;
+            clusters = clusters.with_new(&new.snapshot())?;
         }
         let least = clusters.least_memory()?;
         if has < least {

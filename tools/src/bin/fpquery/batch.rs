@@ -99,14 +99,14 @@ impl<F: Fingerprint> Asker<'_, F> {
             let (lot, later) = batch.split_at(batch.len().min(length));
             let before = totals.matches;
             let fingerprints: Vec<F> = lot.iter().map(|query| query.fingerprint).collect();
-            let mut work = fpstore::Work::default();
+            let mut searcher = self.store.searcher();
             let make = |first: usize, answers: Vec<Option<Vec<Match<F>>>>| {
                 let queries = lot.get(first..first + answers.len()).unwrap_or_default();
                 self.merged_piece(queries, &answers, most)
             };
             let take = |piece: fpstore::Result<Piece<'_, F>>| self.write(piece?, most, out, totals).map(|_| ());
-            let fits = self.store.visit_batch(&fingerprints, k, self.memory.answers, &mut work, make, take)?;
-            totals.work += work;
+            let fits = searcher.visit_batch(&fingerprints, k, self.memory.answers, make, take)?;
+            totals.work += searcher.work();
             if fits {
                 let found = usize::try_from(totals.matches - before).unwrap_or(usize::MAX);
                 length = if found < matches / 2 { 2 * length } else { length };

@@ -105,7 +105,10 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) ->
     let mut opened = None;
     loop {
         let (batch, end) = queries.next_batch(if merging.is_some() { MERGED } else { BATCH }, memory.queries);
-        let merges = |k: &u32| args.batch == BatchMode::Always || store.batch_pays(batch.len(), *k);
+        let merges = |k: &u32| {
+            args.batch == BatchMode::Always
+                || store.searcher().batch_strategy(batch.len(), *k) == fpstore::Batch::Always
+        };
         let merged = merging.filter(merges);
         if merged.is_none() && std::mem::take(&mut later) {
             store.make_filters(wanted);

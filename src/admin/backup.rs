@@ -1,0 +1,163 @@
+//! A copy of a store, while it is written to.
+//!
+//! The copy holds one state that the store was in, with all that was written before the call, and every byte of it is checked
+//! before the call returns; if anything fails, there is none. Specified in format-spec/store.md, Backing up.
+
+use crate::admin::verify::{VerifyReport, verify};
+use crate::db::Handle;
+use crate::db::Maker;
+use crate::db::lock;
+use crate::db::{CREATING, begin_creation, create_durably, room_for_store, undo_creation};
+use crate::db::{effective, records_of_state};
+use crate::env::TempFile;
+use crate::error::{Error, ErrorKind, Result};
+use crate::extsort::Workspace;
+use crate::fingerprint::Fingerprint;
+use crate::format::manifest::ManifestData;
+use crate::options::Options;
+use crate::segment::{Remover, Segment};
+use crate::version::manifest;
+use crate::version::{State, last_words};
+use crate::version::{absolute, hold};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// How a backup gets the segments, which never change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BackupMode {
+    /// As further names of the same files, where the file system can: in no time, and without taking room. What the media do
+    /// to such a file they do to both stores.
+    #[default]
+    Link,
+    /// As files of their own.
+    Copy,
+}
+
+/// What a backup has made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BackupReport {
+    /// Records in it.
+    pub records: u64,
+    /// Files that are further names of the store's.
+    pub linked: u64,
+    /// Bytes that were written.
+    pub copied_bytes: u64,
+    /// What checking every byte of the copy has looked at.
+    pub files: u64,
+}
+
+/// Makes a copy of an open store at a path where there is none, and checks every byte of it.
+///
+/// # Errors
+/// Those of `Store::backup`.
+pub(crate) fn backup<F: Fingerprint>(handle: &Handle<F>, path: &Path, mode: BackupMode) -> Result<BackupReport> {
+    let (state, manifest) = frozen(handle);
+    let options = &handle.core.common.options;
+    let path = &*absolute(path, options)?;
+    let env = &*options.env;
+    let room = room_for_store(env, path)?;
+    create_durably(env, path)?;
+    let (_held, options) = &hold(path, options)?;
+    let env = &*options.env;
+    // Another process may have been faster.
+    room_for_store(env, path)?;
+    let copied = Copying { path, options, mode, manifest, report: BackupReport::default() }.run(&state);
+    copied.inspect_err(|_| {
+        // Without it there is no store, and the mark explains the rest; with it, what it names has to stay.
+        let removed = env.remove(&path.join(manifest::NAME));
+        let is_gone = removed.is_ok() || removed.is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+        if is_gone && env.sync_dir(path).is_ok() {
+            undo_creation(env, path, &ManifestData::new(handle.core.common.parameters.clone()), &room);
+        }
+    })
+}
+
+/// The state of now, and the manifest of a store that holds just that, without segments so far.
+fn frozen<F: Fingerprint>(handle: &Handle<F>) -> (State<F>, ManifestData) {
+    let core = &handle.core;
+    let following = lock(&handle.following);
+    let writer = core.writer.as_ref().map(|writer| writer.lock());
+    let tree = core.tree();
+    let state = core.state();
+    let mut manifest = tree.manifest.clone();
+    if let Some(writer) = &writer {
+        manifest.flushed = writer.next_sequence - 1;
+        (manifest.numbering, manifest.next_id) = (writer.numbering, writer.next_id);
+    } else if let Some(following) = &*following {
+        (manifest.flushed, manifest.next_id) = following.reached();
+    }
+    manifest.first_log = 1;
+    manifest.runs.clear();
+    (state, manifest)
+}
+
+/// A backup that is being made.
+struct Copying<'a> {
+    path: &'a Path,
+    options: &'a Options,
+    mode: BackupMode,
+    manifest: ManifestData,
+    report: BackupReport,
+}
+
+impl Copying<'_> {
+    fn run<F: Fingerprint>(mut self, state: &State<F>) -> Result<BackupReport> {
+        let (env, path) = (Arc::clone(&self.options.env), self.path);
+        begin_creation(&*env, path, &self.manifest)?;
+        for run in &state.view.runs {
+            for segment in run.segments() {
+                self.take(segment)?;
+            }
+            self.manifest.runs.push(run.entry);
+        }
+        self.take_memtables(state)?;
+        env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
+        manifest::replace(&env, path, &self.manifest)?;
+        let checked = verify(path, self.options)?;
+        if let Some(damage) = checked.damages.first() {
+            return Err(Error::new(ErrorKind::Damaged, format!("the copy does not hold together: {damage}"))
+                .at_path(path)
+                .with_remedy("run `fpdump verify` on the store; `fprepair` may be able to save it"));
+        }
+        let _ = env.remove(&path.join(CREATING));
+        let VerifyReport { files, .. } = checked;
+        let records = records_of_state(state).0;
+        Ok(BackupReport { records, files, ..self.report })
+    }
+
+    /// A segment under the same name.
+    fn take(&mut self, segment: &Segment) -> Result<()> {
+        let Some(name) = segment.path().file_name() else { return Ok(()) };
+        let target = self.path.join(name);
+        if self.mode == BackupMode::Link && self.options.env.hard_link(segment.path(), &target).is_ok() {
+            self.report.linked += 1;
+            return Ok(());
+        }
+        let copy = TempFile::create(&self.options.env, self.path, &name.to_string_lossy())?;
+        self.report.copied_bytes += segment.file().length();
+        copy.copied(segment.file().contents(), segment.path())?.commit().map(|_| ())
+    }
+
+    /// What is in no segment of the store becomes one run more.
+    fn take_memtables<F: Fingerprint>(&mut self, state: &State<F>) -> Result<()> {
+        let last = state.view.runs.last().map_or(0, |run| run.entry.last);
+        if self.manifest.flushed <= last {
+            self.manifest.flushed = last;
+            return Ok(());
+        }
+        let (mentions, net) = effective(last_words(state.memtables().rev())?, &state.view.runs);
+        let Self { path, options, manifest, .. } = self;
+        let (workspace, next) = (Workspace::new(path, options), AtomicU64::new(manifest.next_segment));
+        let remover = Remover::new(&options.env);
+        let maker = Maker { path, options, parameters: &manifest.parameters, next: &next, remover: &remover };
+        let parts = maker.run_of_mentions(&mentions, manifest.runs.is_empty(), &workspace)?;
+        self.report.copied_bytes += parts.bytes();
+        manifest.runs.extend(parts.into_run(last + 1, manifest.flushed, net).map(|run| run.entry));
+        manifest.next_segment = next.into_inner();
+        Ok(())
+    }
+}

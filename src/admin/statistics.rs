@@ -1,0 +1,242 @@
+//! Sizes and counts.
+
+use crate::db::WritePressure;
+use crate::db::records_of_state;
+use crate::db::{FilterStatistics, filters};
+use crate::fingerprint::Fingerprint;
+use crate::format::manifest::{ManifestData, Written};
+use crate::format::parameters::Parameters;
+use crate::plan::TableForm;
+use crate::plan::{Design, TableLayout};
+use crate::segment::Segment;
+use crate::version::State;
+use std::sync::Arc;
+
+/// Sizes and counts of a store, summed over its segments. Sizes in bytes.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Statistics {
+    /// Records that are there. Those that are in memtables only are looked up in the segments, to tell which are new.
+    pub records: u64,
+    /// Whether there are just so many: always, unless damage keeps some from being counted; then there may be fewer.
+    pub is_count_exact: bool,
+    /// Distinct fingerprints of each segment, summed: at least as many as the segments have together, and just as many where there
+    /// is one.
+    pub fingerprints: u64,
+    /// Distinct fingerprints of all segments and memtables: at most so many.
+    pub distinct_at_most: u64,
+    /// Whether there are just so many.
+    pub is_distinct_exact: bool,
+    /// Segments with records.
+    pub segments: u64,
+    /// Runs: what queries have to ask, one after the other, beside the memtables.
+    pub runs: u64,
+    /// Records that later runs remove, as long as these are not merged with those that have them.
+    pub removals: u64,
+    /// Records of all segments, those that later runs remove or say again included.
+    pub stored: u64,
+    /// What the memtables say of records and no segment does yet.
+    pub unflushed: u64,
+    /// All files: segments, logs and manifest.
+    pub file_bytes: u64,
+    /// Logs.
+    pub log_bytes: u64,
+    /// Segments of removals, and id indexes.
+    pub removal_bytes: u64,
+    /// Id indexes.
+    pub id_index_bytes: u64,
+    /// Ids with their index.
+    pub id_bytes: u64,
+    /// Memory that stays in use while the store is open, without filters.
+    pub resident_bytes: u64,
+    /// Further memory of the prefix filters, if they are made ([`crate::Filters`]).
+    pub filter_bytes: u64,
+    /// Prefix filters: wanted, made and left out. All zero for a segment by itself.
+    pub filters: FilterStatistics,
+    /// Memory of the memtables, about.
+    pub memtable_bytes: u64,
+    /// Bytes that were ever written to logs, to segments of new records, and to segments that were merged from others.
+    pub written: WrittenBytes,
+    /// How far writers were held back, and how far merging is behind; of an open store, not of a snapshot.
+    pub pressure: WritePressure,
+    /// One entry a table.
+    pub tables: Vec<TableStatistics>,
+}
+
+/// Bytes that were ever written for a store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WrittenBytes {
+    /// To logs whose writes are in segments.
+    pub log: u64,
+    /// To segments of new records: flushed, or loaded in bulk.
+    pub new: u64,
+    /// To segments that were merged from others.
+    pub merged: u64,
+}
+
+impl WrittenBytes {
+    pub(crate) fn of(Written { log, new, merged }: Written) -> Self {
+        Self { log, new, merged }
+    }
+}
+
+impl Statistics {
+    /// How many times as many records are stored as there are: hidden and repeated ones count, and what hides them.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
+    pub fn space_amplification(&self) -> f64 {
+        let stored = self.stored.saturating_add(self.removals).saturating_add(self.unflushed);
+        if self.records == 0 { 1.0 } else { stored as f64 / self.records as f64 }
+    }
+
+    /// How many times the bytes of new segments were written in all, logs and merging included.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
+    pub fn write_amplification(&self) -> f64 {
+        let WrittenBytes { log, new, merged } = self.written;
+        let all = log.saturating_add(new).saturating_add(merged);
+        if new == 0 { 1.0 } else { all as f64 / new as f64 }
+    }
+
+    /// Adds what the manifest knows.
+    pub(crate) fn add_manifest(&mut self, manifest: &ManifestData) {
+        self.file_bytes += manifest.write().len() as u64;
+        self.written = WrittenBytes::of(manifest.written);
+    }
+}
+
+/// Sizes and counts of one table.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct TableStatistics {
+    /// Its number and how many of its key's bits lead, for people.
+    pub name: String,
+    /// Fingerprints.
+    pub fingerprints: u64,
+    /// Blocks.
+    pub blocks: u64,
+    /// Pages of blocks with their checksums.
+    pub data_bytes: u64,
+    /// Block index.
+    pub index_bytes: u64,
+    /// Huffman code lengths.
+    pub code_bytes: u64,
+    /// What a set of this many uniformly random keys takes at least, in bits each: of fingerprints, or of narrow keys.
+    pub information_bound_bits: Option<f64>,
+}
+
+impl TableStatistics {
+    /// Everything that the table needs on disk, in bits a fingerprint; 0 for an empty table.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
+    pub fn bits_per_fingerprint(&self) -> f64 {
+        let bytes = self.data_bytes + self.index_bytes + self.code_bytes;
+        if self.fingerprints == 0 { 0.0 } else { bytes as f64 * 8.0 / self.fingerprints as f64 }
+    }
+}
+
+/// log2 of the number of sets of n of the 2^w fingerprints of w bits, divided by n: w - log2 n + log2 e, less a vanishing term
+/// (Stirling). For few fingerprints exact: the sum of log2((2^w - i) / (i + 1)).
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "a bound to four digits")]
+pub(crate) fn information_bound(width: u32, fingerprints: u64) -> Option<f64> {
+    let n = fingerprints as f64;
+    match fingerprints {
+        0 => None,
+        1..=1000 => Some((0..fingerprints).map(|i| f64::from(width) - (i as f64 + 1.0).log2()).sum::<f64>() / n),
+        _ => {
+            let stirling = (2.0 * std::f64::consts::PI * n).log2() / (2.0 * n);
+            Some(f64::from(width) - n.log2() + std::f64::consts::LOG2_E - stirling)
+        }
+    }
+}
+
+/// The tables of a design with nothing in them. A design that does not fit the width, which no store has, has none.
+pub(crate) fn empty_tables(design: Design, width: u32) -> Vec<TableStatistics> {
+    let named = |(number, layout): (usize, TableLayout)| TableStatistics {
+        name: format!("table {number} (leading {} bits)", layout.leading),
+        ..TableStatistics::default()
+    };
+    design.tables(width).unwrap_or_default().into_iter().enumerate().map(named).collect()
+}
+
+/// Sizes and counts of one segment.
+pub(crate) fn of_segment(segment: &Segment) -> Statistics {
+    collect(&segment.footer().parameters, [segment])
+}
+
+/// Sizes and counts of a state.
+pub(crate) fn of_state<F: Fingerprint>(parameters: &Parameters, state: &State<F>) -> Statistics {
+    let view = &state.view;
+    let mut total = collect(parameters, view.segments.iter().map(|segment| &**segment));
+    total.runs = view.runs.len() as u64;
+    let hidden = view.runs.iter().filter_map(|run| run.removals.as_ref());
+    total.removals = hidden.map(|segment| segment.footer().records).fold(0, u64::saturating_add);
+    total.stored = total.records;
+    let bytes = |segment: Option<&Arc<Segment>>| segment.map_or(0, |segment| segment.file().length());
+    for run in &view.runs {
+        total.removal_bytes += bytes(run.removals.as_ref());
+        total.id_index_bytes += bytes(run.id_index.as_ref());
+        let others = [&run.removals, &run.id_index].into_iter().flatten();
+        total.resident_bytes += others.map(|segment| segment.resident_bytes()).sum::<u64>();
+    }
+    total.file_bytes += total.removal_bytes + total.id_index_bytes;
+    for (memtable, visible) in state.memtables() {
+        total.unflushed += u64::from(visible);
+        total.distinct_at_most += u64::from(memtable.fingerprints());
+        total.memtable_bytes += memtable.used_bytes();
+    }
+    (total.records, total.is_count_exact) = records_of_state(state);
+    total.is_distinct_exact &= total.unflushed == 0 && total.removals == 0;
+    total
+}
+
+/// Adds up what the segments know of themselves.
+fn collect<'a>(parameters: &Parameters, segments: impl IntoIterator<Item = &'a Segment>) -> Statistics {
+    // An empty store has tables too, empty ones.
+    let tables = empty_tables(parameters.design(), parameters.width());
+    let mut total = Statistics { tables, ..Statistics::default() };
+    for segment in segments {
+        let footer = segment.footer();
+        total.records = total.records.saturating_add(footer.records);
+        total.fingerprints = total.fingerprints.saturating_add(footer.fingerprints);
+        total.segments += 1;
+        total.file_bytes += segment.file().length();
+        total.id_bytes += footer.ids.length + footer.id_index.length + footer.id_dictionary.length;
+        total.resident_bytes += segment.resident_bytes();
+        total.filter_bytes += filters::bytes_of(segment);
+        for (table, sections) in total.tables.iter_mut().zip(&footer.tables) {
+            table.fingerprints = table.fingerprints.saturating_add(footer.fingerprints);
+            table.blocks += sections.blocks;
+            table.data_bytes += sections.data.length;
+            table.index_bytes += sections.index.length;
+            table.code_bytes += sections.codes.length;
+        }
+    }
+    total.is_count_exact = true;
+    (total.distinct_at_most, total.is_distinct_exact) = (total.fingerprints, total.segments < 2);
+    let layouts = parameters.design().tables(parameters.width()).unwrap_or_default();
+    for (number, (table, layout)) in total.tables.iter_mut().zip(layouts).enumerate() {
+        // A narrow key has fewer bits than a fingerprint.
+        let bits = match TableForm::new(parameters.width(), number, layout.leading, table.fingerprints) {
+            TableForm::Narrow { lead, row } => lead + row,
+            TableForm::Full | TableForm::Rows => parameters.width(),
+        };
+        table.information_bound_bits = information_bound(bits, table.fingerprints);
+    }
+    total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bound_is_known_at_the_usual_size() {
+        assert_eq!(information_bound(64, 0), None);
+        assert_eq!(information_bound(64, 1), Some(64.0));
+        assert!((information_bound(64, 20_000_000).unwrap() - 41.19).abs() < 0.005);
+        assert!((information_bound(64, 1000).unwrap() - information_bound(64, 1001).unwrap()).abs() < 0.01);
+    }
+}

@@ -1,0 +1,168 @@
+//! Checking every byte of a store.
+
+use crate::db::MEMORY;
+use crate::db::{Recovered, TornLog};
+use crate::error::{Error, ErrorKind, Result};
+use crate::extsort::Workspace;
+use crate::fingerprint::Fingerprint;
+use crate::format::manifest::ManifestData;
+use crate::options::Options;
+use crate::segment::{Damage, Segment, SegmentRecords, verify_segment};
+use crate::segment::{IdIndexEntries, segment_name};
+use crate::version::Common;
+use crate::version::Run;
+use crate::version::manifest;
+use crate::wal;
+use crate::wal::{LogReader, Tail};
+use crate::width::with_width;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What a check has found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct VerifyReport {
+    /// Files that were looked at.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Every damaged place; none = all is well.
+    pub damages: Vec<Damage>,
+    /// Logs that end with writes which a crash has cut short, and which nobody was promised.
+    pub torn: Vec<TornLog>,
+}
+
+/// Checks every byte of a store, or of a single segment file, even one too damaged to open.
+///
+/// # Errors
+/// `NotFound` if there is nothing at the path; `Io` if something cannot be read. Damage is no error here but in the
+/// report.
+pub fn verify(path: impl AsRef<Path>, options: &Options) -> Result<VerifyReport> {
+    let path = path.as_ref();
+    let env = &*options.env;
+    let mut report = VerifyReport::default();
+    if env.list(path).is_err() {
+        if wal::is_log(path) {
+            return verify_log(path, options);
+        }
+        env.open(path, options.read_mode).map_err(|error| Error::io("cannot open", path, error))?;
+        report.add(verify_segment(env, path, options.read_mode)?);
+        return Ok(report);
+    }
+    loop {
+        let before = manifest::read_bytes(env, path)?;
+        let report = verify_store(path, options)?;
+        // A writer may have replaced what was being read.
+        if report.damages.is_empty() || manifest::read_bytes(env, path)? == before {
+            return Ok(report);
+        }
+    }
+}
+
+/// Checks what a store's manifest names.
+fn verify_store(path: &Path, options: &Options) -> Result<VerifyReport> {
+    let env = &*options.env;
+    let mut report = VerifyReport::default();
+    let bytes = manifest::read_bytes(env, path)?;
+    let state = match manifest::read(env, path) {
+        Ok(state) => state,
+        Err(error) => {
+            report.add((vec![Damage::from_error(&path.join(manifest::NAME), "manifest", error)?], bytes.len() as u64));
+            return Ok(report);
+        }
+    };
+    report.add((Vec::new(), bytes.len() as u64));
+    for run in &state.runs {
+        let before = report.damages.len();
+        for entry in run.segments() {
+            let file = path.join(segment_name(entry.number));
+            report.add(verify_segment(env, &file, options.read_mode)?);
+        }
+        if report.damages.len() > before {
+            continue;
+        }
+        // Sound in themselves; they may still be others than those that the manifest means, or not belong together.
+        let checked =
+            Run::open(path, options, &state.parameters, run).and_then(|run| check_id_index(path, options, &run));
+        if let Err(error) = checked {
+            report.damages.push(Damage::from_error(path, "segment", error)?);
+        }
+    }
+    with_width!(state.parameters.width(), F => verify_logs::<F>(path, options, &state, &mut report)?);
+    Ok(report)
+}
+
+/// Reads a log by itself: what other logs and the manifest say does not count.
+fn verify_log(path: &Path, options: &Options) -> Result<VerifyReport> {
+    let mut report = VerifyReport { files: 1, ..VerifyReport::default() };
+    match read_log(path, options, &mut report) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Err(error),
+        Err(error) => report.damages.push(Damage::from_error(path, "log", error)?),
+        Ok(()) => {}
+    }
+    Ok(report)
+}
+
+fn read_log(path: &Path, options: &Options, report: &mut VerifyReport) -> Result<()> {
+    let mut reader = LogReader::open_file(&*options.env, path)?;
+    report.bytes = reader.length();
+    with_width!(reader.header().parameters.width(), F => while reader.next_batch::<F>()?.is_some() {});
+    if let Tail::Torn(bytes) = reader.tail()? {
+        report.torn.push(TornLog { path: path.to_owned(), offset: reader.position(), bytes });
+    }
+    Ok(())
+}
+
+/// Whether the id index of a run is that of its records.
+fn check_id_index(path: &Path, options: &Options, run: &Run) -> Result<()> {
+    let (Some(index), Some(records)) = (&run.id_index, &run.records) else { return Ok(()) };
+    with_width!(records.footer().parameters.width(), F => compare_id_index::<F>(path, options, index, records))
+}
+
+fn compare_id_index<F: Fingerprint>(
+    path: &Path,
+    options: &Options,
+    index: &Arc<Segment>,
+    records: &Arc<Segment>,
+) -> Result<()> {
+    let workspace = Workspace { memory: MEMORY, ..Workspace::new(path, options) };
+    let expected = IdIndexEntries::<F>::of(records, &workspace, None)?;
+    let mut found = SegmentRecords::<u64>::new(Arc::clone(index));
+    let wrong = || Err(Error::damaged("the id index is not that of the run's records").at_path(index.path()));
+    for batch in expected.pairs(&workspace) {
+        for (hash, rank) in batch? {
+            match found.next().transpose()? {
+                Some(record) if record.fingerprint == hash && record.id == rank => {}
+                _ => return wrong(),
+            }
+        }
+    }
+    if found.next().is_some() { wrong() } else { Ok(()) }
+}
+
+/// Reads every log that has writes which are in no segment. A torn tail is no damage.
+fn verify_logs<F: Fingerprint>(
+    path: &Path,
+    options: &Options,
+    state: &ManifestData,
+    report: &mut VerifyReport,
+) -> Result<()> {
+    let common = Common::new::<F>(path, options, &state.parameters)?;
+    match Recovered::<F>::read(&common, state) {
+        Ok(recovered) => {
+            report.files += recovered.found.logs;
+            report.bytes += recovered.file_bytes;
+            report.torn = recovered.found.torn;
+        }
+        Err(error) => report.damages.push(Damage::from_error(path, "log", error)?),
+    }
+    Ok(())
+}
+
+impl VerifyReport {
+    fn add(&mut self, (mut damages, bytes): (Vec<Damage>, u64)) {
+        self.files += 1;
+        self.bytes += bytes;
+        self.damages.append(&mut damages);
+    }
+}

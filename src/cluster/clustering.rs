@@ -1,0 +1,369 @@
+//! Clusters that were made, record by record.
+
+use crate::bitset::Bitset;
+use crate::cluster::clusters::{Clusters, United};
+use crate::cluster::components::Components;
+use crate::cluster::groups::{Groups, records_of};
+use crate::cluster::keeper::Keeper;
+use crate::cluster::labels::Label;
+use crate::cluster::labels::{Gathering, Labels};
+use crate::cluster::numbers::Numbers;
+use crate::error::Result;
+use crate::fingerprint::Id;
+use crate::fingerprint::{Fingerprint, Record};
+use crate::join::Progress;
+use crate::join::{Output, ordered, pool, unpacked, visit_wanted};
+use crate::segment::Segment;
+use crate::version::Pieces;
+use crate::version::Share;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::vec::IntoIter;
+
+/// Fingerprints of a share, about.
+const SHARE: u64 = 1 << 14;
+
+/// Fingerprints that are handed on together.
+const LOT: usize = 1 << 13;
+
+/// A record and its cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clustered<F = u64> {
+    /// The record.
+    pub record: Record<F>,
+    /// What stands for its cluster.
+    pub label: Label<F>,
+    /// Records of its cluster, if they were counted ([`Clusters::with_sizes`]).
+    pub size: Option<u64>,
+}
+
+/// Records beside the one that stands for each cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// All of them.
+    pub records: u64,
+    /// Those whose fingerprints differ in more bits from that of the record that stands for their cluster than the distance at which
+    /// records are linked: others in between link them. Counted after [`Clusters::with_keepers`] only.
+    pub far: u64,
+}
+
+impl LeftOut {
+    fn add(&mut self, records: u64, is_far: bool) {
+        self.records = self.records.saturating_add(records);
+        self.far = self.far.saturating_add(if is_far { records } else { 0 });
+    }
+}
+
+/// Of which fingerprints the ids tell the labels of clusters.
+#[derive(Clone, Copy)]
+pub(crate) enum Among<'a> {
+    All,
+    /// Those with these numbers.
+    These(&'a Bitset),
+    /// The same, where they are few: each is looked up. Clusters with none of them have no label then.
+    Few(&'a Bitset),
+}
+
+/// The clusters of all records.
+#[derive(Debug)]
+pub struct Clustering<F: Fingerprint = u64> {
+    pub(crate) segments: Vec<Arc<Segment>>,
+    pub(crate) k: u32,
+    pub(crate) numbers: Numbers<F>,
+    pub(crate) components: Components,
+    pub(crate) searched: u64,
+    pub(crate) labelled: u64,
+    pub(crate) labels: Labels<F>,
+    /// Records of each component, if they were counted.
+    pub(crate) sizes: Option<Vec<u64>>,
+    /// The fingerprint of the record that stands for each component, if they were remembered.
+    keepers: Option<Vec<F>>,
+    keeper: Keeper,
+    pub(crate) progress: Progress,
+}
+
+impl<F: Fingerprint> Clustering<F> {
+    pub(crate) fn new(clusters: &Clusters<F>, united: United<F>, keeper: &Keeper, among: Among<'_>) -> Result<Self> {
+        let United { segments, numbers, components, searched, labelled, .. } = united;
+        let mut labels = Gathering::new(
+            clusters.parameters.ids(),
+            components.count(),
+            keeper,
+            clusters.keepers,
+            clusters.means.workspace(clusters.means.memory / 4),
+        );
+        let mut sizes = clusters.sizes.then(|| vec![0u64; components.count()]);
+        // What stands for each fingerprint that is not alone.
+        let work = |(): &mut (), share: Share, output: &Output| {
+            clusters.means.progress.check()?;
+            let mut told = Vec::new();
+            let mut groups = Groups::new(&segments, &numbers, &components, share)?;
+            let mut ids = Vec::new();
+            while let Some((fingerprint, component)) = groups.next_fingerprint()? {
+                let (mut records, mut best) = (0u64, None);
+                let is_wanted = match among {
+                    Among::These(wanted) => wanted.has(groups.number() as usize),
+                    _ => true,
+                };
+                while groups.has_more(fingerprint) {
+                    groups.next_ids(fingerprint, &mut ids)?;
+                    keeper.ask(&ids);
+                    if component.is_some() && is_wanted {
+                        records = records.saturating_add(records_of(&ids));
+                        best = keeper.better(best, keeper.best(&ids));
+                    }
+                }
+                told.extend(component.zip(best).map(|(component, best)| (component, fingerprint, records, best)));
+                if told.len() == LOT {
+                    output.send(std::mem::take(&mut told))?;
+                }
+            }
+            output.send(told)
+        };
+        let shares = shares(&segments)?;
+        let take = |told: Vec<(usize, F, u64, Id)>| {
+            for (component, fingerprint, records, best) in told {
+                labels.add(component, fingerprint, &best)?;
+                if let Some(size) = sizes.as_mut().and_then(|sizes| sizes.get_mut(component)) {
+                    *size = size.saturating_add(records);
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        };
+        match among {
+            Among::Few(wanted) => {
+                let mut add = |fingerprint: F, number| {
+                    let Some(one) = components.of(number) else { return Ok(()) };
+                    let best = best_of(&segments, fingerprint, keeper)?.0;
+                    best.map_or(Ok(()), |id| labels.add(one, fingerprint, &id))
+                };
+                visit_wanted(&segments, Share::ALL, wanted, &mut add)?;
+            }
+            _ => ordered(&pool()?, shares, || (), work, &mut unpacked(take)).map(drop)?,
+        }
+        let (labels, keepers) = labels.finish()?;
+        Ok(Self {
+            segments,
+            k: clusters.k,
+            numbers,
+            components,
+            searched,
+            labelled,
+            labels,
+            sizes,
+            keepers,
+            keeper: keeper.clone(),
+            progress: clusters.progress(),
+        })
+    }
+
+    /// The components, without labels.
+    pub(crate) fn into_united(self) -> United<F> {
+        let Self { segments, numbers, components, searched, labelled, .. } = self;
+        United { segments, numbers, components, before: None, searched, labelled }
+    }
+
+    /// Fingerprints whose near ones were looked for: all, unless these clusters were gone on from others. One that several segments
+    /// have counts several times.
+    #[must_use]
+    pub fn searched(&self) -> u64 {
+        self.searched
+    }
+
+    /// Labels that were given of records that are there: old ones, unless they are among the new ones too ([`Clusters::find_from`]).
+    #[must_use]
+    pub fn labelled(&self) -> u64 {
+        self.labelled
+    }
+
+    /// Iterates over all records, in the order of the store: by fingerprint, then id.
+    ///
+    /// # Errors
+    /// `Damaged` or `Io` from reading; the iterator returns further ones, and ends after the first.
+    pub fn records(&self) -> Result<ClusteredIter<'_, F>> {
+        ClusteredIter::new(self, Share::ALL)
+    }
+
+    /// Calls `sink` with what was gathered of all records, in the order of the store, until it breaks. `add` is called on all
+    /// threads, and breaks when so much was gathered that it is to be handed on.
+    ///
+    /// # Errors
+    /// `Damaged` or `Io` from reading; those of `sink`.
+    pub fn visit<T: Default + Send + 'static>(
+        &self,
+        add: impl Fn(&mut T, Clustered<F>) -> ControlFlow<()> + Sync,
+        sink: impl FnMut(T) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let work = |(): &mut (), share: Share, output: &Output| {
+            self.progress.check()?;
+            let mut gathered = T::default();
+            for record in ClusteredIter::new(self, share)? {
+                if add(&mut gathered, record?).is_break() {
+                    output.send(std::mem::take(&mut gathered))?;
+                }
+            }
+            output.send(gathered)
+        };
+        ordered(&pool()?, shares(&self.segments)?, || (), work, &mut unpacked(sink)).map(drop)
+    }
+
+    /// Calls `sink` with the label of each cluster, in the order in which the store has their first fingerprints, until it
+    /// breaks. Returns what was left out by then.
+    ///
+    /// # Errors
+    /// As [`Clustering::visit`].
+    pub fn visit_labels(&self, mut sink: impl FnMut(Label<F>) -> Result<ControlFlow<()>>) -> Result<LeftOut> {
+        /// A cluster of several fingerprints, or the label of another one.
+        enum Told<F> {
+            Component(usize),
+            Alone(Label<F>),
+        }
+        let work = |(): &mut (), share: Share, output: &Output| {
+            self.progress.check()?;
+            let mut told = Vec::new();
+            let mut left = LeftOut::default();
+            let mut groups = Groups::new(&self.segments, &self.numbers, &self.components, share)?;
+            let mut ids = Vec::new();
+            while let Some((fingerprint, component)) = groups.next_fingerprint()? {
+                groups.next_ids(fingerprint, &mut ids)?;
+                told.push(match component {
+                    Some(component) => Told::Component(component),
+                    None => Told::Alone(self.label(fingerprint, None, &ids, groups.has_more(fingerprint))?.0),
+                });
+                left.add(
+                    records_of(&ids).saturating_add(groups.count_rest(fingerprint)?),
+                    self.is_far(fingerprint, component),
+                );
+                if told.len() == LOT {
+                    output.send((std::mem::take(&mut told), std::mem::take(&mut left)))?;
+                }
+            }
+            output.send((told, left))
+        };
+        let mut seen = Bitset::new(self.components.count());
+        let mut left = LeftOut::default();
+        let tell = |(told, more): (Vec<Told<F>>, LeftOut)| {
+            left.records = left.records.saturating_add(more.records);
+            left.far = left.far.saturating_add(more.far);
+            for one in told {
+                let label = match one {
+                    Told::Alone(label) => label,
+                    Told::Component(component) => {
+                        if !seen.insert(component) {
+                            continue;
+                        }
+                        self.labels.of(component)?
+                    }
+                };
+                left.records = left.records.saturating_sub(1);
+                if sink(label)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        };
+        let _ = ordered(&pool()?, shares(&self.segments)?, || (), work, &mut unpacked(tell))?;
+        Ok(left)
+    }
+
+    /// Whether a fingerprint of a component is farther than the distance from that of the record that stands for it. None is if
+    /// those were not remembered.
+    pub(crate) fn is_far(&self, fingerprint: F, component: Option<usize>) -> bool {
+        let keeper = component.zip(self.keepers.as_ref()).and_then(|(component, keepers)| keepers.get(component));
+        keeper.is_some_and(|keeper| keeper.distance(fingerprint) > self.k)
+    }
+
+    /// The label of a fingerprint's cluster, and its records if they were counted. `ids` are those of the fingerprint, or the
+    /// first ones if there are `more`.
+    pub(crate) fn label(
+        &self,
+        fingerprint: F,
+        component: Option<usize>,
+        ids: &[Id],
+        more: bool,
+    ) -> Result<(Label<F>, Option<u64>)> {
+        if let Some(component) = component {
+            let size = self.sizes.as_ref().map(|sizes| sizes.get(component).copied().unwrap_or(0));
+            return Ok((self.labels.of(component)?, size));
+        }
+        let (mut best, mut records) = (self.keeper.best(ids), records_of(ids));
+        if more {
+            (best, records) = best_of(&self.segments, fingerprint, &self.keeper)?;
+        }
+        let label = best.filter(|id| !matches!(id, Id::Count(_))).map_or(Label::Fingerprint(fingerprint), Label::Id);
+        Ok((label, self.sizes.as_ref().map(|_| records)))
+    }
+}
+
+/// The best of a fingerprint's ids, and how many records they stand for.
+pub(crate) fn best_of<F: Fingerprint>(
+    segments: &[Arc<Segment>],
+    fingerprint: F,
+    keeper: &Keeper,
+) -> Result<(Option<Id>, u64)> {
+    let (mut best, mut records) = (None, 0u64);
+    let mut pieces = Pieces::new(segments, fingerprint)?;
+    while let Some(piece) = pieces.next_piece()? {
+        records = records.saturating_add(records_of(&piece));
+        best = keeper.better(best, keeper.best(&piece));
+    }
+    Ok((best, records))
+}
+
+/// Cuts all fingerprints into shares, for threads to take one after another.
+pub(crate) fn shares(segments: &[Arc<Segment>]) -> Result<Vec<Share>> {
+    Share::of_size(segments, SHARE)
+}
+
+/// Iterates over records and their clusters. Ends after the first error.
+#[derive(Debug)]
+pub struct ClusteredIter<'a, F: Fingerprint = u64> {
+    clustering: &'a Clustering<F>,
+    /// None after the end.
+    groups: Option<Groups<'a, F>>,
+    /// The fingerprint whose ids come, its label and the size of its cluster.
+    current: Option<(F, Label<F>, Option<u64>)>,
+    ids: IntoIter<Id>,
+}
+
+impl<'a, F: Fingerprint> ClusteredIter<'a, F> {
+    fn new(clustering: &'a Clustering<F>, share: Share) -> Result<Self> {
+        let groups = Groups::new(&clustering.segments, &clustering.numbers, &clustering.components, share)?;
+        Ok(Self { clustering, groups: Some(groups), current: None, ids: Vec::new().into_iter() })
+    }
+
+    fn next_record(&mut self) -> Result<Option<Clustered<F>>> {
+        loop {
+            if let (Some(id), Some((fingerprint, label, size))) = (self.ids.next(), &self.current) {
+                let record = Record { fingerprint: *fingerprint, id };
+                return Ok(Some(Clustered { record, label: label.clone(), size: *size }));
+            }
+            let Some(groups) = &mut self.groups else { return Ok(None) };
+            let mut ids = Vec::new();
+            match &self.current {
+                Some((fingerprint, ..)) if groups.has_more(*fingerprint) => groups.next_ids(*fingerprint, &mut ids)?,
+                _ => {
+                    let Some((fingerprint, component)) = groups.next_fingerprint()? else { return Ok(None) };
+                    groups.next_ids(fingerprint, &mut ids)?;
+                    let more = groups.has_more(fingerprint);
+                    let (label, size) = self.clustering.label(fingerprint, component, &ids, more)?;
+                    self.current = Some((fingerprint, label, size));
+                }
+            }
+            self.ids = ids.into_iter();
+        }
+    }
+}
+
+impl<F: Fingerprint> Iterator for ClusteredIter<'_, F> {
+    type Item = Result<Clustered<F>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.next_record().transpose();
+        if !matches!(next, Some(Ok(_))) {
+            self.groups = None;
+            self.current = None;
+        }
+        next
+    }
+}

@@ -1,0 +1,94 @@
+//! The records of a share, fingerprint by fingerprint.
+
+use crate::cluster::components::Components;
+use crate::cluster::numbers::{Ascending, Numbers};
+use crate::error::Result;
+use crate::fingerprint::Id;
+use crate::fingerprint::{Fingerprint, Record};
+use crate::segment::Segment;
+use crate::version::RecordIter;
+use crate::version::Share;
+use std::iter::Peekable;
+use std::sync::Arc;
+
+/// Ids that are in memory at the same time, of one fingerprint.
+const PIECE: usize = 4096;
+
+/// Walks over the fingerprints of a share, and over the ids of each, some at a time.
+#[derive(Debug)]
+pub(crate) struct Groups<'a, F: Fingerprint> {
+    records: Peekable<RecordIter<F>>,
+    numbers: Ascending<'a, F>,
+    components: &'a Components,
+    /// That of the fingerprint that came last.
+    number: u32,
+}
+
+impl<'a, F: Fingerprint> Groups<'a, F> {
+    pub(crate) fn new(
+        segments: &'a [Arc<Segment>],
+        numbers: &'a Numbers<F>,
+        components: &'a Components,
+        share: Share,
+    ) -> Result<Self> {
+        let records = RecordIter::of_share(segments, share)?.peekable();
+        Ok(Self { records, numbers: numbers.ascending()?, components, number: 0 })
+    }
+
+    /// The next fingerprint, and its component if that has others, after all ids of the one before.
+    pub(crate) fn next_fingerprint(&mut self) -> Result<Option<(F, Option<usize>)>> {
+        let fingerprint = match self.records.peek() {
+            None => return Ok(None),
+            Some(Ok(record)) => record.fingerprint,
+            Some(Err(_)) => return self.fail().map(|()| None),
+        };
+        self.number = self.numbers.of(fingerprint)?;
+        Ok(Some((fingerprint, self.components.of(self.number))))
+    }
+
+    /// The number of the fingerprint that came last.
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Sets `ids` to the next ids of a fingerprint, ascending; none: there are no more.
+    pub(crate) fn next_ids(&mut self, fingerprint: F, ids: &mut Vec<Id>) -> Result<()> {
+        ids.clear();
+        let same = |next: &Result<Record<F>>| next.as_ref().is_ok_and(|record| record.fingerprint == fingerprint);
+        while ids.len() < PIECE
+            && let Some(Ok(record)) = self.records.next_if(same)
+        {
+            ids.push(record.id);
+        }
+        self.fail()
+    }
+
+    /// Goes behind all further ids of a fingerprint; how many records they stand for.
+    pub(crate) fn count_rest(&mut self, fingerprint: F) -> Result<u64> {
+        let (mut records, mut ids) = (0u64, Vec::new());
+        while self.has_more(fingerprint) {
+            self.next_ids(fingerprint, &mut ids)?;
+            records = records.saturating_add(records_of(&ids));
+        }
+        Ok(records)
+    }
+
+    /// Whether there are more ids of the fingerprint.
+    pub(crate) fn has_more(&mut self, fingerprint: F) -> bool {
+        self.records.peek().is_some_and(|next| next.as_ref().is_ok_and(|record| record.fingerprint == fingerprint))
+    }
+
+    /// Returns the error that comes next, if one does.
+    fn fail(&mut self) -> Result<()> {
+        match self.records.next_if(Result::is_err) {
+            Some(Err(error)) => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How many records some ids stand for.
+pub(crate) fn records_of(ids: &[Id]) -> u64 {
+    let count = |id: &Id| if let Id::Count(count) = id { *count } else { 1 };
+    ids.iter().map(count).fold(0, u64::saturating_add)
+}

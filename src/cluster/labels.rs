@@ -1,0 +1,276 @@
+//! The labels of all clusters that have several fingerprints.
+
+use crate::bitset::Bitset;
+use crate::cluster::keeper::Keeper;
+use crate::env::ReadFile;
+use crate::error::{Error, Result};
+use crate::extsort::{TextSorter, Workspace};
+use crate::fingerprint::{Fingerprint, Record};
+use crate::fingerprint::{Id, IdKind, IdRef};
+use std::path::PathBuf;
+
+/// Stands for the place of a text that is not there.
+const NONE: u64 = u64::MAX;
+
+/// Bytes that are written at once.
+const PIECE: usize = 1 << 20;
+
+/// What stands for a cluster: one of its ids or, where there are none, one of its fingerprints.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Label<F = u64> {
+    /// An id.
+    Id(Id),
+    /// A fingerprint.
+    Fingerprint(F),
+}
+
+/// A label that is borrowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LabelRef<'a, F = u64> {
+    /// An id that is a number.
+    Number(u64),
+    /// An id that is a text.
+    Text(&'a str),
+    /// A fingerprint.
+    Fingerprint(F),
+}
+
+impl<'a, F: Fingerprint> LabelRef<'a, F> {
+    /// What labels call a record: its id or, where there are none, its fingerprint.
+    #[inline]
+    pub(crate) fn of(fingerprint: F, id: IdRef<'a>) -> Self {
+        match id {
+            IdRef::Number(number) => Self::Number(number),
+            IdRef::Text(text) => Self::Text(text),
+            IdRef::None => Self::Fingerprint(fingerprint),
+        }
+    }
+
+    /// The id of the record that is called so; a count that is not known is 0.
+    pub(crate) fn id(self) -> Id {
+        match self {
+            Self::Number(number) => Id::Number(number),
+            Self::Text(text) => Id::from(text),
+            Self::Fingerprint(_) => Id::Count(0),
+        }
+    }
+
+    /// The same of a record.
+    pub(crate) fn of_record(record: &'a Record<F>) -> Self {
+        Self::of(record.fingerprint, record.id.as_ref())
+    }
+}
+
+impl<'a, F: Fingerprint> From<&'a Label<F>> for LabelRef<'a, F> {
+    fn from(label: &'a Label<F>) -> Self {
+        match label {
+            Label::Id(Id::Number(number) | Id::Count(number)) => Self::Number(*number),
+            Label::Id(Id::Text(text)) => Self::Text(text),
+            Label::Fingerprint(fingerprint) => Self::Fingerprint(*fingerprint),
+        }
+    }
+}
+
+/// The label of each component, or of some.
+#[derive(Debug)]
+pub(crate) enum Labels<F> {
+    Numbers(Vec<u64>),
+    Fingerprints(Vec<F>),
+    Texts(Texts),
+}
+
+/// Texts one behind the other in a temporary file, each behind its length in two bytes.
+#[derive(Debug)]
+pub(crate) struct Texts {
+    /// Where each begins; of those that have none, [`NONE`].
+    offsets: Vec<u64>,
+    file: Box<dyn ReadFile>,
+    directory: PathBuf,
+}
+
+impl<F: Fingerprint> Labels<F> {
+    /// The label of a component.
+    pub(crate) fn of(&self, component: usize) -> Result<Label<F>> {
+        let missing = || Error::damaged("a cluster has no label");
+        match self {
+            Self::Numbers(all) => all.get(component).map(|&id| Label::Id(Id::Number(id))).ok_or_else(missing),
+            Self::Fingerprints(all) => all.get(component).copied().map(Label::Fingerprint).ok_or_else(missing),
+            Self::Texts(texts) => {
+                let &offset = texts.offsets.get(component).filter(|&&offset| offset != NONE).ok_or_else(missing)?;
+                let failed = |error| Error::temporary("cannot read temporary data in", &texts.directory, error);
+                let mut buffer = Vec::new();
+                let length = texts.file.read(offset, 2, &mut buffer).map_err(failed)?;
+                let length = length.iter().rev().fold(0, |sum, &byte| sum << 8 | usize::from(byte));
+                let text = texts.file.read(offset + 2, length, &mut buffer).map_err(failed)?;
+                let text = String::from_utf8_lossy(text).as_ref().into();
+                Ok(Label::Id(Id::Text(text)))
+            }
+        }
+    }
+}
+
+/// Gathers the labels of components from those of their fingerprints.
+pub(crate) struct Gathering<'k, F: Fingerprint> {
+    keeper: &'k Keeper,
+    workspace: Workspace,
+    /// Which components have a label by now.
+    known: Bitset,
+    best: Best<F>,
+    /// The fingerprints of the records that stand for components, if they are wanted.
+    keepers: Option<Vec<F>>,
+}
+
+enum Best<F: Fingerprint> {
+    Numbers(Vec<u64>),
+    Fingerprints(Vec<F>),
+    /// By component; each text behind its fingerprint in hexadecimal if those are wanted.
+    Texts(TextSorter<u64>),
+}
+
+impl<'k, F: Fingerprint> Gathering<'k, F> {
+    pub(crate) fn new(
+        kind: IdKind,
+        components: usize,
+        keeper: &'k Keeper,
+        wants_keepers: bool,
+        workspace: Workspace,
+    ) -> Self {
+        let best = match kind {
+            IdKind::Number => Best::Numbers(vec![0; components]),
+            IdKind::None => Best::Fingerprints(vec![F::default(); components]),
+            IdKind::Text => {
+                let (env, directory) = (workspace.env.clone(), workspace.directory.clone());
+                Best::Texts(TextSorter::new(env, directory, workspace.memory))
+            }
+        };
+        let keepers = wants_keepers.then(|| vec![F::default(); components]);
+        Self { keeper, workspace, known: Bitset::new(components), best, keepers }
+    }
+
+    /// Takes the best id of one of a component's fingerprints.
+    pub(crate) fn add(&mut self, component: usize, fingerprint: F, id: &Id) -> Result<()> {
+        let known = !self.known.insert(component);
+        let mut keep = |fingerprint: F| {
+            if let Some(slot) = self.keepers.as_mut().and_then(|keepers| keepers.get_mut(component)) {
+                *slot = fingerprint;
+            }
+        };
+        match &mut self.best {
+            Best::Numbers(all) => {
+                if let (Some(best), Some(id)) = (all.get_mut(component), id.number())
+                    && (!known || self.keeper.compare(&id, best, |&id| Id::Number(id)).is_lt())
+                {
+                    *best = id;
+                    keep(fingerprint);
+                }
+            }
+            Best::Fingerprints(all) => {
+                if let Some(best) = all.get_mut(component)
+                    && (!known || self.keeper.compare(&fingerprint, best, |_| Id::Count(0)).is_lt())
+                {
+                    *best = fingerprint;
+                    keep(fingerprint);
+                }
+            }
+            Best::Texts(sorter) => {
+                let text = id.text().unwrap_or_default();
+                if self.keepers.is_some() {
+                    sorter.push(component as u64, &format!("{}{text}", digits(fingerprint)))?;
+                } else {
+                    sorter.push(component as u64, text)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The labels, and the fingerprints of the records that they are of.
+    pub(crate) fn finish(mut self) -> Result<(Labels<F>, Option<Vec<F>>)> {
+        let labels = match self.best {
+            Best::Numbers(all) => Labels::Numbers(all),
+            Best::Fingerprints(all) => Labels::Fingerprints(all),
+            Best::Texts(sorter) => {
+                Labels::Texts(texts(sorter, self.keeper, self.keepers.as_deref_mut(), &self.workspace)?)
+            }
+        };
+        Ok((labels, self.keepers))
+    }
+}
+
+/// A fingerprint as hexadecimal digits.
+fn digits<F: Fingerprint>(fingerprint: F) -> String {
+    (0..F::WORDS).map(|number| format!("{:016x}", fingerprint.word(number))).collect()
+}
+
+/// The fingerprint that [`digits`] made these of.
+fn of_digits<F: Fingerprint>(digits: &[u8]) -> F {
+    let (words, _) = digits.as_chunks::<16>();
+    let word = |digits: &[u8; 16]| u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
+    F::from_words(|number| words.get(number).and_then(word).unwrap_or(0))
+}
+
+/// Writes the best text of each component, and its fingerprint to `keepers`.
+fn texts<F: Fingerprint>(
+    sorter: TextSorter<u64>,
+    keeper: &Keeper,
+    keepers: Option<&mut [F]>,
+    workspace: &Workspace,
+) -> Result<Texts> {
+    let failed = |error| Error::temporary("cannot write temporary data to", &workspace.directory, error);
+    let mut file = workspace.env.scratch(&workspace.directory).map_err(failed)?;
+    let (mut offsets, mut piece, mut written) = (Vec::new(), Vec::new(), 0u64);
+    let prefix = if keepers.is_some() { 2 * F::BYTES } else { 0 };
+    let mut keepers = keepers.into_iter().flatten();
+    let mut write = |component: u64, (fingerprint, id): (F, Id), end: bool| -> Result<()> {
+        offsets.resize(usize::try_from(component).unwrap_or(usize::MAX), NONE);
+        keepers.next().into_iter().for_each(|slot| *slot = fingerprint);
+        let text = id.text().unwrap_or_default();
+        offsets.push(written + piece.len() as u64);
+        piece.extend_from_slice(&u16::try_from(text.len()).unwrap_or(u16::MAX).to_le_bytes());
+        piece.extend_from_slice(text.as_bytes());
+        if end || piece.len() >= PIECE {
+            file.append(&piece).map_err(failed)?;
+            written += piece.len() as u64;
+            piece.clear();
+        }
+        Ok(())
+    };
+    let mut best: Option<(u64, (F, Id))> = None;
+    for chunk in sorter.finish()?.chunks(workspace.memory) {
+        for (component, text) in chunk?.records() {
+            let (head, text) = text.split_at_checked(prefix).unwrap_or_default();
+            let fingerprint = of_digits(head);
+            let id = Id::Text(String::from_utf8_lossy(text).as_ref().into());
+            best = match best.take() {
+                Some((same, kept)) if same == component => {
+                    let better = keeper.compare(&id, &kept.1, Clone::clone).is_lt();
+                    Some((component, if better { (fingerprint, id) } else { kept }))
+                }
+                before => {
+                    before.map(|(component, kept)| write(component, kept, false)).transpose()?;
+                    Some((component, (fingerprint, id)))
+                }
+            };
+        }
+    }
+    best.map(|(component, kept)| write(component, kept, true)).transpose()?;
+    let file = file.into_reader().map_err(failed)?;
+    Ok(Texts { offsets, file, directory: workspace.directory.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fingerprint::U256;
+
+    #[test]
+    fn fingerprints_as_digits() {
+        for word in [0, 1, 0xfedc_ba98_7654_3210, u64::MAX] {
+            assert_eq!(of_digits::<u64>(digits(word).as_bytes()), word);
+            let wide = u128::from(word) << 64 | 7;
+            assert_eq!(of_digits::<u128>(digits(wide).as_bytes()), wide);
+            let widest = U256([word, 1, !word, 0]);
+            assert_eq!(of_digits::<U256>(digits(widest).as_bytes()), widest);
+        }
+    }
+}

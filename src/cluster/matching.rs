@@ -1,0 +1,427 @@
+//! Labels from before and the records that they are of, brought together by their places.
+//!
+//! Labels most often stand in the order in which the store has the records, as they were written. So a label is looked for at the
+//! next record, and a little behind it, as records may have come and gone; that takes a comparison each, while the records are
+//! read on other threads. What has no counterpart there is left for [`crate::cluster::known`], which sorts it. Where several records share
+//! an id, they are brought together in order; that this is right shows when all of them have a label, and all labels a record.
+
+use crate::bitset::Bitset;
+use crate::cluster::clustering::shares;
+use crate::cluster::clusters::Clusters;
+use crate::cluster::labels::LabelRef;
+use crate::cluster::names::Names;
+use crate::cluster::numbers::Numbers;
+use crate::cluster::order::{BYTES, Order};
+use crate::cluster::previous::{Key, Keys, Line};
+use crate::error::{Error, ErrorKind, Result};
+use crate::extsort::Sorter;
+use crate::fingerprint::{Fingerprint, Record};
+use crate::fingerprint::{IdKind, IdRef};
+use crate::join::Progress;
+use crate::join::{Output, Step, ordered, pool, unpacked};
+use crate::segment::{Segment, SegmentRecords};
+use crate::version::RecordIter;
+use crate::version::Share;
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::{Builder, JoinHandle};
+
+/// Bytes of records that are handed on together, about.
+const SENT: usize = 1 << 18;
+/// Records and bytes of names that come together, about.
+const RECORDS: usize = 256;
+const LOT: usize = 1 << 14;
+/// Bytes that wait, in pieces of [`SENT`].
+const WAITING: usize = 2;
+/// Records among which one is looked for that is not the next: [`FAR`] after the first, second, fourth and so on of several labels without
+/// a record, else [`NEAR`]. So labels in another order take little.
+const NEAR: usize = 32;
+const FAR: usize = 1 << 12;
+
+/// A number that tells what it is, among the entries of a label: the label was of a record that is not there.
+pub(crate) const MISSING: u64 = 0;
+/// The record whose id is the label: its fingerprint's number is to be added.
+pub(crate) const STANDING: u64 = 1;
+/// Another record of the cluster: its fingerprint's number is to be added.
+pub(crate) const MEMBER: u64 = 1 << 33;
+
+/// Records and labels, on the way to each other.
+#[derive(Debug)]
+pub(crate) struct Matching<F: Fingerprint, K: Key> {
+    records: Receiver<Result<Vec<Lot<F>>>>,
+    /// The thread that they come from, until it has ended.
+    reading: Option<JoinHandle<()>>,
+    /// Whether reading has failed, which was told.
+    has_failed: bool,
+    /// Records that come next, in lots that are not empty.
+    ahead: VecDeque<Lot<F>>,
+    /// The next one of the first lot.
+    at: usize,
+    /// How many there are.
+    waiting: usize,
+    /// Labels without a record since the last one that had one.
+    missed: usize,
+    /// The text of the label that came last, and its key: many records of a cluster come together.
+    last: Option<(String, K)>,
+    /// The entry that was made last.
+    entry: Option<(K, u64)>,
+    /// How many labels were brought together with a record.
+    pub(crate) matched: u64,
+    /// Whether any label or record was not.
+    pub(crate) has_rest: bool,
+    /// Of each label its records.
+    pub(crate) members: Sorter<(K, u64)>,
+    /// Heads of the ids of what was brought together, and the numbers of fingerprints.
+    pub(crate) ids: Sorter<(u64, u64)>,
+    /// Labels without a record.
+    pub(crate) lines: Sorter<Line<K>>,
+    /// Records without a label.
+    pub(crate) unknown: Sorter<(K, u64)>,
+    /// The numbers of fingerprints that may be near any others.
+    pub(crate) fresh: Bitset,
+    /// The numbers of fingerprints with a record whose id is its label, as long as no label is greater than the id of a record.
+    pub(crate) standing: Option<Bitset>,
+    /// Which label is of which record.
+    pub(crate) order: Order<F>,
+}
+
+/// Some records in the order of the store.
+#[derive(Debug)]
+struct Lot<F> {
+    /// What the first 64 bits of their fingerprints are not less than: the same as in the lot before, or more than any there.
+    from: u64,
+    names: Names<F>,
+    /// The numbers of their fingerprints, and the leading bits of the keys of their ids.
+    old: Vec<(u32, u64)>,
+    /// How many of these each fingerprint of the store has.
+    counts: Vec<u32>,
+    /// Whether the first count is of the fingerprint that the lot before ended with.
+    goes_on: bool,
+    /// New records in between, each with the number of old ones before it, and with the number of its fingerprint.
+    new: Vec<(usize, u32, Record<F>)>,
+    /// Numbers of fingerprints of new records.
+    fresh: Vec<u32>,
+    /// Not all new records are there: they would take too much memory.
+    lacks_new: bool,
+}
+
+impl<F: Fingerprint, K: Key> Matching<F, K> {
+    /// Begins to read the records. Sorts within so many bytes of memory.
+    pub(crate) fn new(clusters: &Clusters<F>, keys: &Keys, memory: u64) -> Result<Self> {
+        let count = Numbers::<F>::count_of(&clusters.segments()?)? as usize;
+        let workspace = clusters.means.workspace(memory);
+        let (reading, records) = read::<F, K>(clusters, keys.clone())?;
+        Ok(Self {
+            records,
+            reading: Some(reading),
+            has_failed: false,
+            ahead: VecDeque::new(),
+            at: 0,
+            waiting: 0,
+            missed: 0,
+            last: None,
+            entry: None,
+            matched: 0,
+            has_rest: false,
+            members: workspace.sorter(memory / 4),
+            ids: workspace.sorter(memory / 4),
+            lines: workspace.sorter(memory / 8),
+            unknown: workspace.sorter(memory / 8),
+            fresh: Bitset::new(count),
+            standing: Some(Bitset::new(count)),
+            order: Order::new(memory / 8),
+        })
+    }
+
+    /// Takes a record and its label, which have this number among all.
+    pub(crate) fn push(
+        &mut self,
+        keys: &Keys,
+        record: LabelRef<'_, F>,
+        cluster: LabelRef<'_, F>,
+        line: u64,
+    ) -> Result<()> {
+        let label = self.key(keys, cluster);
+        let Some((number, head)) = self.find(keys, record)? else {
+            self.has_rest = true;
+            self.order.skip_label(line);
+            return self.lines.push((keys.key(record), (label, line)));
+        };
+        self.matched += 1;
+        self.ids.push((head, number.into()))?;
+        let mut kind = MEMBER;
+        if record == cluster {
+            kind = STANDING;
+            self.standing.iter_mut().for_each(|standing| _ = standing.insert(number as usize));
+        } else if cluster > record {
+            self.standing = None;
+        }
+        let entry = (label, u64::from(number) + kind);
+        if self.entry == Some(entry) {
+            return Ok(());
+        }
+        self.entry = Some(entry);
+        self.members.push(entry)
+    }
+
+    /// The key of a label.
+    fn key(&mut self, keys: &Keys, cluster: LabelRef<'_, F>) -> K {
+        let LabelRef::Text(text) = cluster else { return keys.key(cluster) };
+        match &mut self.last {
+            Some((last, key)) if last == text => *key,
+            last => {
+                let (kept, key) = last.get_or_insert_default();
+                text.clone_into(kept);
+                *key = keys.key(cluster);
+                *key
+            }
+        }
+    }
+
+    /// Takes the next record, that has no label.
+    fn pass(&mut self, keys: &Keys) -> Result<()> {
+        self.has_rest = true;
+        let name = self.ahead.front().and_then(|lot| lot.names.get(self.at));
+        let name = name.ok_or_else(|| Error::damaged("a record has no name"))?;
+        let key = keys.key(name);
+        self.order.skip_record(name);
+        let Some((number, _)) = self.next() else { return Ok(()) };
+        self.unknown.push((key, number.into()))
+    }
+
+    /// The next record, if it is there: the number of its fingerprint, and the head of its id.
+    fn next(&mut self) -> Option<(u32, u64)> {
+        let lot = self.ahead.front()?;
+        let next = lot.old.get(self.at).copied();
+        self.at += 1;
+        self.waiting -= 1;
+        if self.at == lot.old.len() {
+            self.ahead.pop_front();
+            self.at = 0;
+        }
+        next
+    }
+
+    /// Takes a record that is among the next ones, and those before it.
+    fn find(&mut self, keys: &Keys, record: LabelRef<'_, F>) -> Result<Option<(u32, u64)>> {
+        if self.ahead.is_empty() {
+            self.fill(1)?;
+        }
+        if self.ahead.front().and_then(|lot| lot.names.get(self.at)) != Some(record) {
+            let reach = if self.missed == 0 || self.missed.is_power_of_two() { FAR } else { NEAR };
+            self.fill(reach)?;
+            let names = self.ahead.iter().flat_map(|lot| lot.names.iter());
+            let Some(at) = names.skip(self.at).take(reach).position(|name| name == record) else {
+                self.missed += 1;
+                return Ok(None);
+            };
+            (0..at).try_for_each(|_| self.pass(keys))?;
+        }
+        self.missed = 0;
+        self.order.meet();
+        Ok(self.next())
+    }
+
+    /// Has at least so many records ahead, as far as there are any. A panic of the thread that reads is one here.
+    fn fill(&mut self, count: usize) -> Result<()> {
+        if self.has_failed {
+            return Err(Error::new(ErrorKind::Io, "not all records could be read, as was told before"));
+        }
+        while self.waiting < count {
+            let Ok(lots) = self.records.recv() else {
+                return self
+                    .reading
+                    .take()
+                    .map_or(Ok(()), |reading| reading.join().or_else(|panic| resume_unwind(panic)));
+            };
+            for mut lot in lots.inspect_err(|_| self.has_failed = true)? {
+                lot.fresh.iter().for_each(|&number| _ = self.fresh.insert(number as usize));
+                for (at, number, record) in lot.new.drain(..) {
+                    self.order.add_new(at, number, record);
+                }
+                if lot.lacks_new {
+                    self.order.lose();
+                }
+                self.order.add_records(lot.from, lot.goes_on, &lot.counts);
+                if !lot.old.is_empty() {
+                    self.waiting += lot.old.len();
+                    self.ahead.push_back(lot);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// After the last label: all further records have none.
+    pub(crate) fn end(&mut self, keys: &Keys) -> Result<()> {
+        loop {
+            self.fill(1)?;
+            if self.waiting == 0 {
+                return Ok(());
+            }
+            self.pass(keys)?;
+        }
+    }
+}
+
+type Read<F> = (JoinHandle<()>, Receiver<Result<Vec<Lot<F>>>>);
+
+/// Reads all records on threads of their own.
+fn read<F: Fingerprint, K: Key>(clusters: &Clusters<F>, keys: Keys) -> Result<Read<F>> {
+    let segments = clusters.segments()?;
+    let numbers = Numbers::<F>::new(&segments, 0)?;
+    let (old, new) = segments.split_at(clusters.old()?);
+    let reading = Reading {
+        old: old.to_vec(),
+        new: new.to_vec(),
+        numbers,
+        kind: clusters.parameters.ids(),
+        keys,
+        progress: clusters.progress(),
+        kept: AtomicUsize::new(0),
+    };
+    let (shares, pool) = (shares(&segments)?, pool()?);
+    let (sender, records) = sync_channel(WAITING);
+    let run = move || {
+        let take = |lots: Vec<Lot<F>>| {
+            // If the receiver is gone, no more is wanted.
+            let sent = sender.send(Ok(lots));
+            Ok(if sent.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        };
+        let work = |(): &mut (), share: Share, output: &Output| reading.share::<K>(share, output);
+        if let Err(error) = ordered(&pool, shares, || (), work, &mut unpacked(take)) {
+            let _ = sender.send(Err(error));
+        }
+    };
+    let reading = Builder::new().name("labels".to_owned()).spawn(run).map_err(Error::no_thread)?;
+    Ok((reading, records))
+}
+
+/// What the threads read.
+struct Reading<F> {
+    old: Vec<Arc<Segment>>,
+    new: Vec<Arc<Segment>>,
+    numbers: Numbers<F>,
+    kind: IdKind,
+    keys: Keys,
+    progress: Progress,
+    /// Bytes of new records that were handed on.
+    kept: AtomicUsize,
+}
+
+impl<F: Fingerprint> Reading<F> {
+    /// Hands on the records of a share.
+    fn share<K: Key>(&self, share: Share, output: &Output) -> Step {
+        self.progress.check()?;
+        let (mut numbers, mut numbers_of_new) = (self.numbers.ascending()?, self.numbers.ascending()?);
+        let mut new = RecordIter::<F>::of_share(&self.new, share)?.peekable();
+        let (mut lots, mut lot, mut bytes) = (Vec::new(), Lot::new(share.from, self.kind), 0);
+        let mut last: Option<(F, u32)> = None;
+        self.each_old(share, |fingerprint, id| {
+            let name = LabelRef::of(fingerprint, id);
+            let mut as_new = None;
+            let is_by_then = |next: &Result<Record<F>>| {
+                let by_then = |next: &Record<F>| (next.fingerprint, LabelRef::of_record(next)) <= (fingerprint, name);
+                next.as_ref().map_or(true, by_then)
+            };
+            while let Some(next) = new.next_if(is_by_then) {
+                let next = next?;
+                if next.fingerprint != fingerprint || LabelRef::of_record(&next) != name {
+                    lot.add_new(numbers_of_new.of(next.fingerprint)?, next, &self.kept);
+                } else if self.kind != IdKind::None {
+                    // Where fingerprints are the ids, one that was there before is not new.
+                    as_new = Some(next);
+                }
+            }
+            if lot.old.len() >= RECORDS || lot.names.bytes() >= LOT {
+                // Records of which the first 64 bits are equal are one lot of the order, in as many pieces as memory wants.
+                let head = fingerprint.word(0);
+                let from = if last.is_none_or(|(last, _)| last.word(0) < head) { head } else { lot.from };
+                bytes += lot.bytes();
+                lots.push(std::mem::replace(&mut lot, Lot::new(from, self.kind)));
+                if last.is_some_and(|(last, _)| last == fingerprint) {
+                    lot.goes_on = true;
+                    lot.counts.push(0);
+                }
+                if bytes >= SENT {
+                    output.send(std::mem::take(&mut lots))?;
+                    bytes = 0;
+                }
+            }
+            let number = match last {
+                Some((last, number)) if last == fingerprint => number,
+                _ => {
+                    lot.counts.push(0);
+                    numbers.of(fingerprint)?
+                }
+            };
+            last = Some((fingerprint, number));
+            match as_new {
+                Some(record) => lot.add_new(number, record, &self.kept),
+                None => {
+                    lot.names.push(name);
+                    lot.old.push((number, self.keys.head::<F, K>(name)));
+                    lot.counts.last_mut().into_iter().for_each(|count| *count += 1);
+                }
+            }
+            Ok(())
+        })?;
+        for next in new {
+            let next = next?;
+            lot.add_new(numbers_of_new.of(next.fingerprint)?, next, &self.kept);
+        }
+        lots.push(lot);
+        output.send(lots)
+    }
+
+    /// Calls `take` with the records of a share that are not new.
+    fn each_old(&self, share: Share, mut take: impl FnMut(F, IdRef<'_>) -> Step) -> Step {
+        if let [segment] = &self.old[..] {
+            return SegmentRecords::<F>::visit_near(segment, share.from, |fingerprint, id| {
+                if share.has(fingerprint) {
+                    take(fingerprint, id).map(ControlFlow::Continue)
+                } else if fingerprint.word(0) < share.from {
+                    Ok(ControlFlow::Continue(()))
+                } else {
+                    Ok(ControlFlow::Break(()))
+                }
+            });
+        }
+        for record in RecordIter::<F>::of_share(&self.old, share)? {
+            let Record { fingerprint, id } = record?;
+            take(fingerprint, id.as_ref())?;
+        }
+        Ok(())
+    }
+}
+
+impl<F: Fingerprint> Lot<F> {
+    fn new(from: u64, kind: IdKind) -> Self {
+        let (new, fresh) = Default::default();
+        let (old, counts) = (Vec::with_capacity(RECORDS), Vec::with_capacity(RECORDS));
+        let names = Names::new(kind, RECORDS, LOT);
+        Self { from, names, old, counts, goes_on: false, new, fresh, lacks_new: false }
+    }
+
+    /// Bytes of memory, about, but for new records.
+    fn bytes(&self) -> usize {
+        self.names.bytes() + size_of_val(&self.old[..]) + size_of_val(&self.counts[..])
+    }
+
+    /// Adds a new record, and the number of its fingerprint.
+    fn add_new(&mut self, number: u32, record: Record<F>, kept: &AtomicUsize) {
+        if self.fresh.last() != Some(&number) {
+            self.fresh.push(number);
+        }
+        let bytes = size_of_val(&record) + record.id.text().map_or(0, str::len);
+        if kept.fetch_add(bytes, Relaxed) < BYTES {
+            self.new.push((self.old.len(), number, record));
+        } else {
+            self.lacks_new = true;
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Which label from before is of which record, where both came in the same order, and the records that have none.
+
+use crate::cluster::counts::Counts;
+use crate::cluster::labels::LabelRef;
+use crate::fingerprint::Id;
+use crate::fingerprint::{Fingerprint, Record};
+use crate::version::Share;
+use std::ops::Range;
+
+/// Labels without a record, before they count as being in another order.
+const MOST: usize = 1 << 16;
+/// Bytes of records without a label that are kept: of new ones, and of others.
+pub(crate) const BYTES: usize = 16 << 20;
+/// Records of a lot at least, but for the last one.
+const RECORDS: u64 = 256;
+/// Records between two looks at the memory that is used.
+const LOOK: u64 = 1 << 12;
+
+/// Labels and records as they met, until that takes too much memory.
+#[derive(Debug)]
+pub(crate) struct Order<F> {
+    /// Bytes that lots and counts may take.
+    room: u64,
+    is_lost: bool,
+    /// Where the fingerprints of the last records begin.
+    from: Option<u64>,
+    lots: Vec<Start>,
+    /// All records that were there before.
+    records: u64,
+    /// Records that were met or skipped.
+    seen: u64,
+    /// How many records each fingerprint has.
+    counts: Counts,
+    /// Records without a label, ascending, and their ids.
+    unlabelled: Vec<(u64, Id)>,
+    /// Bytes of these.
+    bytes: usize,
+    /// New records in order; of each, the number of records that were there before and come before it, and the number of its
+    /// fingerprint.
+    new: Vec<(u64, u32, Record<F>)>,
+    /// Labels without a record, each as the number of labels with a record before it.
+    unused: Vec<u64>,
+}
+
+/// Where a lot begins: what the first 64 bits of its fingerprints are not less than, its first record, and its first count.
+#[derive(Clone, Copy, Debug, Default)]
+struct Start {
+    from: u64,
+    record: u64,
+    count: u64,
+}
+
+/// Some records that were there before, and new ones in between.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OrderLot {
+    /// All fingerprints of the store in it belong to the lot, and no others.
+    pub(crate) share: Share,
+    pub(crate) records: Range<u64>,
+    count: u64,
+    new: Range<usize>,
+}
+
+impl<F: Fingerprint> Order<F> {
+    /// Of nothing yet; lots and counts take at most so many bytes.
+    pub(crate) fn new(room: u64) -> Self {
+        let (lots, counts, unlabelled, new, unused) = Default::default();
+        Self { room, is_lost: false, from: None, lots, records: 0, seen: 0, counts, unlabelled, bytes: 0, new, unused }
+    }
+
+    /// Adds records that were there before, by how many each fingerprint has; the first count is of the fingerprint that came last if
+    /// they go on with that. The first 64 bits of all are not less than `from`, and those of all that came with another one are.
+    pub(crate) fn add_records(&mut self, from: u64, goes_on: bool, counts: &[u32]) {
+        if self.is_lost {
+            return;
+        }
+        let records: u64 = counts.iter().map(|&count| u64::from(count)).sum();
+        let begins = self.from.replace(from) != Some(from);
+        let is_full = |last: &Start| begins && self.records - last.record >= RECORDS;
+        if records > 0 && self.lots.last().is_none_or(is_full) {
+            self.lots.push(Start { from, record: self.records, count: self.counts.bits() });
+        }
+        counts.iter().enumerate().for_each(|(at, &count)| self.counts.add(count, at == 0 && goes_on));
+        let before = self.records;
+        self.records += records;
+        if before / LOOK != self.records / LOOK && self.bytes_of_lots() > self.room {
+            self.lose();
+        }
+    }
+
+    fn bytes_of_lots(&self) -> u64 {
+        (size_of::<Start>() * self.lots.len()) as u64 + self.counts.bits() / 8
+    }
+
+    /// Adds a new record, which comes behind those that were there before and behind so many more, and the number of its fingerprint.
+    pub(crate) fn add_new(&mut self, more: usize, number: u32, record: Record<F>) {
+        if !self.is_lost {
+            self.new.push((self.records + more as u64, number, record));
+        }
+    }
+
+    /// Forgets all: too much was to be kept.
+    pub(crate) fn lose(&mut self) {
+        *self = Self { is_lost: true, ..Self::new(0) };
+    }
+
+    /// The next record has the next label.
+    #[inline]
+    pub(crate) fn meet(&mut self) {
+        self.seen += 1;
+    }
+
+    /// The next record has no label.
+    pub(crate) fn skip_record(&mut self, name: LabelRef<'_, F>) {
+        if !self.is_lost {
+            let id = name.id();
+            self.bytes += size_of_val(&id) + id.text().map_or(0, str::len);
+            self.unlabelled.push((self.seen, id));
+            self.seen += 1;
+            if self.bytes > BYTES {
+                self.lose();
+            }
+        }
+    }
+
+    /// This label, which comes next, is of no record.
+    pub(crate) fn skip_label(&mut self, label: u64) {
+        if !self.is_lost {
+            self.unused.push(label - self.unused.len() as u64);
+            if self.unused.len() > MOST {
+                self.lose();
+            }
+        }
+    }
+
+    /// Whether all has been kept.
+    pub(crate) fn holds(&self) -> bool {
+        !self.is_lost
+    }
+
+    /// How many lots there are, at least one.
+    pub(crate) fn lots(&self) -> usize {
+        self.lots.len().max(1)
+    }
+
+    /// One of the lots.
+    pub(crate) fn lot(&self, at: usize) -> OrderLot {
+        let new_before = |record: u64| self.new.partition_point(|one| one.0 < record);
+        // The first lot has what comes before all records, the last one what comes behind.
+        let first = self.lots.get(at).filter(|_| at > 0).copied().unwrap_or_default();
+        let next = self.lots.get(at + 1);
+        OrderLot {
+            share: Share::new(first.from, next.map(|next| next.from)),
+            records: first.record..next.map_or(self.records, |next| next.record),
+            count: first.count,
+            new: new_before(first.record)..next.map_or(self.new.len(), |next| new_before(next.record)),
+        }
+    }
+
+    /// How many records that were there before each fingerprint of a lot has.
+    pub(crate) fn counts(&self, lot: &OrderLot) -> impl Iterator<Item = u64> {
+        self.counts.from(lot.count)
+    }
+
+    /// The new records of a lot.
+    pub(crate) fn new_of(&self, lot: &OrderLot) -> &[(u64, u32, Record<F>)] {
+        self.new.get(lot.new.clone()).unwrap_or_default()
+    }
+
+    /// Those of some records that have no label.
+    pub(crate) fn unlabelled(&self, records: &Range<u64>) -> &[(u64, Id)] {
+        let before = |record: u64| self.unlabelled.partition_point(|one| one.0 < record);
+        self.unlabelled.get(before(records.start)..before(records.end)).unwrap_or_default()
+    }
+
+    /// The number of a record among those with a label: of one that has a label.
+    pub(crate) fn labelled(&self, record: u64) -> u64 {
+        record - self.unlabelled.partition_point(|one| one.0 < record) as u64
+    }
+
+    /// The labels of records with labels, which have these numbers among those; several ranges where labels of no record are in between.
+    pub(crate) fn labels(&self, labelled: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+        let Range { mut start, end } = labelled;
+        let mut before = self.unused.partition_point(|&one| one <= start);
+        std::iter::from_fn(move || {
+            if start >= end {
+                return None;
+            }
+            while self.unused.get(before).is_some_and(|&one| one <= start) {
+                before += 1;
+            }
+            let to = self.unused.get(before).map_or(end, |&next| next.min(end));
+            let range = start + before as u64..to + before as u64;
+            start = to;
+            Some(range)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn each_record_has_the_label_that_it_met(steps in prop::collection::vec(0u8..6, 0..80)) {
+            let (mut order, mut label, mut records) = (Order::<u64>::new(1 << 20), 0u64, Vec::new());
+            order.add_records(7, false, &[steps.iter().filter(|&&step| step > 0).count() as u32]);
+            for &step in &steps {
+                match step {
+                    0 => order.skip_label(label),
+                    1 => {
+                        order.skip_record(LabelRef::Number(label));
+                        records.push(None);
+                    }
+                    _ => {
+                        order.meet();
+                        records.push(Some(label));
+                    }
+                }
+                label += u64::from(step != 1);
+            }
+            let labelled: Vec<u64> = records.iter().flatten().copied().collect();
+            for (record, label) in (0..).zip(&records) {
+                match label {
+                    Some(label) => {
+                        let at = order.labelled(record);
+                        prop_assert_eq!(order.labels(at..at + 1).flatten().collect::<Vec<u64>>(), vec![*label]);
+                    }
+                    None => prop_assert_eq!(order.unlabelled(&(record..record + 1)).len(), 1),
+                }
+            }
+            let none = records.iter().filter(|label| label.is_none()).count();
+            prop_assert_eq!(order.unlabelled(&(0..records.len() as u64)).len(), none);
+            let count = labelled.len() as u64;
+            for (from, to) in [(0, count), (count / 3, count / 2), (count, count)] {
+                let found: Vec<u64> = order.labels(from..to).flatten().collect();
+                prop_assert_eq!(&found[..], &labelled[from as usize..to as usize]);
+            }
+        }
+    }
+
+    /// A lot: its share, records, numbers of records of each fingerprint, and new ones.
+    type Parts = (Share, Range<u64>, Vec<u64>, Vec<u64>);
+
+    fn parts(order: &Order<u64>) -> Vec<Parts> {
+        let last = order.lots() - 1;
+        let mut parts = Vec::new();
+        for at in 0..=last {
+            let lot = &order.lot(at);
+            let mut left = lot.records.end - lot.records.start;
+            // Behind the last record of a lot may be fingerprints without any, which the next lots do not have.
+            let counts = order.counts(lot).take_while(|count| {
+                let more = left > 0 || at == last;
+                left -= left.min(*count);
+                more
+            });
+            let new = order.new_of(lot).iter().map(|one| one.2.fingerprint).collect();
+            parts.push((lot.share, lot.records.clone(), counts.collect(), new));
+        }
+        parts
+    }
+
+    #[test]
+    fn lots_cover_all() {
+        let new = |fingerprint: u64| Record { fingerprint, id: Id::Number(0) };
+        let mut order = Order::<u64>::new(1 << 20);
+        assert_eq!(parts(&order), [(Share::ALL, 0..0, vec![], vec![])]);
+        order.add_new(0, 0, new(1));
+        order.add_records(3, false, &[0]);
+        order.add_records(5, false, &[200]);
+        // Too few for a lot.
+        order.add_new(20, 0, new(6));
+        order.add_records(6, false, &[55, 1]);
+        order.add_records(6, true, &[1]);
+        order.add_new(0, 0, new(8));
+        order.add_records(9, false, &[1, 0, 298]);
+        order.add_records(9, true, &[1]);
+        order.add_records(70, false, &[0]);
+        order.add_records(80, false, &[64, 1]);
+        order.add_new(0, 0, new(99));
+        assert_eq!(
+            parts(&order),
+            [
+                (Share::new(0, Some(9)), 0..257, vec![0, 200, 55, 2], vec![1, 6]),
+                (Share::new(9, Some(80)), 257..557, vec![1, 0, 299], vec![8]),
+                (Share::new(80, None), 557..622, vec![64, 1], vec![99]),
+            ]
+        );
+    }
+
+    #[test]
+    fn too_much_is_lost() {
+        let new = || Order::<u64>::new(1 << 10);
+        let mut order = new();
+        (0..MOST as u64).for_each(|label| order.skip_label(label));
+        assert!(order.holds());
+        order.skip_label(MOST as u64);
+        assert!(!order.holds());
+        let (mut order, long) = (new(), "x".repeat(1 << 10));
+        (0..BYTES >> 11).for_each(|_| order.skip_record(LabelRef::Text(&long)));
+        assert!(order.holds());
+        (0..BYTES >> 11).for_each(|_| order.skip_record(LabelRef::Text(&long)));
+        assert!(!order.holds());
+        let mut order = new();
+        order.add_records(0, false, &[LOOK as u32]);
+        assert!(order.holds());
+        order.add_records(0, true, &[LOOK as u32]);
+        assert!(!order.holds());
+        // Whatever comes then.
+        order.add_records(1, false, &[7]);
+        order.skip_label(8);
+        order.skip_record(LabelRef::Number(1));
+        assert_eq!((order.holds(), order.lots(), order.records), (false, 1, 0));
+    }
+}

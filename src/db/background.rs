@@ -1,0 +1,169 @@
+//! The threads that move memtables to segments and merge segments while everybody else goes on.
+//!
+//! Each computes with one thread and rests in between, so that queries have the rest. They end when the store is closed, at
+//! once, and when they next have something to do after it was poisoned; what they leave undone the next process does.
+
+use crate::db::health::Failing;
+use crate::db::next_memtable::Next;
+use crate::db::store_inner::{Core, lock};
+use crate::db::version_set::Tree;
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::pool;
+use crate::fingerprint::Fingerprint;
+use crate::options::Maintenance;
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+/// How long a replaced run is kept at most after its last reader has let go of it.
+const REAPING: Duration = Duration::from_millis(100);
+
+/// The threads of a store that is open for writing. They end when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Background<F: Fingerprint> {
+    core: Arc<Core<F>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl<F: Fingerprint> Background<F> {
+    /// Begins, if the options want it.
+    ///
+    /// # Errors
+    /// `Io` if the system has no threads for it.
+    pub(crate) fn begin(core: &Arc<Core<F>>) -> Result<Option<Self>> {
+        if core.common.options.maintenance != Maintenance::Background {
+            return Ok(None);
+        }
+        let mut background = Self { core: Arc::clone(core), threads: Vec::new() };
+        background.start("fpstore flush", flush_when_due)?;
+        background.start("fpstore merge", merge_when_due)?;
+        Ok(Some(background))
+    }
+
+    fn start(&mut self, name: &'static str, work: fn(&Core<F>) -> Result<()>) -> Result<()> {
+        let core = Arc::clone(&self.core);
+        let thread = Builder::new().name(name.to_owned()).spawn(move || {
+            let _guard = PoisonsInPanic(&core);
+            // What is encoded in the background is encoded by this thread alone: the others are for queries.
+            let worked = pool(name, 1).and_then(|pool| pool.install(|| work(&core)));
+            // The work ends with an error only if the store is poisoned already, or if there is no thread for it.
+            worked.unwrap_or_else(|error| core.poison(&error));
+        });
+        self.threads.push(thread.map_err(Error::no_thread)?);
+        Ok(())
+    }
+}
+
+/// Whoever waits for a thread that has panicked would wait for ever; the poison tells them.
+struct PoisonsInPanic<'a, F: Fingerprint>(&'a Core<F>);
+
+impl<F: Fingerprint> Drop for PoisonsInPanic<'_, F> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.poison(&Error::new(ErrorKind::Poisoned, "a thread in the background has panicked"));
+        }
+    }
+}
+
+impl<F: Fingerprint> Drop for Background<F> {
+    fn drop(&mut self) {
+        self.core.stop();
+        for thread in self.threads.drain(..) {
+            // It does not panic; and if it did, what it was to do is done when the store is opened again.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Moves every memtable that is sealed to segments, until the store is closed or poisoned.
+fn flush_when_due<F: Fingerprint>(core: &Core<F>) -> Result<()> {
+    loop {
+        let mut tree = core.tree();
+        loop {
+            // What is not flushed is in the logs.
+            if tree.closing {
+                return Ok(());
+            }
+            if matches!(tree.next, Next::Wanted(_))
+                && let Next::Wanted(written) = std::mem::replace(&mut tree.next, Next::Tried)
+            {
+                drop(tree);
+                core.prepare_next(written.as_ref())?;
+                tree = core.tree();
+                continue;
+            }
+            let pause = tree.flushing.as_ref().and_then(Failing::pause);
+            if pause.is_none() && !tree.sealed.is_empty() && !core.must_merge_first(&tree) {
+                break;
+            }
+            tree = core.wait(tree, pause);
+        }
+        drop(tree);
+        // What fails otherwise is noted, and tried again.
+        if core.flush_oldest().is_err() {
+            core.check_poison()?;
+        }
+    }
+}
+
+/// Merges what is due, until the store is closed or poisoned.
+fn merge_when_due<F: Fingerprint>(core: &Core<F>) -> Result<()> {
+    loop {
+        let is_left = core.reap();
+        let mut tree = core.tree();
+        if tree.closing {
+            return Ok(());
+        }
+        let pause = tree.merging.as_ref().and_then(Failing::pause);
+        if core.due_now(&tree).is_none() {
+            // Other merging has done away with what failed.
+            tree.merging = tree.merging.take().filter(|_| pause.is_some());
+            // Nothing tells when the last reader of a run lets go of it.
+            let reaping = is_left.then_some(REAPING);
+            drop(core.wait(tree, pause.into_iter().chain(reaping).min()));
+            continue;
+        }
+        core.pace.hurry(core.must_merge_first(&tree));
+        drop(tree);
+        // What fails otherwise is noted, and tried again.
+        match core.compact_due(Some(&core.pace)) {
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::Stopped => return Ok(()),
+            Err(_) => core.check_poison()?,
+        }
+    }
+}
+
+impl<F: Fingerprint> Core<F> {
+    /// Waits until the tree changes, or for so long.
+    fn wait<'a>(&self, tree: MutexGuard<'a, Tree<F>>, most: Option<Duration>) -> MutexGuard<'a, Tree<F>> {
+        match most {
+            None => self.changed.wait(tree).unwrap_or_else(PoisonError::into_inner),
+            Some(most) => self.changed.wait_timeout(tree, most).unwrap_or_else(PoisonError::into_inner).0,
+        }
+    }
+
+    /// Returns when nothing is left to be done in the background; at once where nothing is ever done there.
+    pub(crate) fn wait_until_idle(&self, background: Option<&Background<F>>) -> Result<()> {
+        if background.is_none() {
+            return self.check_poison();
+        }
+        let mut tree = self.tree();
+        let is_done = |tree: &Tree<F>| {
+            tree.closing || (tree.sealed.is_empty() || tree.flushing.is_some()) && self.due_now(tree).is_none()
+        };
+        while !is_done(&tree) {
+            self.check_poison()?;
+            tree = self.changed.wait(tree).unwrap_or_else(PoisonError::into_inner);
+        }
+        let works = tree.merging.is_none();
+        drop(tree);
+        // What has just ended may still have hold of runs.
+        drop(lock(&self.flushing));
+        if works {
+            drop(lock(&self.compacting));
+        }
+        self.reap();
+        self.check_poison()
+    }
+}

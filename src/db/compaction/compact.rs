@@ -1,0 +1,297 @@
+//! Merging runs.
+//!
+//! Nothing that a reader sees changes: one run says what several neighbours said, and takes their place in one step. What
+//! goes wrong leaves the store as it was. Specified in format-spec/runs.md.
+
+use crate::db::compaction::picker;
+use crate::db::compaction::picker::RunSize;
+use crate::db::compaction::tables::{Dead, MergedTables};
+use crate::db::estimate::Estimate;
+use crate::db::health::Failing;
+use crate::db::run_builder::{Maker, Making, RunParts, bytes_of};
+use crate::db::store_inner::{Core, lock};
+use crate::db::version_set::Tree;
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::Pace;
+use crate::executor::apart;
+use crate::extsort::Workspace;
+use crate::fingerprint::Id;
+use crate::fingerprint::{Fingerprint, Record};
+use crate::segment::Segment;
+use crate::segment::{Expected, batches};
+use crate::version::Run;
+use crate::version::add_runs;
+use crate::version::{LastWord, Merge};
+use std::ops::Range;
+use std::sync::{Arc, MutexGuard, TryLockError};
+
+/// Bytes of texts for each byte of theirs in a segment, about: only the size of a dictionary follows from it.
+pub(crate) const TEXTS_OF_COMPRESSED: u64 = 3;
+
+impl<F: Fingerprint> Core<F> {
+    /// Merges what is due; whether anything was. At the pace, if one is given, and then one range alone. What fails is noted.
+    ///
+    /// # Errors
+    /// `Damaged` or `Io` from reading; `Io` from writing: the store is as before. `Stopped`.
+    pub(crate) fn compact_due(&self, pace: Option<&Pace>) -> Result<bool> {
+        apart::run(|| {
+            let _compacting = self.lock_merging();
+            let mut merged_any = false;
+            loop {
+                let tree = self.tree();
+                let (runs, due) = (tree.runs.clone(), self.due_now(&tree));
+                drop(tree);
+                let Some(range) = due else { return Ok(merged_any) };
+                let up_to = runs.get(range.clone()).and_then(<[_]>::last).map_or(0, |run| run.entry.last);
+                let merged = self.merge_range(&runs, range, pace);
+                merged.inspect_err(|error| self.note_merging(error, up_to))?;
+                merged_any = true;
+                if pace.is_some() {
+                    return Ok(true);
+                }
+            }
+        })
+    }
+
+    /// The runs that are to be merged now: those newer than what cannot be merged at present, and all when another attempt
+    /// is due.
+    pub(crate) fn due_now(&self, tree: &Tree<F>) -> Option<Range<usize>> {
+        let failing = tree.merging.as_ref().filter(|failing| failing.pause().is_some());
+        let from = failing.map_or(0, |failing| tree.runs.partition_point(|run| run.entry.first <= failing.up_to));
+        let due = picker::due(sizes(&tree.runs).get(from..).unwrap_or_default())?;
+        Some(from + due.start..from + due.end)
+    }
+
+    /// Notes that merging runs up to a sequence number has failed.
+    fn note_merging(&self, error: &Error, up_to: u64) {
+        if error.kind() == ErrorKind::Stopped {
+            return;
+        }
+        let mut tree = self.tree();
+        tree.merging = Some(Failing::again(tree.merging.as_ref(), error, up_to));
+        self.set_pressure(&tree);
+        self.changed.notify_all();
+    }
+
+    /// Makes one run of all that there are now; whether there were several, or removals in the only one. Runs that come
+    /// meanwhile are left for later.
+    ///
+    /// # Errors
+    /// Those of [`Core::compact_due`].
+    pub(crate) fn compact_all(&self) -> Result<bool> {
+        let last = self.tree().runs.last().map_or(0, |run| run.entry.last);
+        apart::run(|| {
+            let _compacting = self.lock_merging();
+            let runs = self.tree().runs.clone();
+            // Of a run that was merged from some that were there and some that were not, all counts.
+            let there = runs.iter().take_while(|run| run.entry.first <= last).count();
+            let removals = runs.iter().take(there).any(|run| run.removals.is_some());
+            if there < 2 && !removals {
+                return Ok(false);
+            }
+            self.merge_range(&runs, 0..there, None).map(|()| true)
+        })
+    }
+
+    /// Makes one run of neighbours, and puts it in their place. The caller holds the lock of merging.
+    pub(crate) fn merge_range(&self, all: &[Arc<Run>], range: Range<usize>, pace: Option<&Pace>) -> Result<()> {
+        self.check_poison()?;
+        let is_oldest = range.start == 0;
+        let runs = all.get(range).unwrap_or_default();
+        let workspace = if pace.is_some() { self.workspace() } else { self.foreground_workspace() };
+        self.check_room_to_merge(runs)?;
+        let merged = self.merge_runs(self.maker(), runs, is_oldest, &workspace, pace);
+        let merged = merged.inspect_err(|error| self.check_place(error))?;
+        let bytes = merged.bytes();
+        let ends = runs.first().zip(runs.last()).map_or((0, 0), |(first, last)| (first.entry.first, last.entry.last));
+        let net = merged_net(runs, is_oldest, &merged);
+        let new: Vec<_> = merged.into_run(ends.0, ends.1, net).into_iter().collect();
+        let mut is_placed = false;
+        self.install(
+            &new,
+            |manifest, all| {
+                is_placed = splice(all, runs, &new);
+                if is_placed {
+                    manifest.written.merged = manifest.written.merged.saturating_add(bytes);
+                }
+            },
+            |tree| _ = tree.merging.take_if(|failing| (ends.0..=ends.1).contains(&failing.up_to)),
+        )?;
+        if !is_placed {
+            // A load that merged everything in the same step was faster.
+            new.iter().for_each(|run| run.retire(&self.common.remover));
+        }
+        Ok(())
+    }
+
+    /// Takes the lock of merging. A merge that goes on in the background is hurried up.
+    pub(crate) fn lock_merging(&self) -> MutexGuard<'_, ()> {
+        match self.compacting.try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(guard)) => guard.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                self.pace.hurry(true);
+                let guard = lock(&self.compacting);
+                self.pace.hurry(self.must_merge_first(&self.tree()));
+                guard
+            }
+        }
+    }
+
+    /// What merging may use while somebody waits for it.
+    pub(crate) fn foreground_workspace(&self) -> Workspace {
+        Workspace::new(&self.common.path, &self.common.options)
+    }
+
+    /// Refuses to merge runs for which the device has too little space.
+    ///
+    /// # Errors
+    /// `Io` if there is too little room.
+    pub(crate) fn check_room_to_merge(&self, runs: &[Arc<Run>]) -> Result<()> {
+        let records = |segment: Option<&Arc<Segment>>| segment.map_or(0, |segment| segment.footer().records);
+        let sum = |of: &dyn Fn(&Run) -> u64| runs.iter().map(|run| of(run)).fold(0, u64::saturating_add);
+        Estimate::of(&self.common).check_merge(
+            sum(&|run| run.records.as_ref().map_or(0, |segment| segment.file().length())),
+            sum(&|run| records(run.records.as_ref())),
+            sum(&|run| records(run.removals.as_ref())),
+        )
+    }
+
+    /// The segments of one run of neighbours, made by `maker`. `is_oldest` says whether there is nothing older than they are.
+    pub(crate) fn merge_runs(
+        &self,
+        maker: Maker<'_>,
+        runs: &[Arc<Run>],
+        is_oldest: bool,
+        workspace: &Workspace,
+        pace: Option<&Pace>,
+    ) -> Result<RunParts> {
+        let segments: Vec<Arc<Segment>> = runs.iter().filter_map(|run| run.records.clone()).collect();
+        let sum = |of: fn(&Segment) -> u64| segments.iter().map(|segment| of(segment)).fold(0, u64::saturating_add);
+        let estimate = Estimate::of(&self.common);
+        let removals = runs.iter().filter_map(|run| run.removals.as_ref());
+        let index = estimate.index_bytes(sum(|segment| segment.footer().fingerprints));
+        let workspace = workspace.without(sum(Segment::resident_bytes).saturating_add(index));
+        let layouts = self.common.parameters.design().tables(F::WIDTH)?;
+        let dead_memory = workspace.memory_of_fingerprints();
+        let dead = Dead::new(&layouts, &workspace, dead_memory);
+        let tables = MergedTables::new(&segments, &dead, dead_memory);
+        let text_bytes = sum(|segment| segment.footer().ids.length).saturating_mul(TEXTS_OF_COMPRESSED);
+        let making = Making {
+            expected: Expected { text_bytes, ..Expected::default() },
+            // The keys of wide fingerprints name rows, which are other ones now.
+            others: if F::WIDTH == 64 { Some(&tables) } else { None },
+            pace,
+            ..Making::new(&workspace)
+        };
+        let merge = || {
+            let mut merge = Merge::<F>::default();
+            add_runs(&mut merge, runs);
+            merge
+        };
+        let live = Live { words: merge(), dead: &dead, current: None };
+        let records = maker.records(making, batches(live, workspace.memory_of_batches()))?;
+        let removals = || {
+            if is_oldest || removals.count() == 0 {
+                return Ok(None);
+            }
+            let removed = merge().filter_map(|word| match word {
+                Ok(LastWord { mention, .. }) if mention.removed && mention.record.id != Id::Count(0) => {
+                    Some(Ok(mention.record))
+                }
+                Ok(_) => None,
+                Err(error) => Some(Err(error)),
+            });
+            maker.removals(making, batches(removed, workspace.memory_of_batches()))
+        };
+        let run = removals().and_then(|removals| maker.run::<F>(removals, records.clone(), making));
+        run.inspect_err(|_| {
+            let Some((_, segment)) = &records else { return };
+            segment.retire(&self.common.remover);
+        })
+    }
+}
+
+/// By how many records there are more by runs that become one, where that is known.
+pub(crate) fn merged_net(runs: &[Arc<Run>], is_oldest: bool, merged: &RunParts) -> Option<i64> {
+    if is_oldest {
+        // Nothing is older: all its records are there.
+        return i64::try_from(merged.records.as_ref().map_or(0, |made| made.0.records)).ok();
+    }
+    runs.iter().try_fold(0i64, |sum, run| sum.checked_add(run.entry.net?))
+}
+
+/// Puts runs in the place of others, which stand next to each other; whether they are there.
+fn splice(all: &mut Vec<Arc<Run>>, old: &[Arc<Run>], new: &[Arc<Run>]) -> bool {
+    let number = |run: &Arc<Run>| (run.entry.first, run.entry.last);
+    let at = old.first().and_then(|first| all.iter().position(|run| number(run) == number(first)));
+    let Some(range) = at.map(|at| at..at + old.len()) else { return false };
+    let found = all.get(range.clone()).unwrap_or_default();
+    let is_same = found.len() == old.len() && found.iter().zip(old).all(|(a, b)| number(a) == number(b));
+    if is_same {
+        all.splice(range, new.iter().cloned());
+    }
+    is_same
+}
+
+/// What decides about merging runs.
+pub(crate) fn sizes(runs: &[Arc<Run>]) -> Vec<RunSize> {
+    let records = |segment: Option<&Arc<Segment>>| segment.map_or(0, |segment| segment.footer().records);
+    let size = |run: &Arc<Run>| {
+        let (bytes, own) = (bytes_of(&run.entry), records(run.records.as_ref()));
+        // What merging gets rid of in older runs: what is hidden there, and what stands there too.
+        let known = run.entry.net.and_then(|net| u64::try_from(i128::from(own) - i128::from(net)).ok());
+        RunSize { bytes, records: own, removals: known.unwrap_or_else(|| records(run.removals.as_ref())) }
+    };
+    runs.iter().map(size).collect()
+}
+
+/// The records that are left, and on the way the fingerprints of which none is.
+struct Live<'a, F: Fingerprint> {
+    words: Merge<F>,
+    dead: &'a Dead,
+    /// The fingerprint at hand; whether it is in tables, and whether any record of it is left.
+    current: Option<(F, bool, bool)>,
+}
+
+impl<F: Fingerprint> Live<'_, F> {
+    /// Notes what is known of the fingerprint at hand when the next one comes.
+    fn turn(&mut self, next: Option<F>) -> Result<()> {
+        if let Some((fingerprint, stored, left)) = self.current
+            && next != Some(fingerprint)
+        {
+            if stored && !left {
+                self.dead.push(fingerprint)?;
+            }
+            self.current = None;
+        }
+        if let Some(next) = next {
+            self.current.get_or_insert((next, false, false));
+        }
+        Ok(())
+    }
+}
+
+impl<F: Fingerprint> Iterator for Live<'_, F> {
+    type Item = Result<Record<F>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let LastWord { mention, stored } = match self.words.next() {
+                Some(Ok(word)) => word,
+                Some(Err(error)) => return Some(Err(error)),
+                None => return self.turn(None).err().map(Err),
+            };
+            if let Err(error) = self.turn(Some(mention.record.fingerprint)) {
+                return Some(Err(error));
+            }
+            if let Some((_, in_tables, left)) = &mut self.current {
+                *in_tables |= stored;
+                *left |= !mention.removed;
+            }
+            if !mention.removed {
+                return Some(Ok(mention.record));
+            }
+        }
+    }
+}

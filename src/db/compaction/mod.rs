@@ -1,0 +1,3 @@
+pub(crate) mod compact;
+pub(crate) mod picker;
+mod tables;

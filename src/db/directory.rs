@@ -1,0 +1,131 @@
+//! What else may lie in a store's directory: unfinished files, the lock, and what an interrupted load has left.
+
+use crate::env::TEMP_SUFFIX;
+use crate::env::{Env, ReadMode};
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::manifest::ManifestData;
+use crate::segment::{is_segment_name, segment_name};
+use crate::version::LOCK;
+use crate::version::manifest;
+use crate::wal;
+use std::io;
+use std::path::Path;
+
+/// Stands in a directory in which a store is being created. Without a manifest beside it, all that a store may hold is
+/// what an interrupted creation has left, segments included.
+pub(crate) const CREATING: &str = "creating.tmp";
+
+/// Whether a store may be created in a directory.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// There is no such directory.
+    Absent,
+    /// The directory has nothing in it but what may be removed.
+    Free,
+}
+
+/// Looks at a directory in which a store is to be created.
+///
+/// # Errors
+/// `AlreadyExists` if there is a store, or anything that is not fpstore's; `Io`.
+pub(crate) fn room_for_store(env: &dyn Env, path: &Path) -> Result<Room> {
+    let names = match env.list(path) {
+        Ok(names) => names,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Room::Absent),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            return Err(Error::new(ErrorKind::AlreadyExists, "there is a file where the store is to be")
+                .at_path(path)
+                .with_remedy("choose another path"));
+        }
+        Err(error) => return Err(Error::io("cannot list", path, error)),
+    };
+    let refuse =
+        |message: String, remedy| Err(Error::new(ErrorKind::AlreadyExists, message).at_path(path).with_remedy(remedy));
+    if names.iter().any(|name| name == manifest::NAME) {
+        return refuse("there is a store already".to_owned(), "add to it without `--create`, or choose another path");
+    }
+    let interrupted = names.iter().any(|name| name == CREATING);
+    let ours = |name: &str| name == LOCK || is_temporary(name) || (interrupted && is_segment_name(name));
+    match names.iter().find(|name| !ours(name)) {
+        Some(name) => refuse(
+            format!("the directory is no store and not empty: it has '{name}'"),
+            "choose an empty or new directory",
+        ),
+        None => Ok(Room::Free),
+    }
+}
+
+/// Whether a name is one of our unfinished files'. Other people's `.tmp` files are none of our business.
+fn is_temporary(name: &str) -> bool {
+    let ours = |target: &str| target == manifest::NAME || is_segment_name(target) || wal::number_of(target).is_some();
+    name == CREATING || name.strip_suffix(TEMP_SUFFIX).is_some_and(ours)
+}
+
+/// Marks a directory as one in which a store is being created, durably, and removes what earlier attempts have left.
+pub(crate) fn begin_creation(env: &dyn Env, path: &Path, state: &ManifestData) -> Result<()> {
+    let mark = path.join(CREATING);
+    let fail = |error| Error::io("cannot create", &mark, error);
+    env.create(&mark).map_err(fail)?.sync().map_err(fail)?;
+    env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
+    remove_leftovers(env, path, state, Some(CREATING))
+}
+
+/// Removes what a failed creation has made; if that fails, a later attempt removes the rest. The mark goes after
+/// everything that only it explains.
+pub(crate) fn undo_creation(env: &dyn Env, path: &Path, state: &ManifestData, room: &Room) {
+    if remove_leftovers(env, path, state, Some(CREATING)).is_ok() && env.sync_dir(path).is_ok() {
+        let _ = env.remove(&path.join(CREATING));
+        forget_lock(env, path, room);
+    }
+}
+
+/// Removes the lock file of a creation that has failed, and the directory if it was made for it and is empty.
+pub(crate) fn forget_lock(env: &dyn Env, path: &Path, room: &Room) {
+    let _ = env.remove(&path.join(LOCK));
+    if *room == Room::Absent {
+        let _ = env.remove_dir(path);
+    }
+}
+
+/// Makes a directory and those above it that are missing, durably.
+pub(crate) fn create_durably(env: &dyn Env, path: &Path) -> Result<()> {
+    let missing = |path: &Path| env.list(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    let new = path.ancestors().take_while(|path| !path.as_os_str().is_empty() && missing(path)).count();
+    env.create_dir(path).map_err(|error| Error::io("cannot create", path, error))?;
+    // An earlier attempt may have made the directory and died before it synced the parent.
+    for directory in path.ancestors().skip(1).take(new.max(1)) {
+        let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+        env.sync_dir(directory).map_err(|error| Error::io("cannot sync", directory, error))?;
+    }
+    Ok(())
+}
+
+/// Bytes of the logs in a store's directory; of those that cannot be looked at, none.
+pub(crate) fn log_bytes(env: &dyn Env, path: &Path) -> u64 {
+    let names = env.list(path).unwrap_or_default();
+    let logs = names.iter().filter(|name| wal::number_of(name).is_some());
+    let length = |name: &String| env.open(&path.join(name), ReadMode::Pread).map_or(0, |file| file.length());
+    logs.map(length).fold(0, u64::saturating_add)
+}
+
+/// Removes unfinished files but the one to keep, segments that the manifest does not name, and logs whose writes are in
+/// segments; nothing that is not ours. The caller holds the lock.
+pub(crate) fn remove_leftovers(env: &dyn Env, path: &Path, state: &ManifestData, keep: Option<&str>) -> Result<()> {
+    let names = env.list(path).map_err(|error| Error::io("cannot list", path, error))?;
+    let known: Vec<String> = state.segments().map(|segment| segment_name(segment.number)).collect();
+    for name in names {
+        let old_log = wal::number_of(&name).is_some_and(|number| number < state.first_log);
+        let orphan = old_log || is_segment_name(&name) && !known.contains(&name);
+        if (is_temporary(&name) || orphan) && keep != Some(&name) {
+            let file = path.join(&name);
+            match env.remove(&file) {
+                // Somebody else was faster: the last reader of a segment may be.
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(Error::io("cannot remove", &file, error));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! Moving full memtables to segments.
+//!
+//! Oldest first, each as a run of its own; until the manifest names it, the logs have what is in it, and only then they go. So a
+//! flush that fails is tried again later.
+//! Specified in format-spec/store.md, Flushing.
+
+use crate::db::count::effective;
+use crate::db::health::Failing;
+use crate::db::store_inner::{Core, lock};
+use crate::db::version_set::Sealed;
+use crate::error::Result;
+use crate::executor::apart;
+use crate::extsort::Workspace;
+use crate::fingerprint::Fingerprint;
+use crate::version::Run;
+use std::sync::Arc;
+
+/// Bytes of memory that a flush, and merging in the background, takes beside what it moves.
+pub(crate) const MEMORY: u64 = 64 << 20;
+
+impl<F: Fingerprint> Core<F> {
+    /// Makes a run of every memtable that waits for it, oldest first.
+    ///
+    /// # Errors
+    /// `Io`: what was written is still in the logs, and in memory. `Poisoned`.
+    pub(crate) fn flush_sealed(&self) -> Result<()> {
+        apart::run(|| {
+            let _flushing = lock(&self.flushing);
+            while self.flush_next()? {}
+            Ok(())
+        })
+    }
+
+    /// Makes a run of the oldest memtable that waits for it; whether there was one.
+    ///
+    /// # Errors
+    /// Those of [`Core::flush_sealed`].
+    pub(crate) fn flush_oldest(&self) -> Result<bool> {
+        apart::run(|| {
+            let _flushing = lock(&self.flushing);
+            self.flush_next()
+        })
+    }
+
+    fn flush_next(&self) -> Result<bool> {
+        self.check_poison()?;
+        let tree = self.tree();
+        let Some(sealed) = tree.sealed.front().cloned() else { return Ok(false) };
+        let older = tree.runs.clone();
+        drop(tree);
+        let flushed = self.flush_one(&sealed, &older);
+        flushed.map(|()| true).inspect_err(|error| {
+            self.check_place(error);
+            let mut tree = self.tree();
+            tree.flushing = Some(Failing::again(tree.flushing.as_ref(), error, sealed.last));
+            self.changed.notify_all();
+        })
+    }
+
+    /// Makes a run of a memtable, behind older ones.
+    fn flush_one(&self, sealed: &Sealed<F>, older: &[Arc<Run>]) -> Result<()> {
+        let workspace = self.workspace();
+        let (mentions, net) = effective(sealed.memtable.mentions(sealed.memtable.visible()), older);
+        let parts = self.maker().run_of_mentions(&mentions, older.is_empty(), &workspace)?;
+        let bytes = parts.bytes();
+        let new: Vec<_> = parts.into_run(sealed.first, sealed.last, net).into_iter().collect();
+        self.install(
+            &new,
+            |manifest, runs| {
+                manifest.flushed = sealed.last;
+                manifest.first_log = sealed.next_log;
+                manifest.next_id = sealed.next_id;
+                manifest.written.log = manifest.written.log.saturating_add(sealed.log_bytes);
+                manifest.written.new = manifest.written.new.saturating_add(bytes);
+                runs.extend(new.iter().map(Arc::clone));
+            },
+            |tree| {
+                tree.sealed.pop_front();
+                tree.flushing = None;
+            },
+        )
+    }
+
+    /// What a flush, or merging in the background, may use.
+    pub(crate) fn workspace(&self) -> Workspace {
+        Workspace { memory: MEMORY, ..Workspace::new(&self.common.path, &self.common.options) }
+    }
+}

@@ -1,0 +1,100 @@
+//! An open store: the engine, its background threads, and the lock on its directory.
+
+use super::background::Background;
+use super::directory::remove_leftovers;
+use super::follower::Following;
+use super::recovery::{Recovered, Recovery};
+use super::store_inner::{Core, lock};
+use super::version_set::Tree;
+use super::writer::Writer;
+use crate::error::{Error, Result};
+use crate::fingerprint::Fingerprint;
+use crate::options::Options;
+use crate::version::{Common, Lock, absolute, hold, manifest, open_runs};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+/// From so many logs of earlier processes on, what is in them goes to a segment when a store is opened for writing.
+const MOST_LOGS: usize = 8;
+
+/// An open store.
+#[derive(Debug)]
+pub(crate) struct Handle<F: Fingerprint> {
+    // The order matters: threads end before the lock goes.
+    pub(crate) background: Option<Background<F>>,
+    pub(crate) core: Arc<Core<F>>,
+    /// What was found in the logs.
+    pub(crate) recovery: Recovery,
+    /// What a store that is open for reading only knows of the logs.
+    pub(crate) following: Mutex<Option<Following<F>>>,
+    /// Held while the store is open for writing.
+    lock: Option<Lock>,
+}
+
+impl<F: Fingerprint> Drop for Handle<F> {
+    fn drop(&mut self) {
+        self.core.stop();
+        drop(self.background.take());
+        self.core.let_go();
+        self.core.forget();
+        self.core.common.remover.close();
+        drop(self.lock.take());
+    }
+}
+
+impl<F: Fingerprint> Handle<F> {
+    /// Opens a store for reading and writing.
+    ///
+    /// # Errors
+    /// Those of `Store::open`.
+    pub(crate) fn open(path: &Path, options: &Options) -> Result<Self> {
+        let path = &*absolute(path, options)?;
+        // Only a directory that is a store gets a lock file.
+        manifest::read_bytes(&*options.env, path)?;
+        let (lock, options) = &hold(path, options)?;
+        let env = &*options.env;
+        // The manifest may be one whose writer died before it could make the rename durable.
+        env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
+        let (manifest, runs) = open_runs(path, options, &[])?;
+        let common = Common::new::<F>(path, options, &manifest.parameters)?;
+        let recovered = Recovered::<F>::read(&common, &manifest)?;
+        remove_leftovers(env, path, &manifest, None)?;
+        let (logs, recovery) = (recovered.logs.len(), recovered.found.clone());
+        let (tree, writer) = Writer::after(Tree::new(manifest, runs), recovered);
+        let core = Arc::new(Core::new(common, tree, Some(writer)));
+        if logs >= MOST_LOGS && core.flush().is_err() {
+            // What fails otherwise is noted, and tried again.
+            core.check_poison()?;
+        }
+        Self::of(core, recovery, None, Some(Arc::clone(lock)))
+    }
+
+    /// Opens a store for reading.
+    ///
+    /// # Errors
+    /// Those of `Store::open_read_only`.
+    pub(crate) fn open_read_only(path: &Path, options: &Options) -> Result<Self> {
+        let path = absolute(path, options)?;
+        let (core, following, recovery) = Following::open(&path, options)?;
+        Self::of(core, recovery, Some(following), None)
+    }
+
+    /// Starts the background threads of an engine that has the lock.
+    pub(crate) fn of(
+        core: Arc<Core<F>>,
+        recovery: Recovery,
+        following: Option<Following<F>>,
+        lock: Option<Lock>,
+    ) -> Result<Self> {
+        let background = if lock.is_some() { Background::begin(&core)? } else { None };
+        Ok(Self { background, core, recovery, following: Mutex::new(following), lock })
+    }
+
+    /// Reads what another process has written since; whether there was anything.
+    pub(crate) fn refresh(&self) -> Result<bool> {
+        match &mut *lock(&self.following) {
+            Some(following) => following.refresh(&self.core),
+            None => Ok(false),
+        }
+    }
+}

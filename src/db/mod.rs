@@ -1,0 +1,47 @@
+mod background;
+mod combining;
+mod compaction;
+mod count;
+pub(crate) mod directory;
+mod estimate;
+pub(crate) mod filters;
+mod flush;
+mod follower;
+mod handle;
+mod hashers;
+mod health;
+mod insert_if_new;
+mod next_memtable;
+pub(crate) mod numbering;
+mod pressure;
+mod recovery;
+mod resolved;
+mod run_builder;
+mod store_inner;
+mod version_set;
+mod write;
+mod write_batch;
+mod writer;
+
+pub(crate) use compaction::compact::{TEXTS_OF_COMPRESSED, merged_net};
+pub(crate) use count::{effective, layers, pointless, records_of_runs, records_of_state};
+pub(crate) use directory::{
+    CREATING, Room, begin_creation, create_durably, forget_lock, room_for_store, undo_creation,
+};
+pub(crate) use estimate::Estimate;
+pub use filters::FilterStatistics;
+pub(crate) use flush::MEMORY;
+pub(crate) use handle::Handle;
+pub use hashers::check_hashers;
+pub use health::{Health, Trouble};
+pub use insert_if_new::Check;
+pub(crate) use pressure::Slowed;
+pub use pressure::WritePressure;
+pub(crate) use recovery::{NEVER_REACHED, Recovered, counted_after, next_id_after};
+pub use recovery::{Recovery, TornLog};
+pub(crate) use run_builder::{Made, Maker, Making, RunParts};
+pub(crate) use store_inner::{Core, Writing, lock};
+pub(crate) use version_set::Tree;
+pub(crate) use write_batch::owned;
+pub use write_batch::{WriteBatch, Written};
+pub(crate) use writer::Writer;

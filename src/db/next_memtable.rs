@@ -1,0 +1,170 @@
+//! The next memtable, made before it is needed.
+//!
+//! Making one asks the system for memory, and under load that takes as long as tens of thousands of inserts. So when the
+//! active one is nearly full the thread that flushes makes another, and makes the log durable so far, while writes go on; a
+//! load does the same before it has writers wait.
+
+use crate::db::store_inner::Core;
+use crate::db::writer::{Promise, Writer};
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+use crate::memtable::Memtable;
+use crate::options::Maintenance;
+use crate::wal::Durability;
+use std::sync::Arc;
+
+/// How far the next memtable is.
+#[derive(Debug)]
+pub(crate) enum Next<F: Fingerprint> {
+    /// It is not needed yet.
+    Later,
+    /// The thread that flushes is to make it, and to make durable what was written up to then.
+    Wanted(Option<Promise>),
+    /// It is being made, or could not be made: then the write that needs it tries.
+    Tried,
+    /// It is there.
+    Made(Arc<Memtable<F>>),
+}
+
+impl<F: Fingerprint> Core<F> {
+    /// The memtable to write to, if there is one. Asks for the next one in time.
+    pub(crate) fn active(&self, writer: &Writer) -> Option<Arc<Memtable<F>>> {
+        let mut tree = self.tree();
+        let background = self.common.options.maintenance == Maintenance::Background;
+        if background
+            && matches!(tree.next, Next::Later)
+            && tree.active.as_ref().is_some_and(|active| active.is_nearly_full())
+        {
+            tree.next = Next::Wanted(writer.promise());
+            self.changed.notify_all();
+        }
+        tree.active.clone()
+    }
+
+    /// Makes the next memtable, if the active one is in use, and makes durable what was promised. Takes no lock of writers: a
+    /// write that has it may wait for the thread that flushes.
+    ///
+    /// # Errors
+    /// `Io` from syncing, which poisons the store.
+    pub(crate) fn prepare_next(&self, written: Option<&Promise>) -> Result<()> {
+        let mut tree = self.tree();
+        let is_used = tree.active.as_ref().is_some_and(|active| !active.is_empty());
+        let is_needed = is_used && !matches!(tree.next, Next::Made(_));
+        if is_needed {
+            tree.next = Next::Tried;
+        }
+        drop(tree);
+        if is_needed && let Ok(memtable) = Memtable::new(&self.common.shape, 0) {
+            // Another thread may have made one meanwhile, which goes when nothing is locked.
+            let before = std::mem::replace(&mut self.tree().next, Next::Made(Arc::new(memtable)));
+            drop(before);
+        }
+        written.map_or(Ok(()), |written| self.keep(written, Durability::SyncAll))
+    }
+
+    /// A memtable with room for so many records: the one that was made ahead, or another.
+    ///
+    /// # Errors
+    /// `Io` if there is not so much memory.
+    pub(crate) fn take_next(&self, records: usize) -> Result<Arc<Memtable<F>>> {
+        let next = std::mem::replace(&mut self.tree().next, Next::Later);
+        match next {
+            Next::Made(memtable) if memtable.capacity() >= records => Ok(memtable),
+            _ => Ok(Arc::new(Memtable::new(&self.common.shape, records)?)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, Parameters, Record, Records, Store};
+    use std::collections::BTreeSet;
+    use std::time::{Duration, Instant};
+
+    fn store(path: &std::path::Path, maintenance: Maintenance) -> Store<u64> {
+        let options = Options::new().with_maintenance(maintenance).with_memtable_memory(256 << 10);
+        Store::create(path, &Parameters::new(3), &options).unwrap()
+    }
+
+    #[test]
+    fn the_next_memtable_is_made_before_the_active_one_is_full() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = store(&directory.path().join("store"), Maintenance::Background);
+        let core = store.core();
+        let insert = |number| store.insert(number, number, Durability::Buffered).unwrap();
+        insert(0);
+        let capacity = core.tree().active.as_ref().unwrap().capacity() as u64;
+        let nearly = capacity / 4 * 3 + 1;
+        (1..nearly).for_each(insert);
+        assert!(matches!(core.tree().next, Next::Later));
+        insert(nearly);
+        insert(nearly + 1);
+        let began = Instant::now();
+        let next = loop {
+            if let Next::Made(next) = &core.tree().next {
+                break Arc::clone(next);
+            }
+            assert!(began.elapsed() < Duration::from_secs(60), "it was not made");
+            std::thread::sleep(Duration::from_millis(1));
+        };
+        (nearly + 2..=capacity).for_each(insert);
+        let is_active = Arc::ptr_eq(core.tree().active.as_ref().unwrap(), &next);
+        assert!(is_active && matches!(core.tree().next, Next::Later));
+        assert_eq!(store.statistics().records, capacity + 1);
+    }
+
+    fn logs(path: &std::path::Path) -> Vec<String> {
+        let names = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.ends_with(".wal")).collect()
+    }
+
+    #[test]
+    fn no_log_grows_for_ever() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("store");
+        let store = store(&path, Maintenance::Foreground);
+        let mut seen = BTreeSet::new();
+        for load in 0..40 {
+            store.insert_many((0..1000).map(|number| (load << 32 | number, number)), Durability::Buffered).unwrap();
+            // Nothing of it is new, so no run is entered.
+            store.bulk_load(Records::WithIds(vec![Record::new(0, 0)])).unwrap();
+            assert!(logs(&path).len() <= 1);
+            seen.extend(logs(&path));
+        }
+        assert!(seen.len() > 1, "{seen:?}");
+        assert_eq!(store.statistics().records, 40_000);
+    }
+
+    #[test]
+    fn a_log_goes_on_behind_what_a_load_has_flushed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("store");
+        let store = store(&path, Maintenance::Manual);
+        let insert = |number| store.insert(number, number, Durability::SyncData).unwrap();
+        let logs = || logs(&path).len();
+        (0..10).for_each(insert);
+        store.core().flush_beside().unwrap();
+        (10..20).for_each(insert);
+        assert_eq!((store.statistics().runs, logs()), (1, 1));
+        // What a process that ends now leaves.
+        let copy = directory.path().join("copy");
+        std::fs::create_dir(&copy).unwrap();
+        for entry in std::fs::read_dir(&path).unwrap() {
+            let from = entry.unwrap().path();
+            std::fs::copy(&from, copy.join(from.file_name().unwrap())).unwrap();
+        }
+        let left = Store::<u64>::open(&copy, &Options::new()).unwrap();
+        assert_eq!((left.statistics().records, left.recovery().batches), (20, 10));
+        left.insert(20, 20, Durability::SyncData).unwrap();
+        drop(left);
+        assert_eq!(Store::<u64>::open(&copy, &Options::new()).unwrap().statistics().records, 21);
+        // A load flushes the rest, and its run comes behind.
+        assert_eq!(store.bulk_load(Records::WithIds(vec![])).unwrap().records, 0);
+        assert_eq!((store.statistics().runs, store.statistics().records), (2, 20));
+        // All that it has is in segments.
+        assert_eq!(logs(), 1);
+        store.flush().unwrap();
+        assert_eq!(logs(), 0);
+    }
+}

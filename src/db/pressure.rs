@@ -1,0 +1,112 @@
+//! Back-pressure: writers are slowed down, then stopped, when flushing and merging cannot keep up.
+//!
+//! A flush that would make more runs than there may be ([`compaction::most`]) waits until they are merged. Meanwhile full
+//! memtables wait for it: with the first of them each write takes a millisecond longer, and when there is room for no other,
+//! the write that needs one waits. So neither runs nor memory grow without limit, however fast records are written. Only one merge
+//! runs at a time: where one takes long, a compaction of everything above all, writers may have to wait for its end. While
+//! merging fails (`health`) flushes do not wait for it. Neither do calls of `flush`, loads and removals in bulk, each of which
+//! makes a run. While the run of a load or removal is entered each write takes a millisecond longer too: what comes is flushed
+//! while writers wait, and so it is little.
+
+use crate::db::compaction::compact::sizes;
+use crate::db::compaction::picker as compaction;
+use crate::db::store_inner::Core;
+use crate::db::version_set::Tree;
+use crate::fingerprint::Fingerprint;
+use crate::options::Maintenance;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// How much longer a write takes while writers are slowed down.
+const DELAY: Duration = Duration::from_millis(1);
+
+/// How far writers are held back.
+#[derive(Debug, Default)]
+pub(crate) struct Pressure {
+    is_slow: AtomicBool,
+    /// Runs that are being entered, for which writers are slowed down too.
+    entering: AtomicU64,
+    slowed: AtomicU64,
+    stopped: AtomicU64,
+    /// Microseconds.
+    stopped_time: AtomicU64,
+}
+
+/// How far writers were held back since the store was opened, and how far merging is behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WritePressure {
+    /// Writes that were slowed down, by a millisecond each.
+    pub slowed: u64,
+    /// Writes that were stopped until a memtable was flushed.
+    pub stopped: u64,
+    /// How long they were, together.
+    pub stopped_time: Duration,
+    /// Runs beyond those that there may be.
+    pub runs_behind: u64,
+    /// Bytes of the runs that are due to be merged.
+    pub bytes_behind: u64,
+}
+
+impl<F: Fingerprint> Core<F> {
+    /// Whether a flush has to wait for runs to be merged.
+    pub(crate) fn must_merge_first(&self, tree: &Tree<F>) -> bool {
+        let background = self.common.options.maintenance == Maintenance::Background;
+        background && tree.merging.is_none() && tree.runs.len() > compaction::most(&sizes(&tree.runs))
+    }
+
+    /// Decides anew whether writers are slowed down.
+    pub(crate) fn set_pressure(&self, tree: &Tree<F>) {
+        let is_behind = self.must_merge_first(tree);
+        self.pace.hurry(is_behind);
+        self.pressure.is_slow.store(is_behind && !tree.sealed.is_empty(), Ordering::Relaxed);
+    }
+
+    /// Has a write take longer while merging is behind. To be called without any lock.
+    pub(crate) fn slow_down(&self) {
+        let Pressure { is_slow, entering, .. } = &self.pressure;
+        if is_slow.load(Ordering::Relaxed) || entering.load(Ordering::Relaxed) > 0 {
+            self.pressure.slowed.fetch_add(1, Ordering::Relaxed);
+            std::thread::sleep(DELAY);
+        }
+    }
+
+    /// How far writers were held back, and how far merging is behind.
+    pub(crate) fn pressure(&self) -> WritePressure {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let runs = self.tree().runs.clone();
+        let sizes = sizes(&runs);
+        let due = compaction::due(&sizes).and_then(|due| sizes.get(due)).unwrap_or_default();
+        WritePressure {
+            slowed: load(&self.pressure.slowed),
+            stopped: load(&self.pressure.stopped),
+            stopped_time: Duration::from_micros(load(&self.pressure.stopped_time)),
+            runs_behind: sizes.len().saturating_sub(compaction::most(&sizes)) as u64,
+            bytes_behind: due.iter().map(|run| run.bytes).fold(0, u64::saturating_add),
+        }
+    }
+}
+
+/// Writers are slowed down until it is dropped.
+pub(crate) struct Slowed<'a>(&'a Pressure);
+
+impl Drop for Slowed<'_> {
+    fn drop(&mut self) {
+        self.0.entering.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Pressure {
+    /// Slows writers down while a run is entered.
+    pub(crate) fn slow(&self) -> Slowed<'_> {
+        self.entering.fetch_add(1, Ordering::Relaxed);
+        Slowed(self)
+    }
+
+    /// Notes that a write was stopped since then.
+    pub(crate) fn stopped_since(&self, started: Instant) {
+        self.stopped.fetch_add(1, Ordering::Relaxed);
+        let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.stopped_time.fetch_add(micros, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,256 @@
+//! What the handles and the threads of one open store share.
+
+use crate::db::combining::Handed;
+use crate::db::filters::FilterMaker;
+use crate::db::pressure::Pressure;
+use crate::db::version_set::Tree;
+use crate::db::writer::Writer;
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::Pace;
+use crate::fingerprint::Fingerprint;
+use crate::options::{Filters, Maintenance};
+use crate::query::{Asking, Searcher};
+use crate::version::Common;
+use crate::version::Run;
+use crate::version::{Latest, State, View};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+/// So many times as long as it works, merging segments in the background rests.
+const COMPACTION_RESTS: u32 = 1;
+
+/// The state of an open store.
+///
+/// A thread that takes several of the locks takes them in this order: `counting`, `writer`, `flushing`, `compacting`,
+/// `installing`, `tree`; `reaping`, then `retired`, are taken with none of these.
+#[derive(Debug)]
+pub(crate) struct Core<F: Fingerprint> {
+    pub(crate) common: Arc<Common>,
+    pub(crate) latest: Latest<F>,
+    /// What is written with; none in a store that is open for reading only.
+    pub(crate) writer: Option<parking_lot::Mutex<Writer>>,
+    /// Small batches of threads that have waited for it.
+    pub(crate) handed: Handed<F>,
+    /// Held, where there are no ids, while records are removed.
+    pub(crate) counting: Mutex<()>,
+    /// Held while memtables are moved to segments.
+    pub(crate) flushing: Mutex<()>,
+    /// Held while segments are merged.
+    pub(crate) compacting: Mutex<()>,
+    /// Held while a manifest is written.
+    pub(crate) installing: Mutex<()>,
+    /// Held for moments only: writers and readers wait for it.
+    pub(crate) tree: Mutex<Tree<F>>,
+    /// Tells threads that wait for it that the tree has changed.
+    pub(crate) changed: Condvar,
+    /// The number of the next segment.
+    pub(crate) next_segment: AtomicU64,
+    /// Why nothing may be written any more.
+    poison: OnceLock<String>,
+    filters: FilterMaker,
+    /// That of merging in the background.
+    pub(crate) pace: Pace,
+    pub(crate) pressure: Pressure,
+    /// Runs that others have replaced, to be let go of by the thread that merges: unmapping and removing large files takes
+    /// time.
+    retired: Mutex<Vec<Arc<Run>>>,
+    /// Held while that is done.
+    reaping: Mutex<()>,
+    /// Buffers for callers without a searcher of their own.
+    idle: Mutex<Vec<Asking<F>>>,
+}
+
+impl<F: Fingerprint> Core<F> {
+    pub(crate) fn new(common: Arc<Common>, tree: Tree<F>, writer: Option<Writer>) -> Self {
+        let view = tree.view();
+        let filters = FilterMaker::default();
+        filters.want(&view.segments, &common, common.options.filters);
+        Self {
+            common,
+            latest: Latest::new(view),
+            writer: writer.map(parking_lot::Mutex::new),
+            handed: Handed::default(),
+            counting: Mutex::new(()),
+            flushing: Mutex::new(()),
+            compacting: Mutex::new(()),
+            installing: Mutex::new(()),
+            next_segment: AtomicU64::new(tree.manifest.next_segment),
+            tree: Mutex::new(tree),
+            changed: Condvar::new(),
+            poison: OnceLock::new(),
+            filters,
+            pace: Pace::new(COMPACTION_RESTS),
+            pressure: Pressure::default(),
+            retired: Mutex::default(),
+            reaping: Mutex::default(),
+            idle: Mutex::default(),
+        }
+    }
+
+    /// The tree, for a short while.
+    pub(crate) fn tree(&self) -> MutexGuard<'_, Tree<F>> {
+        lock(&self.tree)
+    }
+
+    /// Lets readers see what the tree is now. Returns what they saw before, to be dropped when no lock is held.
+    pub(crate) fn publish(&self, tree: &Tree<F>) -> Arc<View<F>> {
+        let before = self.latest.publish(tree.view());
+        self.set_pressure(tree);
+        self.changed.notify_all();
+        before
+    }
+
+    /// Begins with filters as these options want them, and leaves those of segments that are not there any more.
+    pub(crate) fn make_filters(&self, when: Filters) {
+        self.filters.want(&self.latest.view().segments, &self.common, when);
+    }
+
+    /// Begins with filters for segments that have come since a view, and leaves those of segments that have gone. Nothing waits
+    /// for them.
+    pub(crate) fn make_later_filters(&self, seen: &View<F>) {
+        let now = self.view();
+        let same = |(a, b)| Arc::ptr_eq(a, b);
+        if seen.segments.len() != now.segments.len() || !seen.segments.iter().zip(&now.segments).all(same) {
+            let when = self.common.options.filters;
+            self.make_filters(if when == Filters::AtOpen { Filters::Background } else { when });
+        }
+    }
+
+    /// Returns when the filters that are being made are there.
+    pub(crate) fn wait_for_filters(&self) {
+        self.filters.wait();
+    }
+
+    /// The view of now.
+    pub(crate) fn view(&self) -> Arc<View<F>> {
+        self.latest.view()
+    }
+
+    /// The state of now.
+    pub(crate) fn state(&self) -> State<F> {
+        self.latest.state()
+    }
+
+    /// Has `ask` ask the state of now, with buffers that were used before where there are some.
+    pub(crate) fn ask<R>(&self, ask: impl FnOnce(&mut Searcher<'_, F>) -> R) -> R {
+        let idle = lock(&self.idle).pop();
+        let mut searcher = match idle {
+            Some(asking) => Searcher::with(asking, &self.latest),
+            None => Searcher::following(&self.common, &self.latest),
+        };
+        let answer = ask(&mut searcher);
+        let asking = searcher.into_asking();
+        let mut idle = lock(&self.idle);
+        // What is not asked any more must not be kept open: a later state is published before these are forgotten.
+        if asking.is_of(&self.latest) {
+            idle.push(asking);
+        }
+        answer
+    }
+
+    /// Lets go of states that are not the latest, which buffers for later still have.
+    pub(crate) fn forget(&self) {
+        let idle = std::mem::take(&mut *lock(&self.idle));
+        drop(idle);
+    }
+
+    /// Lets go of runs that others have replaced: here, or, where there is a thread that merges, there.
+    pub(crate) fn retire(&self, runs: Vec<Arc<Run>>) {
+        if self.common.options.maintenance == Maintenance::Background {
+            lock(&self.retired).extend(runs);
+        }
+    }
+
+    /// Lets go of replaced runs that nothing else reads any more; whether some are left.
+    pub(crate) fn reap(&self) -> bool {
+        let _reaping = lock(&self.reaping);
+        let mut retired = lock(&self.retired);
+        let (free, held) = std::mem::take(&mut *retired).into_iter().partition(|run| Arc::strong_count(run) == 1);
+        *retired = held;
+        let is_left = !retired.is_empty();
+        drop(retired);
+        drop::<Vec<_>>(free);
+        is_left
+    }
+
+    /// Lets go of all replaced runs, whatever still reads them.
+    pub(crate) fn let_go(&self) {
+        let retired = std::mem::take(&mut *lock(&self.retired));
+        drop(retired);
+    }
+
+    /// Has nothing be written any more, because of an error after which nobody knows what the files hold.
+    pub(crate) fn poison(&self, error: &Error) {
+        // A thread that waits for the tree to change either sees the poison before it waits, or is woken.
+        let _tree = self.tree();
+        let _ = self.poison.set(error.to_string());
+        self.changed.notify_all();
+    }
+
+    /// Poisons the store if an error says that its directory is another one now.
+    pub(crate) fn check_place(&self, error: &Error) {
+        if error.is_displaced() {
+            self.poison(error);
+        }
+    }
+
+    /// Why nothing may be written any more, if that is so.
+    pub(crate) fn poisoned(&self) -> Option<&str> {
+        self.poison.get().map(String::as_str)
+    }
+
+    /// As long as nothing has gone wrong.
+    pub(crate) fn check_poison(&self) -> Result<()> {
+        match self.poison.get() {
+            None => Ok(()),
+            Some(cause) => Err(Error::new(ErrorKind::Poisoned, format!("an earlier write failed ({cause})"))
+                .at_path(&self.common.path)
+                .with_remedy("close the store and open it again; what was acknowledged is there")),
+        }
+    }
+
+    /// Waits for other writes, in a store that is open for writing and in which nothing has gone wrong.
+    pub(crate) fn writer(&self) -> Result<Writing<'_>> {
+        let writing = Writing(self.writer_lock()?.lock());
+        self.check_poison()?;
+        Ok(writing)
+    }
+
+    /// Waits for other writes, but no longer than this. What has gone wrong is for the caller to ask.
+    pub(crate) fn writer_within(&self, most: Duration) -> Result<Option<Writing<'_>>> {
+        Ok(self.writer_lock()?.try_lock_for(most).map(Writing))
+    }
+
+    fn writer_lock(&self) -> Result<&parking_lot::Mutex<Writer>> {
+        self.writer.as_ref().ok_or_else(|| {
+            Error::new(ErrorKind::ReadOnly, "the store is open for reading only")
+                .at_path(&self.common.path)
+                .with_remedy("open it with Store::open")
+        })
+    }
+
+    /// Stops all that goes on in the background.
+    pub(crate) fn stop(&self) {
+        self.pace.stop();
+        let mut tree = self.tree();
+        tree.closing = true;
+        drop(tree);
+        self.changed.notify_all();
+    }
+}
+
+/// The right to write.
+pub(crate) struct Writing<'a>(parking_lot::MutexGuard<'a, Writer>);
+
+impl Writing<'_> {
+    /// What is written with.
+    pub(crate) fn get(&mut self) -> &mut Writer {
+        &mut self.0
+    }
+}
+
+/// A lock whose holder may have panicked: nothing that these protect is left half changed.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,168 @@
+//! Writes to a store, at any time and from any number of threads.
+
+use super::numbering::check_numbering;
+use crate::db::resolved::Resolved;
+use crate::db::store_inner::{Core, Writing, lock};
+use crate::db::write_batch::{Write, WriteBatch, Written};
+use crate::db::writer::Promise;
+use crate::error::{Error, Result};
+use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Id, IdKind, check_text};
+use crate::format::log::MOST_BYTES;
+use crate::format::manifest::Numbering;
+use crate::wal::Durability;
+use std::sync::MutexGuard;
+
+/// Bytes that a record takes in a log beside its fingerprint and its text.
+const RECORD_BYTES: usize = 16;
+
+impl<F: Fingerprint> Core<F> {
+    /// Does what a batch says, and returns when that is as durable as it is to be.
+    pub(crate) fn write(&self, batch: &WriteBatch<F>, durability: Durability) -> Result<Written> {
+        self.check_batch(batch)?;
+        self.slow_down();
+        let counting = self.lock_counting(batch);
+        let (written, promise) = self.write_in_turn(batch)?;
+        // Threads that wait for the device share its syncs.
+        drop(counting);
+        match promise {
+            Some(promise) => self.keep(&promise, durability)?,
+            // There was nothing to do, as logs of earlier processes say: what they say has to last as well.
+            None => self.promise_all(durability)?,
+        }
+        Ok(written)
+    }
+
+    /// Where there are no ids, how many records are removed depends on how many there are: one removal at a time.
+    fn lock_counting(&self, batch: &WriteBatch<F>) -> Option<MutexGuard<'_, ()>> {
+        let removes = || batch.writes.iter().any(|write| !matches!(write, Write::Insert(..)));
+        (self.common.parameters.ids() == IdKind::None && removes()).then(|| lock(&self.counting))
+    }
+
+    /// Waits for what was promised. If that fails, nothing more may be written.
+    pub(crate) fn keep(&self, promise: &Promise, durability: Durability) -> Result<()> {
+        promise.keep(durability).inspect_err(|error| self.poison(error))
+    }
+
+    /// Does what a batch says that was checked.
+    pub(crate) fn write_with(
+        &self,
+        writing: &mut Writing<'_>,
+        batch: &WriteBatch<F>,
+    ) -> Result<(Written, Option<Promise>)> {
+        let mut resolved = Resolved::new(self, batch);
+        self.decide(writing, batch)?;
+        for write in &batch.writes {
+            self.resolve(writing, write, &mut resolved)?;
+        }
+        let Resolved { operations, written, .. } = resolved;
+        let promise = self.commit(writing, &operations)?;
+        Ok((written, promise))
+    }
+
+    /// Refuses what the store cannot take, before anything is done.
+    pub(crate) fn check_batch(&self, batch: &WriteBatch<F>) -> Result<()> {
+        let mut bytes = 0usize;
+        for write in &batch.writes {
+            let id = match write {
+                Write::Insert(_, id) | Write::Remove(_, id) => {
+                    self.check_id(id.as_ref(), matches!(write, Write::Remove(..)))?;
+                    id.as_ref()
+                }
+                Write::RemoveId(id) | Write::Replace(_, id) => {
+                    self.common.check_id_index()?;
+                    self.check_id(id.as_ref(), true)?;
+                    id.as_ref()
+                }
+                Write::RemoveFingerprint(_) => None,
+            };
+            bytes += F::BYTES + RECORD_BYTES + id.and_then(Id::text).map_or(0, str::len);
+        }
+        if bytes > MOST_BYTES {
+            return Err(Error::invalid(format!("a batch of {} writes is too large", batch.len()))
+                .at_path(&self.common.path)
+                .with_remedy("write it in several batches, or load it in bulk"));
+        }
+        Ok(())
+    }
+
+    /// Refuses an id of another kind than the store's.
+    pub(crate) fn check_id(&self, id: Option<&Id>, removes: bool) -> Result<()> {
+        let refuse = |has: &str, remedy| {
+            Err(Error::invalid(format!("the store {has}")).at_path(&self.common.path).with_remedy(remedy))
+        };
+        match (self.common.parameters.ids(), id) {
+            (IdKind::Number, Some(Id::Number(_))) | (IdKind::None, None) => Ok(()),
+            (IdKind::Number, None) if !removes => Ok(()),
+            (IdKind::Text, Some(Id::Text(text))) => check_text(text).map_err(|error| error.at_path(&self.common.path)),
+            (IdKind::None, Some(_)) => refuse("has no ids, the record has", "give it none"),
+            (IdKind::Number, _) => refuse("has ids of 64-bit numbers, the record has not", "give it a number"),
+            (IdKind::Text, _) => refuse("has text ids, the record has not", "give it a text"),
+        }
+    }
+
+    /// Decides, with the first records, whose ids the store has, and refuses others.
+    fn decide(&self, writing: &mut Writing<'_>, batch: &WriteBatch<F>) -> Result<()> {
+        if self.common.parameters.ids() != IdKind::Number {
+            return Ok(());
+        }
+        for write in &batch.writes {
+            let wanted = match write {
+                Write::Insert(_, None) => Numbering::Own,
+                Write::Insert(_, Some(_)) | Write::Replace(..) => Numbering::Given,
+                Write::Remove(..) | Write::RemoveFingerprint(_) | Write::RemoveId(_) => continue,
+            };
+            let has = writing.get().numbering;
+            check_numbering(has, wanted).map_err(|(has, remedy)| {
+                Error::invalid(format!("the store {has}")).at_path(&self.common.path).with_remedy(remedy)
+            })?;
+            // A load that is not done yet may have decided it.
+            if has == Numbering::Undecided || !writing.get().is_numbering_kept {
+                self.decide_numbering(writing, wanted)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the operations that a write comes down to.
+    fn resolve(&self, writing: &mut Writing<'_>, write: &Write<F>, resolved: &mut Resolved<F>) -> Result<()> {
+        match write {
+            Write::Insert(fingerprint, id) => {
+                let id = match (id, self.common.parameters.ids()) {
+                    (Some(id), _) => id.clone(),
+                    (None, IdKind::None) => Id::Count(1),
+                    (None, _) => {
+                        let writer = writing.get();
+                        let number = writer.next_id;
+                        writer.next_id = number.checked_add(1).ok_or_else(|| {
+                            Error::invalid("the store has no numbers left").at_path(&self.common.path)
+                        })?;
+                        resolved.written.first_number.get_or_insert(number);
+                        Id::Number(number)
+                    }
+                };
+                resolved.insert(*fingerprint, id);
+                Ok(())
+            }
+            Write::Remove(fingerprint, id) => {
+                let id = id.clone().unwrap_or(Id::Count(1));
+                if resolved.has(*fingerprint, &id)? {
+                    resolved.remove(*fingerprint, id);
+                }
+                Ok(())
+            }
+            Write::RemoveFingerprint(fingerprint) => {
+                resolved.remove_fingerprint(*fingerprint, self.common.parameters.ids())
+            }
+            Write::RemoveId(Some(id)) => resolved.remove_id(id, None).map(|_| ()),
+            Write::Replace(fingerprint, Some(id)) => {
+                if !resolved.remove_id(id, Some(*fingerprint))? {
+                    resolved.insert(*fingerprint, id.clone());
+                }
+                Ok(())
+            }
+            // Refused before: a store with an id index has ids.
+            Write::RemoveId(None) | Write::Replace(_, None) => Ok(()),
+        }
+    }
+}

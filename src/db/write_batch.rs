@@ -1,0 +1,100 @@
+//! Writes that belong together.
+
+use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Id, IdRef};
+
+/// Writes that are done together or not at all, in this order: a later one sees what an earlier one has done.
+///
+/// ```
+/// use fpstore::{Durability, Options, Parameters, Store, WriteBatch};
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("store");
+/// let store = Store::<u64>::create(&path, &Parameters::new(3), &Options::new())?;
+/// let mut batch = WriteBatch::new();
+/// batch.insert(0x832f_e9f6_aa2f_461a, 1);
+/// batch.insert(0x0000_c4d3_ba6c_de29, 2);
+/// batch.remove_fingerprint(0x832f_e9f6_aa2f_461a);
+/// let written = store.write(&batch, Durability::SyncData)?;
+/// assert_eq!(written.removed, 1);
+/// assert_eq!(store.records().count(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct WriteBatch<F: Fingerprint = u64> {
+    pub(crate) writes: Vec<Write<F>>,
+}
+
+/// One of them. An id of `None` stands for a record that the store numbers, or counts; nothing else may do without.
+#[derive(Clone, Debug)]
+pub(crate) enum Write<F> {
+    Insert(F, Option<Id>),
+    Remove(F, Option<Id>),
+    RemoveFingerprint(F),
+    RemoveId(Option<Id>),
+    Replace(F, Option<Id>),
+}
+
+impl<F: Fingerprint> WriteBatch<F> {
+    /// None yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { writes: Vec::new() }
+    }
+
+    /// Number of writes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.writes.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.writes.is_empty()
+    }
+
+    /// Adds a record; [`IdRef::None`] has the store number it, or count it where there are no ids.
+    pub fn insert<'a>(&mut self, fingerprint: F, id: impl Into<IdRef<'a>>) {
+        self.writes.push(Write::Insert(fingerprint, owned(id.into())));
+    }
+
+    /// Removes a record, if it is there; where there are no ids, one of those that its fingerprint counts
+    /// ([`IdRef::None`]).
+    pub fn remove<'a>(&mut self, fingerprint: F, id: impl Into<IdRef<'a>>) {
+        self.writes.push(Write::Remove(fingerprint, owned(id.into())));
+    }
+
+    /// Removes all records of a fingerprint.
+    pub fn remove_fingerprint(&mut self, fingerprint: F) {
+        self.writes.push(Write::RemoveFingerprint(fingerprint));
+    }
+
+    /// Removes all records of an id. Needs an id index.
+    pub fn remove_id<'a>(&mut self, id: impl Into<IdRef<'a>>) {
+        self.writes.push(Write::RemoveId(owned(id.into())));
+    }
+
+    /// Removes all records of an id and adds one: a page that was crawled again. Needs an id index.
+    pub fn replace<'a>(&mut self, id: impl Into<IdRef<'a>>, fingerprint: F) {
+        self.writes.push(Write::Replace(fingerprint, owned(id.into())));
+    }
+}
+
+/// The id of a reference, for longer.
+pub(crate) fn owned(id: IdRef<'_>) -> Option<Id> {
+    match id {
+        IdRef::None => None,
+        IdRef::Number(number) => Some(Id::Number(number)),
+        IdRef::Text(text) => Some(Id::Text(text.into())),
+    }
+}
+
+/// What a batch of writes has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Written {
+    /// Records that were there and are not any more.
+    pub removed: u64,
+    /// The number of the first record that the store has numbered, if it has numbered any; the others follow.
+    pub first_number: Option<u64>,
+}

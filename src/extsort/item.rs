@@ -1,0 +1,59 @@
+//! What a [`Sorter`](crate::extsort::sorter::Sorter) sorts.
+
+use crate::fingerprint::Fingerprint;
+
+/// A value of fixed size that can be sorted by its leading bits and written to a run.
+pub(crate) trait Item: Copy + Ord + Default + Send + Sync + 'static {
+    /// Bytes of an item in a run.
+    const BYTES: usize;
+
+    /// The leading bits of its order: items with different keys are ordered as these.
+    fn key(&self) -> u64;
+
+    /// Appends the item's [`Item::BYTES`] bytes.
+    fn write(&self, out: &mut Vec<u8>);
+
+    /// The item of these bytes; any item at all if it is another number of bytes.
+    fn read(bytes: &[u8]) -> Self;
+}
+
+impl<F: Fingerprint> Item for F {
+    const BYTES: usize = <F as Fingerprint>::BYTES;
+
+    #[inline]
+    fn key(&self) -> u64 {
+        self.word(0)
+    }
+
+    #[inline]
+    fn write(&self, out: &mut Vec<u8>) {
+        self.write_le(out);
+    }
+
+    #[inline]
+    fn read(bytes: &[u8]) -> Self {
+        F::from_le_bytes(bytes).unwrap_or_default()
+    }
+}
+
+/// Ordered by the first one.
+impl<A: Item, B: Item> Item for (A, B) {
+    const BYTES: usize = A::BYTES + B::BYTES;
+
+    #[inline]
+    fn key(&self) -> u64 {
+        self.0.key()
+    }
+
+    #[inline]
+    fn write(&self, out: &mut Vec<u8>) {
+        self.0.write(out);
+        self.1.write(out);
+    }
+
+    #[inline]
+    fn read(bytes: &[u8]) -> Self {
+        let (first, second) = bytes.split_at_checked(A::BYTES).unwrap_or_default();
+        (A::read(first), B::read(second))
+    }
+}

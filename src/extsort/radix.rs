@@ -1,0 +1,135 @@
+//! Sorting by leading bits, several times as fast as by comparing alone.
+//!
+//! Values are dealt to buckets by the leading bits that tell them apart, each thread its share, and every bucket, small
+//! enough for a core's cache by now, is dealt once more, to buckets of a few dozen, which are sorted by comparing.
+//! Where the leading bits are skewed a bucket holds much; it is then compared by all threads, so skew costs what
+//! comparing costs and never more.
+
+use crate::extsort::deal::{Dealer, cut, deal};
+use rayon::prelude::*;
+
+/// Buckets, as a power of two.
+const BUCKET_BITS: u32 = 11;
+const BUCKETS: usize = 1 << BUCKET_BITS;
+/// Buckets of a bucket, as a power of two.
+const SMALL_BUCKET_BITS: u32 = 9;
+const SMALL_BUCKETS: usize = 1 << SMALL_BUCKET_BITS;
+/// Buckets of so many values are sorted by all threads.
+const LARGE: usize = 1 << 20;
+/// Fewer values than this are sorted at once.
+const SMALL: usize = 1 << 16;
+
+/// What `make` makes of each element of `source` and its number, in ascending order, which is first of all that of
+/// `key`.
+///
+/// `make` is called three times for each element, so that what it makes has to be stored only once. Memory: the result
+/// and a bucket a thread.
+pub(crate) fn sorted<S: Sync, T: Copy + Ord + Default + Send + Sync>(
+    source: &[S],
+    make: impl Fn(usize, &S) -> T + Sync,
+    key: impl Fn(&T) -> u64 + Sync,
+) -> Vec<T> {
+    // Zeros that nobody has to write: each thread gets the memory that it writes to first.
+    let mut sorted = vec![T::default(); source.len()];
+    let length = source.len().div_ceil(rayon::current_num_threads().max(1)).max(1);
+    let shares: Vec<(usize, &[S])> = (0..).step_by(length).zip(source.chunks(length)).collect();
+    let bounds = shares.par_iter().map(|share| bounds(values(share, &make).map(|value| key(&value))));
+    let (least, greatest) = bounds.reduce(|| NOTHING, |a, b| (a.0.min(b.0), a.1.max(b.1)));
+    if source.len() < SMALL || least >= greatest {
+        let all = shares.iter().flat_map(|share| values(share, &make));
+        sorted.iter_mut().zip(all).for_each(|(slot, value)| *slot = value);
+        sorted.par_sort_unstable();
+        return sorted;
+    }
+    let shift = (64 - (greatest - least).leading_zeros()).saturating_sub(BUCKET_BITS);
+    let bucket = |value: &T| ((key(value) - least) >> shift) as usize;
+    let counts: Vec<Vec<usize>> = shares.par_iter().map(|share| count(values(share, &make), &bucket)).collect();
+    let slices: Vec<&[usize]> = counts.iter().map(Vec::as_slice).collect();
+    deal(&mut sorted, &slices).into_par_iter().zip(&shares).for_each(|(slots, share)| {
+        let mut dealer = Dealer::new(slots);
+        values(share, &make).for_each(|value| dealer.enter(bucket(&value), value));
+        dealer.finish();
+    });
+    let lengths = (0..BUCKETS).map(|bucket| counts.iter().filter_map(|counts| counts.get(bucket)).sum());
+    cut(&mut sorted, lengths).into_par_iter().for_each_init(Vec::new, |scratch, bucket| {
+        if bucket.len() < LARGE { sort_bucket(bucket, &key, shift, scratch) } else { bucket.par_sort_unstable() }
+    });
+    sorted
+}
+
+/// Sorts values whose keys, less some number, differ in their `bits` lowest bits only: deals them once more, to buckets
+/// of a few dozen. `scratch` is for use again.
+fn sort_bucket<T: Copy + Ord>(values: &mut [T], key: &impl Fn(&T) -> u64, bits: u32, scratch: &mut Vec<T>) {
+    let (least, _) = bounds(values.iter().map(key));
+    let shift = bits.saturating_sub(SMALL_BUCKET_BITS);
+    let bucket = |value: &T| (((key(value) - least) >> shift) as usize).min(SMALL_BUCKETS - 1);
+    let mut starts = [0; SMALL_BUCKETS];
+    values.iter().for_each(|value| starts.iter_mut().skip(bucket(value)).take(1).for_each(|count| *count += 1));
+    let mut sum = 0;
+    starts.iter_mut().for_each(|start| sum += std::mem::replace(start, sum));
+    scratch.clear();
+    scratch.extend_from_slice(values);
+    for &value in &*scratch {
+        if let Some(start) = starts.get_mut(bucket(&value)) {
+            values.iter_mut().skip(*start).take(1).for_each(|slot| *slot = value);
+            *start += 1;
+        }
+    }
+    // Each start has moved to where the next bucket starts.
+    let mut from = 0;
+    let lengths = starts.iter().map(|&to| to - std::mem::replace(&mut from, to));
+    cut(values, lengths).into_iter().for_each(<[T]>::sort_unstable);
+}
+
+/// What is made of a share: the number of its first element, and its elements.
+fn values<S, T>(&(first, share): &(usize, &[S]), make: &impl Fn(usize, &S) -> T) -> impl Iterator<Item = T> {
+    share.iter().zip(first..).map(|(element, number)| make(number, element))
+}
+
+/// The bounds of no keys.
+const NOTHING: (u64, u64) = (u64::MAX, 0);
+
+/// The least and the greatest key.
+fn bounds(keys: impl Iterator<Item = u64>) -> (u64, u64) {
+    keys.fold(NOTHING, |(least, greatest), key| (least.min(key), greatest.max(key)))
+}
+
+/// How many values each bucket gets.
+fn count<T>(values: impl Iterator<Item = T>, bucket: &impl Fn(&T) -> usize) -> Vec<usize> {
+    let mut counts = vec![0; BUCKETS];
+    values.for_each(|value| counts.iter_mut().skip(bucket(&value)).take(1).for_each(|count| *count += 1));
+    counts
+}
+
+/// As `dedup`, which would write every item to where it is already; most often there is nothing to drop.
+pub(crate) fn drop_equal<T: PartialEq + Sync>(sorted: &mut Vec<T>) {
+    if sorted.par_windows(2).any(|pair| matches!(pair, [a, b] if a == b)) {
+        sorted.dedup();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_by_comparing() {
+        let even = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17);
+        let shapes: [fn(u64, u64) -> u64; 5] = [
+            |e, _| e,
+            |e, _| e >> 40,
+            |e, i| if i % 9 == 0 { e } else { e % 1000 },
+            |_, _| 7,
+            |e, _| e | u64::MAX << 50,
+        ];
+        for shape in shapes {
+            for count in [0, 1, 1000, SMALL, 3 * SMALL + 1] {
+                let make = |i: usize, start: &u64| (shape(even(start + i as u64), i as u64), even(i as u64) % 5);
+                let source = vec![7; count];
+                let mut compared: Vec<(u64, u64)> = (0..).zip(&source).map(|(i, start)| make(i, start)).collect();
+                compared.sort_unstable();
+                assert_eq!(sorted(&source, make, |value| value.0), compared);
+            }
+        }
+    }
+}

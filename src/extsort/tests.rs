@@ -1,0 +1,205 @@
+use super::*;
+use crate::env::Env;
+use crate::env::Failing;
+use crate::env::FileSystem;
+use crate::env::Memory;
+use crate::error::{ErrorKind, Result};
+use crate::extsort::entry::Entry;
+use crate::fingerprint::U256;
+use proptest::prelude::*;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The directory of temporary files.
+pub(crate) const DIRECTORY: &str = "d";
+
+/// Files in memory.
+pub(crate) fn memory() -> Arc<dyn Env> {
+    let memory = Memory::default();
+    memory.create_dir(Path::new(DIRECTORY)).unwrap();
+    Arc::new(memory)
+}
+
+fn sort<T: Item>(items: &[T], memory_: u64, extend: bool) -> Sorted<T> {
+    let mut sorter = Sorter::new(memory(), PathBuf::from(DIRECTORY), memory_);
+    if extend {
+        items.chunks(37).for_each(|items| sorter.extend(items).unwrap());
+    } else {
+        items.iter().for_each(|&item| sorter.push(item).unwrap());
+    }
+    let peak = sorter.peak();
+    assert!(peak <= memory_.max(1000), "a sorter took {peak} of {memory_} bytes");
+    sorter.finish().unwrap()
+}
+
+/// The chunks joined, after a look at each.
+fn joined<T: Item + std::fmt::Debug>(sorted: &Sorted<T>, memory: u64) -> (Vec<T>, usize) {
+    let (mut all, mut count) = (Vec::new(), 0);
+    for chunk in sorted.chunks(memory) {
+        let chunk = chunk.unwrap();
+        assert!(!chunk.is_empty());
+        all.extend_from_slice(&chunk);
+        count += 1;
+    }
+    (all, count)
+}
+
+fn agrees<T: Item + std::fmt::Debug>(items: &[T], memory: u64, chunk_memory: u64, extend: bool) -> (usize, usize) {
+    let mut expected = items.to_vec();
+    expected.sort_unstable();
+    expected.dedup();
+    let sorted = sort(items, memory, extend);
+    let (all, chunks) = joined(&sorted, chunk_memory);
+    assert_eq!(all, expected);
+    assert!(sorted.peak() <= chunk_memory.max(1000), "chunks took {} of {chunk_memory} bytes", sorted.peak());
+    // Once more, and with another memory at the same time.
+    let mut other = sorted.chunks(memory / 2);
+    let first: Vec<T> = other.next().into_iter().flat_map(|chunk| chunk.unwrap().to_vec()).collect();
+    assert_eq!(joined(&sorted, chunk_memory), (all, chunks));
+    let rest = other.flat_map(|chunk| chunk.unwrap().to_vec());
+    assert_eq!(first.into_iter().chain(rest).collect::<Vec<_>>(), expected);
+    for most in [0, 1, 10, items.len()] {
+        let sample = sorted.sample(most).unwrap();
+        assert!(sample.len() <= most && sample.is_sorted() && (most == 0 || items.is_empty() || !sample.is_empty()));
+        assert!(sample.iter().all(|item| expected.binary_search(item).is_ok()));
+    }
+    (sorted.runs(), chunks)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn as_sorted_in_memory(
+        items in prop::collection::vec(any::<(u64, u64)>(), 0..6000),
+        mask in prop::sample::select(vec![u64::MAX, 0xff, 3, 0, 0xff << 56]),
+        id_mask in prop::sample::select(vec![u64::MAX, 0xfff, 1, 0]),
+        memory in 1000u64..20_000,
+        chunk_memory in 0u64..20_000,
+        extend: bool,
+    ) {
+        let items: Vec<_> = items.into_iter().map(|(a, b)| (a & mask, b & id_mask)).collect();
+        agrees(&items, memory, chunk_memory, extend);
+        let numbers: Vec<u64> = items.iter().map(|item| item.0 ^ item.1).collect();
+        agrees(&numbers, memory, chunk_memory, extend);
+        let entry = |&(fingerprint, id)| Entry { fingerprint, id };
+        agrees(&items.iter().map(entry).collect::<Vec<_>>(), memory, chunk_memory, extend);
+        let wide = |&(word, id): &(u64, u64)| Entry { fingerprint: u128::from(word) << 32 | 7, id };
+        agrees(&items.iter().map(wide).collect::<Vec<_>>(), memory, chunk_memory, extend);
+        let wide = |&(word, id): &(u64, u64)| Entry { fingerprint: U256([word, 0, word, id]), id };
+        agrees(&items.iter().map(wide).collect::<Vec<_>>(), memory, chunk_memory, extend);
+    }
+}
+
+/// Scattered numbers.
+pub(crate) fn scattered(count: u64) -> impl Iterator<Item = u64> {
+    (0..count).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17))
+}
+
+#[test]
+fn dozens_of_runs_and_chunks() {
+    let items: Vec<Entry<u64>> =
+        scattered(100_000).map(|fingerprint| Entry { fingerprint, id: fingerprint % 7 }).collect();
+    let (runs, chunks) = agrees(&items, 40_000, 50_000, false);
+    assert!(runs > 50 && chunks > 50, "{runs} runs, {chunks} chunks");
+    // Samples are in use and have been thinned.
+    let (runs, chunks) = agrees(&items, 200_000, 1_000_000, true);
+    assert!(runs > 10 && chunks > 3, "{runs} runs, {chunks} chunks");
+    // All in memory.
+    assert_eq!(agrees(&items, 10_000_000, 0, true), (0, 1));
+}
+
+#[test]
+fn skew_does_not_break_the_bound() {
+    let shapes: [fn(u64) -> Entry<u64>; 3] = [
+        |i| Entry { fingerprint: 7, id: i },
+        |i| Entry { fingerprint: i % 3, id: i % 9_000 },
+        |_| Entry { fingerprint: 7, id: 7 },
+    ];
+    for shape in shapes {
+        let items: Vec<_> = scattered(20_000).map(shape).collect();
+        for chunk_memory in [300, 10_000] {
+            agrees(&items, 10_000, chunk_memory, false);
+        }
+    }
+}
+
+#[test]
+fn several_threads_read_at_once() {
+    let items: Vec<u64> = scattered(50_000).collect();
+    let sorted = sort(&items, 30_000, false);
+    let mut expected = items;
+    expected.sort_unstable();
+    std::thread::scope(|scope| {
+        for memory in [5_000, 50_000, 200_000] {
+            let (sorted, expected) = (&sorted, &expected);
+            scope.spawn(move || assert!(joined(sorted, memory).0 == *expected));
+        }
+    });
+    // All of rayon's threads wait for chunks at once.
+    rayon::scope(|scope| {
+        (0..20).for_each(|_| scope.spawn(|_| assert!(joined(&sorted, 50_000).0 == expected)));
+    });
+    // One that is dropped early.
+    assert!(sorted.chunks(5_000).nth(3).is_some());
+}
+
+#[test]
+fn on_the_real_file_system() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut sorter = Sorter::new(Arc::new(FileSystem), directory.path().to_owned(), 30_000);
+    scattered(20_000).for_each(|item| sorter.push(item).unwrap());
+    let sorted = sorter.finish().unwrap();
+    assert!(sorted.in_memory().is_none());
+    let mut expected: Vec<u64> = scattered(20_000).collect();
+    expected.sort_unstable();
+    assert_eq!(joined(&sorted, 9_000).0, expected);
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn of_nothing_there_are_no_chunks() {
+    let sorted = sort::<u64>(&[], 0, true);
+    assert!(sorted.in_memory().is_some() && sorted.chunks(0).next().is_none() && sorted.sample(5).unwrap().is_empty());
+}
+
+/// Makes each operation of `work` fail in turn, alone or with all that follow.
+pub(crate) fn sweep(work: impl Fn(Arc<dyn Env>) -> Result<()>) {
+    for lasting in [false, true] {
+        let mut faults = 0;
+        for operation in 0.. {
+            let failing = Failing::new(memory(), operation..if lasting { u64::MAX } else { operation + 1 });
+            let result = work(Arc::new(failing.clone()));
+            if failing.operations() <= operation {
+                result.unwrap();
+                break;
+            }
+            let error = result.expect_err("an operation failed unnoticed");
+            assert_eq!((error.kind(), error.path()), (ErrorKind::Io, Some(Path::new(DIRECTORY))));
+            assert!(error.to_string().contains("--tmp-dir"), "{error}");
+            faults += 1;
+        }
+        assert!(faults > 20, "only {faults} faults were tried");
+    }
+}
+
+#[test]
+fn every_failure_is_reported() {
+    sweep(|env| {
+        let mut sorter = Sorter::new(env, PathBuf::from(DIRECTORY), 4_000);
+        for item in scattered(1_500) {
+            if let Err(error) = sorter.push(item) {
+                sorter.extend(&[0; 1000]).expect_err("went on after an error");
+                sorter.finish().expect_err("finished after an error");
+                return Err(error);
+            }
+        }
+        let sorted = sorter.finish()?;
+        sorted.sample(3)?;
+        let mut chunks = sorted.chunks(3_000);
+        let failed = chunks.find_map(Result::err);
+        assert!(chunks.next().is_none());
+        failed.map_or(Ok(()), Err)
+    });
+}

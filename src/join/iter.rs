@@ -1,0 +1,130 @@
+//! Pairs one after another: found by threads in the background, which wait when they are too far ahead.
+
+use crate::error::{Error, Result};
+use crate::fingerprint::{Fingerprint, Record};
+use crate::join::job::Progress;
+use crate::join::pairs::{Pair, Pairs, RecordPair, RecordPairs};
+use std::ops::ControlFlow;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{Builder, JoinHandle};
+use std::vec::IntoIter;
+
+/// Record pairs that are handed on together.
+const LOT: usize = 1024;
+
+/// Iterates over pairs of distinct fingerprints. Ends after the first error.
+#[derive(Debug)]
+pub struct PairIter<F: Fingerprint = u64>(Background<Pair<F>>);
+
+impl<F: Fingerprint> PairIter<F> {
+    pub(crate) fn new(pairs: Pairs<F>) -> Result<Self> {
+        let progress = pairs.progress();
+        let find = move |sender: &SyncSender<_>| pairs.visit_distinct(<[_]>::to_vec, |lot| Ok(send(sender, lot)));
+        Background::start(progress, find).map(Self)
+    }
+}
+
+impl<F: Fingerprint> Iterator for PairIter<F> {
+    type Item = Result<Pair<F>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next_item()
+    }
+}
+
+/// Iterates over pairs of records. Ends after the first error.
+#[derive(Debug)]
+pub struct RecordPairIter<F: Fingerprint = u64>(Background<RecordPair<F>>);
+
+impl<F: Fingerprint> RecordPairIter<F> {
+    pub(crate) fn new(pairs: Pairs<F>) -> Result<Self> {
+        let progress = pairs.progress();
+        let find = move |sender: &SyncSender<_>| pairs.visit_records(gather, |lot| Ok(send(sender, lot)));
+        Background::start(progress, find).map(Self)
+    }
+}
+
+fn gather<F: Fingerprint>(lot: &mut Vec<RecordPair<F>>, found: RecordPairs<'_, F>) -> ControlFlow<()> {
+    for a in found.a {
+        let record = |fingerprint, id: &_| Record { fingerprint, id: Clone::clone(id) };
+        lot.extend(found.b.iter().map(|b| RecordPair { a: record(found.pair.a, a), b: record(found.pair.b, b) }));
+    }
+    if lot.len() < LOT { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+}
+
+impl<F: Fingerprint> Iterator for RecordPairIter<F> {
+    type Item = Result<RecordPair<F>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next_item()
+    }
+}
+
+/// Hands on a lot; breaks when nobody wants it.
+fn send<T>(sender: &SyncSender<Result<Vec<T>>>, lot: Vec<T>) -> ControlFlow<()> {
+    if sender.send(Ok(lot)).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+}
+
+/// What a thread finds, lot by lot.
+#[derive(Debug)]
+struct Background<T> {
+    lot: IntoIter<T>,
+    /// None at the end.
+    lots: Option<Receiver<Result<Vec<T>>>>,
+    thread: Option<JoinHandle<()>>,
+    /// Has it end.
+    progress: Progress,
+}
+
+impl<T: Send + 'static> Background<T> {
+    fn start(
+        progress: Progress,
+        find: impl FnOnce(&SyncSender<Result<Vec<T>>>) -> Result<()> + Send + 'static,
+    ) -> Result<Self> {
+        let (sender, lots) = sync_channel(4);
+        let work = move || {
+            if let Err(error) = find(&sender) {
+                // If nobody waits for it, nobody has to know.
+                let _ = sender.send(Err(error));
+            }
+        };
+        let thread = Builder::new().name("pairs".into()).spawn(work);
+        let thread = thread.map_err(Error::no_thread)?;
+        Ok(Self { lot: Vec::new().into_iter(), lots: Some(lots), thread: Some(thread), progress })
+    }
+}
+
+impl<T> Background<T> {
+    fn next_item(&mut self) -> Option<Result<T>> {
+        loop {
+            if let Some(item) = self.lot.next() {
+                return Some(Ok(item));
+            }
+            match self.lots.as_ref()?.recv() {
+                Ok(Ok(lot)) => self.lot = lot.into_iter(),
+                Ok(Err(error)) => {
+                    self.end();
+                    return Some(Err(error));
+                }
+                Err(_) => self.end(),
+            }
+        }
+    }
+
+    /// Waits for the thread, which stops soon. A panic there is one here.
+    fn end(&mut self) {
+        self.lots = None;
+        self.progress.stop();
+        if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join)
+            && !std::thread::panicking()
+        {
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+impl<T> Drop for Background<T> {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

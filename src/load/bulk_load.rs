@@ -1,0 +1,406 @@
+//! Bulk load: one new run, then one new manifest.
+
+use crate::db::Estimate;
+use crate::db::Slowed;
+use crate::db::merged_net;
+use crate::db::numbering::{Refused, check_numbering};
+use crate::db::{Core, Writing};
+use crate::db::{Made, Making, RunParts};
+use crate::db::{layers, pointless};
+use crate::error::{Error, Result};
+use crate::executor::apart;
+use crate::extsort::Workspace;
+use crate::fingerprint::Fingerprint;
+use crate::fingerprint::IdKind;
+use crate::format::manifest::{ManifestData, Numbering};
+use crate::load::records::{RecordIds, SortedRecords};
+use crate::load::replace::Others;
+use crate::memtable::Memtable;
+use crate::options::{Filters, Maintenance};
+use crate::segment::{Expected, batches};
+use crate::version::Present;
+use crate::version::Run;
+use std::sync::Arc;
+
+/// So many records are flushed while writers wait, in a few milliseconds.
+const FEW_RECORDS: u32 = 4096;
+
+/// What a load has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoadReport {
+    /// Records in the input.
+    pub records: u64,
+    /// Those of them that the store had already, or that came twice.
+    pub already_present: u64,
+    /// Distinct fingerprints among the added records.
+    pub fingerprints: u64,
+    /// Bytes of the new segment; 0 if nothing was added.
+    pub segment_bytes: u64,
+}
+
+impl LoadReport {
+    /// Records that were added.
+    #[must_use]
+    pub fn added(&self) -> u64 {
+        self.records - self.already_present
+    }
+}
+
+/// What came of records whose numbers were set aside.
+pub(crate) struct Loaded {
+    pub(crate) report: LoadReport,
+    /// Old records that were removed.
+    pub(crate) removed: u64,
+    /// Whether runs were merged.
+    pub(crate) merged: bool,
+}
+
+/// Which runs are merged with the new one, in the same step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Merging {
+    /// None; or those that are due, where nobody else would merge them.
+    AsDue,
+    /// All.
+    All,
+}
+
+impl<F: Fingerprint> Core<F> {
+    /// Adds records; whether runs were merged.
+    pub(crate) fn bulk_load(&self, records: SortedRecords<F>, merging: Merging) -> Result<(LoadReport, bool)> {
+        let loaded = self.load(records, |records, first| self.load_reserved(records, None, first, merging))?;
+        Ok((loaded.report, loaded.merged))
+    }
+
+    /// Does a load of records, of which the first without an id gets the number that `load` is given.
+    pub(crate) fn load<R>(
+        &self,
+        records: SortedRecords<F>,
+        load: impl FnOnce(SortedRecords<F>, u64) -> Result<R>,
+    ) -> Result<R> {
+        self.flush_beside()?;
+        let reserved = self.reserve(&records)?;
+        let loaded = load(records, reserved.first);
+        if loaded.is_err() {
+            self.give_back(&reserved);
+        } else if self.common.options.filters == Filters::AtOpen {
+            self.wait_for_filters();
+        }
+        loaded
+    }
+
+    /// Adds records, and removes those of `old` that are not among them.
+    pub(crate) fn load_reserved(
+        &self,
+        records: SortedRecords<F>,
+        old: Option<&SortedRecords<F>>,
+        first_number: u64,
+        merging: Merging,
+    ) -> Result<Loaded> {
+        let mut report = LoadReport { records: records.given(), ..LoadReport::default() };
+        let estimate = Estimate::of(&self.common);
+        let index = estimate.index_bytes(records.fingerprints());
+        let workspace = self.beside_indexes(records.workspace()).without(index);
+        // Records that the store numbers, or counts, are others than those that are there.
+        let is_apart = records.ids() == RecordIds::Without;
+        let (parts, last) = self.make_missing(&records, old, &workspace, first_number, &estimate)?;
+        drop(records);
+        if let Some((entry, _)) = &parts.records {
+            report.already_present = report.records - entry.records;
+            report.fingerprints = entry.fingerprints;
+            report.segment_bytes = entry.file_length;
+        } else {
+            report.already_present = report.records;
+        }
+        let removed = parts.removals.as_ref().map_or(0, |(entry, _)| entry.records);
+        let merged = self.add_run(MadeRun { parts, last, is_apart }, merging, &workspace)?;
+        Ok(Loaded { report, removed, merged })
+    }
+
+    /// The segments of those records that are not there yet and of the old ones that are there and not among them, and the last
+    /// sequence number of what is there.
+    fn make_missing(
+        &self,
+        records: &SortedRecords<F>,
+        old: Option<&SortedRecords<F>>,
+        workspace: &Workspace,
+        first_number: u64,
+        estimate: &Estimate,
+    ) -> Result<(RunParts, u64)> {
+        let text_bytes = records.text_bytes();
+        let expected = Expected { first_number, text_bytes, at_once: records.come_at_once() };
+        let fingerprints = records.fingerprints();
+        let runs = self.tree().runs.clone();
+        let mut present = Present::new(layers(&runs));
+        let mut checked = false;
+        let missing = records.batches().map(|batch| {
+            let batch = batch?;
+            let given = batch.records();
+            let missing = present.missing(batch)?;
+            if !std::mem::replace(&mut checked, true) {
+                // What is new among the first ones tells how much is new.
+                let part = |all: u64, of: u64| (u128::from(all) * u128::from(of) / u128::from(given.max(1))) as u64;
+                let new = missing.records();
+                // Where only the records could be counted, it also tells how many of them have a fingerprint of their own.
+                let own = if records.is_in_memory() { new } else { missing.distinct(None).len() as u64 };
+                estimate.check_records(part(fingerprints, own), part(text_bytes, new))?;
+            }
+            Ok(missing)
+        });
+        let removals = old.map_or(Ok(None), |old| self.make_gone(old, records, &runs, workspace))?;
+        let making = Making { expected, ..Making::new(workspace) };
+        let records = self.maker().records(making, missing).inspect_err(|_| {
+            removals.iter().for_each(|(_, segment)| segment.retire(&self.common.remover));
+        })?;
+        Ok((self.maker().run::<F>(removals, records, making)?, last_of(&runs)))
+    }
+
+    /// The segment of those old records that these runs have, and that are not among the new ones.
+    fn make_gone(
+        &self,
+        old: &SortedRecords<F>,
+        new: &SortedRecords<F>,
+        runs: &[Arc<Run>],
+        workspace: &Workspace,
+    ) -> Result<Option<Made>> {
+        let expected = Expected { text_bytes: old.text_bytes(), ..Expected::default() };
+        let gone = batches(Others::new(old.records(), new.records()), workspace.memory_of_batches());
+        let mut present = Present::new(layers(runs));
+        let making = Making { expected, ..Making::new(workspace) };
+        self.maker().removals(making, gone.map(|batch| present.present(batch?)))
+    }
+
+    /// What a load may use beside the indexes of what the store has.
+    pub(crate) fn beside_indexes(&self, workspace: &Workspace) -> Workspace {
+        let view = self.view();
+        let indexes = view.runs.iter().flat_map(|run| run.segments().cloned().collect::<Vec<_>>());
+        workspace.without(indexes.map(|segment| segment.resident_bytes()).fold(0, u64::saturating_add))
+    }
+
+    /// Enters a run that was made while writes went on as what was written last, and merges it with others where that is wanted;
+    /// whether it did.
+    ///
+    /// # Errors
+    /// Those of merging and of writing the manifest; the store is as before then.
+    pub(crate) fn add_run(&self, made: MadeRun, merging: Merging, workspace: &Workspace) -> Result<bool> {
+        let added = apart::run(|| match merging {
+            _ if made.parts.is_empty() && merging == Merging::All => self.compact_all(),
+            _ if made.parts.is_empty() => Ok(false),
+            Merging::All => self.enter_merged(made, workspace),
+            Merging::AsDue => {
+                self.enter(made)?;
+                let foreground = self.common.options.maintenance == Maintenance::Foreground;
+                // The run is there. What merging fails of is noted, and tried again.
+                Ok(foreground && self.compact_due(None).unwrap_or(false))
+            }
+        });
+        added.inspect_err(|error| self.check_place(error))
+    }
+
+    /// Enters a run merged with all others, in one step; if something was written or merged meanwhile, in two.
+    fn enter_merged(&self, made: MadeRun, workspace: &Workspace) -> Result<bool> {
+        let retire = |parts: &RunParts| parts.retire(&self.common.remover);
+        // The lock of merging is released before that of writers is taken: the writer may want it.
+        let compacting = self.lock_merging();
+        let older = self.tree().runs.clone();
+        let mut runs = older.clone();
+        runs.extend(made.parts.clone().into_run(last_of(&older) + 1, last_of(&older) + 1, None));
+        if runs.len() < 2 && runs.iter().all(|run| run.removals.is_none()) {
+            drop(compacting);
+            return self.enter(made).map(|()| false);
+        }
+        let merged = self.check_room_to_merge(&runs);
+        let merged = merged.and_then(|()| self.merge_runs(self.maker(), &runs, true, workspace, None));
+        let merged = merged.inspect_err(|_| retire(&made.parts))?;
+        drop(compacting);
+        let mut writing = self.writer().inspect_err(|_| [&made.parts, &merged].into_iter().for_each(retire))?;
+        self.seal(&mut writing).inspect_err(|_| [&made.parts, &merged].into_iter().for_each(retire))?;
+        let is_as_before = {
+            let tree = self.tree();
+            let same = tree.runs.len() == older.len() && tree.runs.iter().zip(&older).all(|(a, b)| Arc::ptr_eq(a, b));
+            same && tree.sealed.is_empty()
+        };
+        if !is_as_before {
+            drop(writing);
+            retire(&merged);
+            self.enter(made)?;
+            return self.compact_all().map(|_| true);
+        }
+        // No manifest names the segments of the load alone.
+        retire(&made.parts);
+        let bytes = (made.parts.bytes(), merged.bytes());
+        let first = runs.first().map_or(1, |run| run.entry.first);
+        let sequence = writing.get().next_sequence;
+        let net = merged_net(&runs, true, &merged);
+        let new: Vec<_> = merged.into_run(first, sequence, net).into_iter().collect();
+        self.place(&mut writing, &new, bytes, |_, all| *all = new.clone())?;
+        Ok(true)
+    }
+
+    /// Enters a run as what was written last. Writers wait for the flush of what came since the last one.
+    fn enter(&self, made: MadeRun) -> Result<()> {
+        let retire = |parts: &RunParts| parts.retire(&self.common.remover);
+        let slowed = self.flush_most().inspect_err(|_| retire(&made.parts))?;
+        let mut writing = self.writer().inspect_err(|_| retire(&made.parts))?;
+        // Nothing older may come into segments after it.
+        let sealed = self.seal(&mut writing).and_then(|()| self.flush_sealed());
+        sealed.and_then(|()| self.check_numbers(writing.get())).inspect_err(|_| retire(&made.parts))?;
+        let older = self.tree().runs.clone();
+        let (bytes, count) = ((made.parts.bytes(), 0), made.parts.count());
+        let quiet = made.is_apart || last_of(&older) == made.last;
+        let sequence = writing.get().next_sequence;
+        let new: Vec<_> = made.parts.into_run(sequence, sequence, count.filter(|_| quiet)).into_iter().collect();
+        self.place(&mut writing, &new, bytes, |_, all| all.extend(new.iter().cloned()))?;
+        drop((writing, slowed));
+        if let (false, Some(run), Some(count)) = (quiet, new.first(), count) {
+            self.count_beside(run, count, &older, made.last);
+        }
+        Ok(())
+    }
+
+    /// Flushes what came meanwhile while writes go on, and slows them down until what it returns is dropped: they will wait for
+    /// the flush of the rest.
+    fn flush_most(&self) -> Result<Slowed<'_>> {
+        let flush_much = || {
+            let tree = self.tree();
+            let is_much = |memtable: &Arc<Memtable<F>>| memtable.visible() >= FEW_RECORDS;
+            let is_worth_it = !tree.sealed.is_empty() || tree.active.as_ref().is_some_and(is_much);
+            drop(tree);
+            if is_worth_it { self.flush_beside() } else { Ok(()) }
+        };
+        flush_much()?;
+        let slowed = self.pressure.slow();
+        flush_much()?;
+        let written = self.writer()?.get().promise();
+        self.prepare_next(written.as_ref())?;
+        Ok(slowed)
+    }
+
+    /// Finds out how many records more there are by a run that has so many, beside which others were written.
+    fn count_beside(&self, run: &Arc<Run>, count: i64, older: &[Arc<Run>], last: u64) {
+        // What cannot be counted, or noted, is counted when it is asked for. So is a run that adds and removes, and what was
+        // merged with runs from before, which no longer tell what was removed.
+        if run.records.is_some() && run.removals.is_some()
+            || last > 0 && !older.iter().any(|run| run.entry.last == last)
+        {
+            return;
+        }
+        let tail = older.iter().filter(|run| run.entry.last > last).cloned().collect::<Vec<_>>();
+        let Ok(pointless) = pointless::<F>(run, &tail) else { return };
+        let net = count - count.signum() * i64::try_from(pointless).unwrap_or(0);
+        let counted = Arc::new(run.with_net(net));
+        let same = |other: &&mut Arc<Run>| Arc::ptr_eq(other, run);
+        let _ = self.install(
+            &[],
+            |_, all| all.iter_mut().filter(same).for_each(|other| *other = Arc::clone(&counted)),
+            |_| (),
+        );
+    }
+
+    /// Replaces the manifest by one with a new run, which has what was written up to now and one write more.
+    pub(crate) fn place(
+        &self,
+        writing: &mut Writing<'_>,
+        new: &[Arc<Run>],
+        (bytes, merged_bytes): (u64, u64),
+        change: impl FnOnce(&mut ManifestData, &mut Vec<Arc<Run>>),
+    ) -> Result<()> {
+        let writer = writing.get();
+        let sequence = writer.next_sequence;
+        self.install(
+            new,
+            |manifest, all| {
+                manifest.flushed = sequence;
+                manifest.first_log = writer.next_log;
+                (manifest.numbering, manifest.next_id) = (writer.numbering, writer.next_id);
+                manifest.written.new = manifest.written.new.saturating_add(bytes);
+                manifest.written.merged = manifest.written.merged.saturating_add(merged_bytes);
+                change(manifest, all);
+            },
+            |_| (),
+        )?;
+        writer.next_sequence += 1;
+        writer.is_numbering_kept = true;
+        writer.unsynced.clear();
+        Ok(())
+    }
+}
+
+/// The segments of a run that was made while writes went on, and what is known of it.
+pub(crate) struct MadeRun {
+    pub(crate) parts: RunParts,
+    /// The last sequence number of the runs beside which it was made.
+    pub(crate) last: u64,
+    /// Whether no write beside it can have made any of it pointless.
+    pub(crate) is_apart: bool,
+}
+
+/// The last sequence number that runs have.
+pub(crate) fn last_of(runs: &[Arc<Run>]) -> u64 {
+    runs.last().map_or(0, |run| run.entry.last)
+}
+
+/// Numbers for records that come without ids.
+pub(crate) struct Reserved {
+    /// The first one.
+    first: u64,
+    /// Who numbers, and from where on, before and now.
+    before: (Numbering, u64),
+    now: (Numbering, u64),
+}
+
+impl<F: Fingerprint> Core<F> {
+    /// Decides whose ids the store has, if nobody has decided yet, and refuses others; sets numbers aside for records
+    /// without ids.
+    fn reserve(&self, records: &SortedRecords<F>) -> Result<Reserved> {
+        let mut writing = self.writer()?;
+        let writer = writing.get();
+        let before = (writer.numbering, writer.next_id);
+        let wanted = wanted_numbering(&self.common.parameters.ids(), records.ids());
+        let wanted = wanted.map_err(|(has, remedy)| self.refused(has, remedy))?;
+        if let Some(wanted) = wanted {
+            check_numbering(writer.numbering, wanted).map_err(|(has, remedy)| self.refused(has, remedy))?;
+            writer.is_numbering_kept &= writer.numbering == wanted;
+            writer.numbering = wanted;
+            if wanted == Numbering::Own {
+                let next = writer.next_id.checked_add(records.given());
+                writer.next_id =
+                    next.ok_or_else(|| Error::invalid("the store has no numbers left").at_path(&self.common.path))?;
+            }
+        }
+        Ok(Reserved { first: before.1, before, now: (writer.numbering, writer.next_id) })
+    }
+
+    /// Undoes a reservation, if nobody has built on it.
+    fn give_back(&self, reserved: &Reserved) {
+        if let Ok(mut writing) = self.writer() {
+            let writer = writing.get();
+            if (writer.numbering, writer.next_id) == reserved.now {
+                let (numbering, next_id) = reserved.before;
+                writer.next_id = next_id;
+                if !writer.is_numbering_kept {
+                    (writer.numbering, writer.is_numbering_kept) = (numbering, true);
+                }
+            }
+        }
+    }
+
+    fn refused(&self, has: &str, remedy: &'static str) -> Error {
+        Error::invalid(format!("the store {has}")).at_path(&self.common.path).with_remedy(remedy)
+    }
+}
+
+/// Who has to number records with such ids in a store with ids of a kind; nobody, where that is no question.
+fn wanted_numbering(kind: &IdKind, ids: RecordIds) -> std::result::Result<Option<Numbering>, Refused> {
+    match (kind, ids) {
+        (_, RecordIds::NoRecords) | (IdKind::None, RecordIds::Without) | (IdKind::Text, RecordIds::Texts) => Ok(None),
+        (IdKind::None, _) => Err(("has no ids, the input has", "load the fingerprints alone")),
+        (IdKind::Text, RecordIds::Without) => Err(("has text ids, the input has none", "give every record an id")),
+        (IdKind::Text, RecordIds::Numbers) => Err(("has text ids, the input has numbers", "give them as texts")),
+        (IdKind::Number, RecordIds::Texts) => {
+            Err(("has ids of 64-bit numbers, the input has texts", "make a store of text ids for them"))
+        }
+        (IdKind::Number, RecordIds::Numbers) => Ok(Some(Numbering::Given)),
+        (IdKind::Number, RecordIds::Without) => Ok(Some(Numbering::Own)),
+    }
+}

@@ -1,0 +1,159 @@
+//! The records of many ids.
+//!
+//! Few ids are looked up in the id index, where there is one. For many, or without an index, all records are gone through.
+
+use crate::db::Core;
+use crate::error::{Error, Result};
+use crate::extsort::Workspace;
+use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Id, IdKind};
+use crate::load::records::{RecordIds, RecordSorter, SortedRecords};
+use crate::load::remove::RemoveReport;
+use crate::load::sorted_ids::SortedIds;
+use crate::query::Asking;
+use crate::version::State;
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+/// One look-up in an id index costs as much as going through so many records.
+const RECORDS_PER_LOOK_UP: u64 = 32;
+
+/// Bytes of ids that are looked up in an index at a time, and how many of them one thread takes.
+const LOT: u64 = 1 << 20;
+const PIECE: usize = 64;
+
+/// Bytes that an id takes in memory beside its text.
+const ID_BYTES: u64 = 64;
+
+/// Ids that are not there are named, at most so many.
+const NAMED: usize = 5;
+
+/// What a removal of ids has done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RemoveIdsReport {
+    /// Ids in the input, equal ones included.
+    pub ids: u64,
+    /// Ids that no record has, each once.
+    pub unknown: u64,
+    /// The smallest of these, at most five.
+    pub unknown_ids: Vec<Id>,
+    /// Records that were removed.
+    pub removed: u64,
+    /// Records that are left; at most so many, where damage keeps some from being counted.
+    pub left: u64,
+}
+
+/// Ids that no record has.
+#[derive(Debug, Default)]
+pub(crate) struct Unknown {
+    count: u64,
+    /// The smallest of them.
+    some: BTreeSet<Id>,
+}
+
+impl Unknown {
+    pub(crate) fn add(&mut self, id: Id) {
+        self.count += 1;
+        self.some.insert(id);
+        self.keep_few();
+    }
+
+    fn and(mut self, other: Self) -> Self {
+        self.count += other.count;
+        self.some.extend(other.some);
+        self.keep_few();
+        self
+    }
+
+    fn keep_few(&mut self) {
+        while self.some.len() > NAMED {
+            self.some.pop_last();
+        }
+    }
+}
+
+impl<F: Fingerprint> Core<F> {
+    /// Removes all records of these ids.
+    pub(crate) fn bulk_remove_ids(&self, ids: &SortedIds) -> Result<RemoveIdsReport> {
+        self.writer().map(drop)?;
+        let fits = match (self.common.parameters.ids(), ids.kind()) {
+            (IdKind::None, _) => return Err(self.without_ids()),
+            (_, RecordIds::NoRecords) => true,
+            (IdKind::Number, kind) => kind == RecordIds::Numbers,
+            (IdKind::Text, kind) => kind == RecordIds::Texts,
+        };
+        if !fits {
+            let error = Error::invalid("the store has ids of another kind than the input").at_path(&self.common.path);
+            return Err(error.with_remedy("give them as `fpdump scan` prints them"));
+        }
+        let (records, unknown) = self.records_of_ids(ids, &self.foreground_workspace())?;
+        let RemoveReport { removed, left, .. } = self.bulk_remove(&records)?;
+        let unknown_ids = unknown.some.into_iter().collect();
+        Ok(RemoveIdsReport { ids: ids.given(), unknown: unknown.count, unknown_ids, removed, left })
+    }
+
+    /// Refuses to find anything by an id in a store without ids.
+    pub(crate) fn without_ids(&self) -> Error {
+        let error = Error::invalid("the store has no ids").at_path(&self.common.path);
+        error.with_remedy("name its records by their fingerprints")
+    }
+
+    /// The records of ids, and the ids that have none.
+    pub(crate) fn records_of_ids(&self, ids: &SortedIds, workspace: &Workspace) -> Result<(SortedRecords<F>, Unknown)> {
+        let state = self.state();
+        let sorter = Mutex::new(RecordSorter::within(workspace.part(2)));
+        let stored = state.view.segments.iter().map(|segment| segment.footer().records).fold(0, u64::saturating_add);
+        let is_few = ids.given().saturating_mul(RECORDS_PER_LOOK_UP) <= stored;
+        let unknown = if self.common.parameters.id_index() && is_few {
+            self.look_up(&state, ids, &sorter)?
+        } else {
+            crate::load::by_id_scan::find(state.merge().live(), ids, workspace, &sorter)?
+        };
+        let sorter = sorter.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok((sorter.finish()?, unknown))
+    }
+
+    /// Looks ids up in the index.
+    fn look_up(&self, state: &State<F>, ids: &SortedIds, found: &Mutex<RecordSorter<F>>) -> Result<Unknown> {
+        let (mut ids, mut unknown) = (ids.ids(), Unknown::default());
+        loop {
+            let lot = lot(&mut ids)?;
+            if lot.is_empty() {
+                return Ok(unknown);
+            }
+            let asking = || Asking::new(&self.common, state.clone());
+            let looked_up = lot.par_chunks(PIECE).map_init(asking, |asking, ids| {
+                let mut unknown = Unknown::default();
+                for id in ids {
+                    let mut is_known = false;
+                    asking.each_fingerprint_of(id, &mut |fingerprint| {
+                        is_known = true;
+                        push(found, fingerprint, id)
+                    })?;
+                    if !is_known {
+                        unknown.add(id.clone());
+                    }
+                }
+                Ok(unknown)
+            });
+            unknown = unknown.and(looked_up.try_reduce(Unknown::default, |a, b| Ok(a.and(b)))?);
+        }
+    }
+}
+
+/// The next ids.
+fn lot(ids: &mut impl Iterator<Item = Result<Id>>) -> Result<Vec<Id>> {
+    let (mut lot, mut bytes) = (Vec::new(), 0);
+    while bytes < LOT {
+        let Some(id) = ids.next().transpose()? else { break };
+        bytes += ID_BYTES + id.text().map_or(0, str::len) as u64;
+        lot.push(id);
+    }
+    Ok(lot)
+}
+
+pub(crate) fn push<F: Fingerprint>(found: &Mutex<RecordSorter<F>>, fingerprint: F, id: &Id) -> Result<()> {
+    found.lock().unwrap_or_else(PoisonError::into_inner).push(fingerprint, id.as_ref())
+}

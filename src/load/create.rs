@@ -1,0 +1,90 @@
+//! Making a store.
+//!
+//! The order of events: directory, lock, the mark [`CREATING`], what earlier attempts have left is removed, segments,
+//! manifest, and the mark goes. Before the manifest is renamed into place there is no store; from then on there is one
+//! with everything in it.
+
+use crate::db::Recovery;
+use crate::db::Tree;
+use crate::db::Writer;
+use crate::db::{CREATING, Room, begin_creation, create_durably, forget_lock, room_for_store, undo_creation};
+use crate::db::{Core, Handle};
+use crate::error::{ErrorKind, Result};
+use crate::fingerprint::Fingerprint;
+use crate::format::manifest::ManifestData;
+use crate::format::parameters::Parameters;
+use crate::load::bulk_load::{LoadReport, Merging};
+use crate::load::records::SortedRecords;
+use crate::options::Options;
+use crate::version::check_width;
+use crate::version::{Common, absolute, hold};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Makes a store with the records, if there are any.
+pub(crate) fn create<F: Fingerprint>(
+    path: &Path,
+    parameters: &Parameters,
+    options: &Options,
+    records: Option<SortedRecords<F>>,
+) -> Result<(Handle<F>, LoadReport)> {
+    parameters.check()?;
+    check_width::<F>(parameters, path)?;
+    let path = &*absolute(path, options)?;
+    let env = &*options.env;
+    let room = room_for_store(env, path)?;
+    create_durably(env, path)?;
+    let (lock, options) = &hold(path, options).inspect_err(|error| {
+        // Its file may be there all the same, where it could not be written.
+        if error.kind() != ErrorKind::Locked && room == Room::Absent {
+            forget_lock(env, path, &room);
+        }
+    })?;
+    let env = &*options.env;
+    // Another process may have been faster.
+    if let Err(error) = room_for_store(env, path) {
+        if error.kind() != ErrorKind::AlreadyExists {
+            forget_lock(env, path, &room);
+        }
+        return Err(error);
+    }
+    let manifest = ManifestData::new(parameters.clone());
+    let mut tree = Tree::new(manifest.clone(), Vec::new());
+    tree.is_placed = false;
+    let writer =
+        Writer { next_log: 1, next_sequence: 1, active_first: 1, is_numbering_kept: true, ..Writer::default() };
+    let core = Arc::new(Core::new(Common::new::<F>(path, options, parameters)?, tree, Some(writer)));
+    match fill(&core, &manifest, records) {
+        Ok(report) => {
+            core.make_filters(options.filters);
+            Ok((Handle::of(core, Recovery::default(), None, Some(Arc::clone(lock)))?, report))
+        }
+        Err(error) => {
+            // A manifest that could not be made durable may still be there: then what it names has to stay.
+            if core.check_poison().is_ok() {
+                undo_creation(env, path, &manifest, &room);
+            }
+            Err(error)
+        }
+    }
+}
+
+fn fill<F: Fingerprint>(
+    core: &Core<F>,
+    manifest: &ManifestData,
+    records: Option<SortedRecords<F>>,
+) -> Result<LoadReport> {
+    let (env, path) = (core.common.env(), &core.common.path);
+    begin_creation(&**env, path, manifest)?;
+    let report = match records {
+        Some(records) => core.bulk_load(records, Merging::AsDue)?.0,
+        None => LoadReport::default(),
+    };
+    // Without records there was nothing to enter.
+    if !core.tree().is_placed {
+        core.install(&[], |_, _| (), |_| ())?;
+    }
+    // The store exists: a mark that cannot be removed is only untidy, the next writer removes it.
+    let _ = env.remove(&path.join(CREATING));
+    Ok(report)
+}

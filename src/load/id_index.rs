@@ -1,0 +1,77 @@
+//! Giving a store an id index that was created without one.
+//!
+//! The footer of a segment and the header of a log repeat the manifest's parameters, so all of them are made anew: everything is
+//! flushed and merged to one run that has an index, and one manifest with the new parameters takes the place of the old. Before
+//! that manifest is there, the store is as it was.
+
+use crate::db::Core;
+use crate::db::Handle;
+use crate::db::Maker;
+use crate::db::merged_net;
+use crate::error::Result;
+use crate::executor::apart;
+use crate::fingerprint::Fingerprint;
+use crate::fingerprint::IdKind;
+use crate::options::{Filters, Maintenance, Options};
+use crate::version::manifest;
+use crate::width::with_width;
+use std::path::Path;
+
+/// Gives a store an id index ([`crate::Parameters::with_id_index`]), and makes one segment of all; whether it had none. A process
+/// that has the store open for reading has to open it anew to see what is written later.
+///
+/// ```
+/// use fpstore::{Options, Parameters, Record, Records, Store, add_id_index};
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("store");
+/// let loaded = Records::WithIds(vec![Record::new(0xaa, 1), Record::new(0xbb, 2)]);
+/// drop(Store::<u64>::create_loaded(&path, &Parameters::new(3), &Options::new(), loaded)?);
+/// assert!(add_id_index(&path, &Options::new())?);
+/// assert_eq!(Store::<u64>::open(&path, &Options::new())?.get_id(2)?, [0xbb]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Those of [`Store::open`]; `InvalidInput` if the store has no ids; `Damaged` or `Io` from reading; `Io` from writing, in which
+/// case the store is as before.
+pub fn add_id_index(path: impl AsRef<Path>, options: &Options) -> Result<bool> {
+    let parameters = manifest::read(&*options.env, path.as_ref())?.parameters;
+    // Nothing is asked, and nothing goes on beside.
+    let options = options.clone().with_filters(Filters::Off).with_maintenance(Maintenance::Foreground);
+    with_width!(parameters.width(), F => Handle::<F>::open(path.as_ref(), &options)?.core.add_id_index())
+}
+
+impl<F: Fingerprint> Core<F> {
+    /// Makes one run of all that has an id index. The store is not to be used any more then: it has the parameters of before.
+    fn add_id_index(&self) -> Result<bool> {
+        let common = &self.common;
+        if common.parameters.id_index() {
+            return Ok(false);
+        }
+        if common.parameters.ids() == IdKind::None {
+            return Err(self.without_ids());
+        }
+        let parameters = common.parameters.clone().with_id_index(true);
+        self.flush()?;
+        apart::run(|| {
+            let compacting = self.lock_merging();
+            let runs = self.tree().runs.clone();
+            self.check_room_to_merge(&runs)?;
+            let maker = Maker { parameters: &parameters, ..self.maker() };
+            let made = self.merge_runs(maker, &runs, true, &self.foreground_workspace(), None)?;
+            drop(compacting);
+            let mut writing = self.writer().inspect_err(|_| made.retire(&common.remover))?;
+            // A log that was only begun has the parameters of before, too.
+            self.seal(&mut writing).inspect_err(|_| made.retire(&common.remover))?;
+            let (bytes, net) = ((0, made.bytes()), merged_net(&runs, true, &made));
+            let first = runs.first().map_or(1, |run| run.entry.first);
+            let run: Vec<_> = made.into_run(first, writing.get().next_sequence, net).into_iter().collect();
+            self.place(&mut writing, &run, bytes, |manifest, all| {
+                manifest.parameters = parameters.clone();
+                *all = run.clone();
+            })?;
+            Ok(true)
+        })
+        .inspect_err(|error| self.check_place(error))
+    }
+}

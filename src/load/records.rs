@@ -1,0 +1,341 @@
+//! Records for a load: as they come, and sorted.
+
+use crate::error::{Error, Result};
+use crate::extsort::Sample;
+use crate::extsort::Workspace;
+use crate::extsort::drop_equal;
+use crate::extsort::{Entry, fingerprints};
+use crate::extsort::{Item, Sorted, SortedTexts, Sorter, TextSorter};
+use crate::fingerprint::{Fingerprint, Record};
+use crate::fingerprint::{IdRef, check_text};
+use crate::options::Options;
+use crate::plan::Skew;
+use crate::segment::Batch;
+use rayon::prelude::*;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+/// What is loaded, all of it in memory. [`RecordSorter`] takes more than memory holds.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Records<F = u64> {
+    /// Fingerprints with the ids of their documents, all numbers or all texts.
+    WithIds(Vec<Record<F>>),
+    /// Fingerprints that the store numbers, in this order, from its own counter, or counts, where it has no ids. Numbers
+    /// begin at 0 and are never used again.
+    Numbered(Vec<F>),
+}
+
+/// What the ids of some records are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RecordIds {
+    /// There are no records.
+    NoRecords,
+    /// No record has one.
+    Without,
+    /// Numbers.
+    Numbers,
+    /// Texts.
+    Texts,
+}
+
+/// Takes records one by one and sorts them, within the memory that the options allow; what exceeds it goes to unnamed
+/// temporary files.
+///
+/// ```
+/// use fpstore::{IdRef, Options, Parameters, RecordSorter, Store};
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("store");
+/// let options = Options::new().with_load_memory(256 << 20);
+/// let mut sorter = RecordSorter::<u64>::new(&path, &options);
+/// for number in 0..1000 {
+///     sorter.push(number << 40, IdRef::Number(number))?;
+/// }
+/// let (store, report) = Store::create_loaded(&path, &Parameters::new(3), &options, sorter.finish()?)?;
+/// assert_eq!(report.added(), 1000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct RecordSorter<F: Fingerprint = u64> {
+    workspace: Workspace,
+    given: u64,
+    sorter: Sorters<F>,
+}
+
+#[derive(Debug)]
+enum Sorters<F: Fingerprint> {
+    Nothing,
+    Without(Sorter<Entry<F>>),
+    Numbers(Sorter<Entry<F>>),
+    Texts(TextSorter<F>, Sample<F>),
+}
+
+impl<F: Fingerprint> RecordSorter<F> {
+    /// For a load into the store at `path`: temporary files are made in the directory that the options name, or in the
+    /// one that the store is in.
+    #[must_use]
+    pub fn new(path: &Path, options: &Options) -> Self {
+        Self::within(Workspace::new(path, options))
+    }
+
+    /// The same with this memory and directory.
+    pub(crate) fn within(workspace: Workspace) -> Self {
+        Self { workspace, given: 0, sorter: Sorters::Nothing }
+    }
+
+    /// Refuses so many records if there is less room for temporary files than they take there.
+    ///
+    /// # Errors
+    /// `Io` that tells both numbers.
+    pub fn check_room(&self, records: u64) -> Result<()> {
+        let records = u128::from(records);
+        // Sorted in memory, they are there twice.
+        if records * 2 * size_of::<Entry<F>>() as u128 <= self.workspace.memory_of_records().into() {
+            return Ok(());
+        }
+        let bytes = records * <Entry<F> as Item>::BYTES as u128;
+        match self.workspace.env.free_bytes(&self.workspace.directory) {
+            Some(free) if u128::from(free) < bytes => {
+                let message = format!("{records} records take {bytes} bytes in temporary files, {free} are free");
+                Err(Error::no_room(message, &self.workspace.directory))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes a record.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the ids of other records were of another kind, or a text cannot be an id; `Io` from temporary
+    /// files.
+    #[inline]
+    pub fn push(&mut self, fingerprint: F, id: IdRef<'_>) -> Result<()> {
+        if matches!(self.sorter, Sorters::Nothing) {
+            let memory = self.workspace.memory_of_records();
+            self.sorter = match id {
+                IdRef::None => Sorters::Without(self.workspace.sorter(memory)),
+                IdRef::Number(_) => Sorters::Numbers(self.workspace.sorter(memory)),
+                IdRef::Text(_) => {
+                    let Workspace { env, directory, .. } = &self.workspace;
+                    let sorter = TextSorter::new(Arc::clone(env), directory.clone(), memory);
+                    Sorters::Texts(sorter, Sample::new(self.workspace.most_sampled::<F>()))
+                }
+            };
+        }
+        let number = self.given;
+        self.given += 1;
+        match (&mut self.sorter, id) {
+            (Sorters::Without(sorter), IdRef::None) => sorter.push(Entry { fingerprint, id: number }),
+            (Sorters::Numbers(sorter), IdRef::Number(id)) => sorter.push(Entry { fingerprint, id }),
+            (Sorters::Texts(sorter, sample), IdRef::Text(text)) => {
+                check_text(text)?;
+                sample.push(fingerprint);
+                sorter.push(fingerprint, text)
+            }
+            _ => Err(Error::invalid("records of one load have ids of different kinds")
+                .with_remedy("give all of them numbers, or all of them texts, or none of them an id")),
+        }
+    }
+
+    /// The records in order.
+    ///
+    /// # Errors
+    /// `Io` from temporary files.
+    pub fn finish(self) -> Result<SortedRecords<F>> {
+        let source = match self.sorter {
+            Sorters::Nothing => Source::Nothing,
+            Sorters::Without(sorter) => Source::Without(sorter.finish()?),
+            Sorters::Numbers(sorter) => Source::Numbers(sorter.finish()?),
+            Sorters::Texts(sorter, sample) => Source::Texts(sorter.finish()?, sample.finish()),
+        };
+        Ok(SortedRecords { workspace: self.workspace, given: self.given, source, distinct: OnceLock::new() })
+    }
+}
+
+/// Records that were sorted for loading: by fingerprint, then id.
+///
+/// A load sorts its records first of all; who wants to know their [`Skew`] to plan for them sorts them before.
+///
+/// ```
+/// use fpstore::plan::{Design, Goal, Workload};
+/// use fpstore::{IdRef, Options, Parameters, RecordSorter, Store};
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("store");
+/// let mut sorter = RecordSorter::<u64>::new(&path, &Options::new());
+/// (1..=1000u64).try_for_each(|i| sorter.push(i << 50 | i, IdRef::None))?;
+/// let records = sorter.finish()?;
+/// let fingerprints = records.fingerprints();
+/// let workload = Workload { fingerprints, width: 64, distance: 3, block_size: 256, filter: true };
+/// let design = records.skew().recommend(Goal::Balanced, &workload)?;
+/// let parameters = Parameters::new(3).with_design(design);
+/// let (store, _) = Store::create_loaded(&path, &parameters, &Options::new(), records)?;
+/// assert_eq!(store.query(1 << 50, 3)?[0].id, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct SortedRecords<F: Fingerprint = u64> {
+    workspace: Workspace,
+    given: u64,
+    source: Source<F>,
+    /// Number of different fingerprints, once somebody has asked for it.
+    distinct: OnceLock<u64>,
+}
+
+#[derive(Debug)]
+enum Source<F: Fingerprint> {
+    Nothing,
+    Without(Sorted<Entry<F>>),
+    Numbers(Sorted<Entry<F>>),
+    /// With some of the fingerprints, from all over.
+    Texts(SortedTexts<F>, Vec<F>),
+}
+
+/// What can be loaded: [`Records`] or [`SortedRecords`].
+pub trait IntoSorted<F: Fingerprint>: sealed::Sealed {
+    /// The records in order, sorted for a load into the store at `path`.
+    ///
+    /// # Errors
+    /// `InvalidInput` if their ids are of different kinds; `Io` from temporary files.
+    fn into_sorted(self, path: &Path, options: &Options) -> Result<SortedRecords<F>>;
+}
+
+impl<F: Fingerprint> IntoSorted<F> for SortedRecords<F> {
+    fn into_sorted(self, _: &Path, _: &Options) -> Result<Self> {
+        Ok(self)
+    }
+}
+
+impl<F: Fingerprint> IntoSorted<F> for Records<F> {
+    fn into_sorted(self, path: &Path, options: &Options) -> Result<SortedRecords<F>> {
+        let mut sorter = RecordSorter::new(path, options);
+        match self {
+            Self::WithIds(records) => {
+                records.iter().try_for_each(|record| sorter.push(record.fingerprint, record.id.as_ref()))?;
+            }
+            Self::Numbered(fingerprints) => {
+                fingerprints.into_iter().try_for_each(|fingerprint| sorter.push(fingerprint, IdRef::None))?;
+            }
+        }
+        sorter.finish()
+    }
+}
+
+mod sealed {
+    /// Keeps [`crate::load::records::IntoSorted`] to what sorts as a load needs it.
+    pub trait Sealed {}
+    impl<F: crate::fingerprint::Fingerprint> Sealed for crate::load::records::SortedRecords<F> {}
+    impl<F> Sealed for crate::load::records::Records<F> {}
+}
+
+impl<F: Fingerprint> SortedRecords<F> {
+    /// Number of records that were given, equal ones included.
+    #[must_use]
+    pub fn given(&self) -> u64 {
+        self.given
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.given == 0
+    }
+
+    /// What the records' ids are.
+    #[must_use]
+    pub fn ids(&self) -> RecordIds {
+        match self.source {
+            Source::Nothing => RecordIds::NoRecords,
+            Source::Without(_) => RecordIds::Without,
+            Source::Numbers(_) => RecordIds::Numbers,
+            Source::Texts(..) => RecordIds::Texts,
+        }
+    }
+
+    /// Number of different fingerprints; where not all of them are in memory, at most so many.
+    #[must_use]
+    pub fn fingerprints(&self) -> u64 {
+        fn count<F: Fingerprint>(entries: &[Entry<F>]) -> u64 {
+            let begins = |pair: &[Entry<F>]| matches!(pair, [a, b] if a.fingerprint != b.fingerprint);
+            entries.par_windows(2).filter(|pair| begins(pair)).count() as u64 + u64::from(!entries.is_empty())
+        }
+        *self.distinct.get_or_init(|| match &self.source {
+            Source::Without(sorted) | Source::Numbers(sorted) => sorted.in_memory().map_or(self.given, count),
+            Source::Texts(..) | Source::Nothing => self.in_memory().map_or(self.given, |all| all.len() as u64),
+        })
+    }
+
+    /// Whether they are one batch, if there are any.
+    pub(crate) fn come_at_once(&self) -> bool {
+        self.is_in_memory() && !matches!(self.source, Source::Texts(..))
+    }
+
+    /// Whether nothing had to go to a temporary file.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        match &self.source {
+            Source::Nothing => true,
+            Source::Without(sorted) | Source::Numbers(sorted) => sorted.in_memory().is_some(),
+            Source::Texts(sorted, _) => sorted.is_in_memory(),
+        }
+    }
+
+    /// Bytes of all ids that are texts.
+    pub(crate) fn text_bytes(&self) -> u64 {
+        if let Source::Texts(sorted, _) = &self.source { sorted.text_bytes() } else { 0 }
+    }
+
+    /// How the fingerprints are spread: measured on those of 64 bits, on a sample where not all are in memory.
+    #[must_use]
+    pub fn skew(&self) -> Skew {
+        if F::WIDTH > 64 {
+            return Skew::new(Vec::new());
+        }
+        let words = |fingerprints: Vec<F>| fingerprints.into_iter().map(|fingerprint| fingerprint.word(0)).collect();
+        match (self.in_memory(), &self.source) {
+            (Some(fingerprints), _) => Skew::of_sorted(Arc::new(words(fingerprints))),
+            // A sample that cannot be read will be found out by the load.
+            (None, Source::Without(sorted) | Source::Numbers(sorted)) => {
+                let sample = sorted.sample(self.workspace.most_sampled::<F>()).unwrap_or_default();
+                Skew::new(words(sample.into_iter().map(|entry| entry.fingerprint).collect()))
+            }
+            (None, Source::Texts(_, sample)) => Skew::new(words(sample.clone())),
+            (None, Source::Nothing) => Skew::new(Vec::new()),
+        }
+    }
+
+    /// The distinct fingerprints in order, if everything is in memory.
+    fn in_memory(&self) -> Option<Vec<F>> {
+        let mut all: Vec<F> = match &self.source {
+            Source::Nothing => Vec::new(),
+            Source::Without(sorted) | Source::Numbers(sorted) => fingerprints(sorted.in_memory()?),
+            Source::Texts(sorted, _) => sorted.in_memory()?,
+        };
+        drop_equal(&mut all);
+        Some(all)
+    }
+
+    /// What a load may use.
+    pub(crate) fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// The records in order, one by one and each once. Not for those without ids.
+    pub(crate) fn records(&self) -> impl Iterator<Item = Result<Record<F>>> {
+        self.batches().flat_map(|batch| {
+            batch.map_or_else(|error| Box::new(std::iter::once(Err(error))) as Box<_>, Batch::into_records)
+        })
+    }
+
+    /// The records in order.
+    pub(crate) fn batches(&self) -> Box<dyn Iterator<Item = Result<Batch<'_, F>>> + '_> {
+        let memory = self.workspace.memory_of_batches();
+        match &self.source {
+            Source::Nothing => Box::new(std::iter::empty()),
+            Source::Without(sorted) => {
+                Box::new(sorted.chunks(memory).map(|chunk| Ok(Batch::Unnumbered(chunk?.into()))))
+            }
+            Source::Numbers(sorted) => Box::new(sorted.chunks(memory).map(|chunk| Ok(Batch::Numbers(chunk?.into())))),
+            Source::Texts(sorted, _) => Box::new(sorted.chunks(memory).map(|chunk| Ok(Batch::Texts(chunk?)))),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Removing many records at once.
+
+use crate::db::Making;
+use crate::db::{Core, lock};
+use crate::db::{layers, records_of_runs};
+use crate::error::{Error, Result};
+use crate::fingerprint::Fingerprint;
+use crate::fingerprint::IdKind;
+use crate::load::bulk_load::{MadeRun, Merging, last_of};
+use crate::load::records::{RecordIds, SortedRecords};
+use crate::segment::Expected;
+use crate::version::Present;
+
+/// What a removal has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RemoveReport {
+    /// Records in the input.
+    pub records: u64,
+    /// Records that were removed.
+    pub removed: u64,
+    /// Records that are left; at most so many, where damage keeps some from being counted.
+    pub left: u64,
+}
+
+impl<F: Fingerprint> Core<F> {
+    /// Removes those records that are there.
+    pub(crate) fn bulk_remove(&self, records: &SortedRecords<F>) -> Result<RemoveReport> {
+        let counted = self.common.parameters.ids() == IdKind::None;
+        let _counting = counted.then(|| lock(&self.counting));
+        self.flush_beside()?;
+        self.check_ids(records)?;
+        let workspace = self.beside_indexes(records.workspace());
+        let runs = self.tree().runs.clone();
+        let mut present = Present::new(layers(&runs));
+        let found = records.batches().map(|batch| present.present(batch?));
+        let expected = Expected { text_bytes: records.text_bytes(), ..Expected::default() };
+        let making = Making { expected, ..Making::new(&workspace) };
+        let removals = self.maker().removals(making, found)?;
+        let removed = removals.as_ref().map_or(0, |(entry, _)| entry.records);
+        if removals.is_some() {
+            let parts = self.maker().run::<F>(removals, None, making)?;
+            // No record is removed one by one meanwhile where they are counted.
+            let made = MadeRun { parts, last: last_of(&runs), is_apart: counted };
+            self.add_run(made, Merging::AsDue, &workspace)?;
+        }
+        let left = records_of_runs::<F>(&self.view().runs).0;
+        Ok(RemoveReport { records: records.given(), removed, left })
+    }
+
+    /// Refuses records that do not name the store's.
+    fn check_ids(&self, records: &SortedRecords<F>) -> Result<()> {
+        let kind = self.common.parameters.ids();
+        let fits = match (kind, records.ids()) {
+            (_, RecordIds::NoRecords) => true,
+            (IdKind::Number, ids) => ids == RecordIds::Numbers,
+            (IdKind::Text, ids) => ids == RecordIds::Texts,
+            (IdKind::None, ids) => ids == RecordIds::Without,
+        };
+        if fits {
+            return Ok(());
+        }
+        let (has, remedy) = match kind {
+            IdKind::None => {
+                ("has no ids, the input has", "name the fingerprints alone, each as often as it is to be removed")
+            }
+            _ => ("has ids of another kind than the input", "name records as `fpdump scan` prints them"),
+        };
+        Err(Error::invalid(format!("the store {has}")).at_path(&self.common.path).with_remedy(remedy))
+    }
+}

@@ -1,0 +1,11 @@
+mod flips;
+mod gathered;
+mod marks;
+mod queries;
+mod ranges;
+mod segment;
+mod space;
+pub(crate) mod strategy;
+#[cfg(test)]
+mod tests;
+mod worker;

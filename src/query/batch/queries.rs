@@ -1,0 +1,66 @@
+//! The queries of a batch in the order of a table.
+
+use crate::fingerprint::{Fingerprint, leading_ones};
+use crate::plan::Permutation;
+use rayon::prelude::*;
+
+/// Bits of a key that the order keeps. More would tell the keys of a table apart only if it had billions of them.
+pub(crate) const LEAD: u32 = 32;
+
+/// The queries sorted by their leading bits, with a directory.
+#[derive(Debug)]
+pub(crate) struct SortedQueries {
+    /// The [`LEAD`] leading bits of each permuted query.
+    leads: Vec<u32>,
+    /// The query's number.
+    numbers: Vec<u32>,
+    /// Leading bits by which the directory knows them.
+    bits: u32,
+    /// Number of queries before those with each value of these bits, and at last of all.
+    starts: Vec<u32>,
+}
+
+impl SortedQueries {
+    /// Sorts fewer than 2^32 queries.
+    pub(crate) fn new<F: Fingerprint>(queries: &[F], permutation: &Permutation) -> Self {
+        let entry = |(number, &query): (usize, &F)| permutation.head(query) & leading_ones(LEAD) | number as u64;
+        let mut entries: Vec<u64> = queries.par_iter().enumerate().map(entry).collect();
+        entries.par_sort_unstable();
+        // Some sixteen queries for each value, if they are spread evenly.
+        let bits = entries.len().max(1).ilog2().saturating_sub(4).clamp(1, 20);
+        let mut starts = Vec::with_capacity((1 << bits) + 1);
+        for (number, &entry) in (0..).zip(&entries) {
+            let slot = (entry >> (64 - bits)) as usize;
+            if starts.len() <= slot {
+                starts.resize(slot + 1, number);
+            }
+        }
+        starts.resize((1 << bits) + 1, entries.len() as u32);
+        let leads = entries.iter().map(|entry| (entry >> LEAD) as u32).collect();
+        let numbers = entries.iter().map(|&entry| entry as u32).collect();
+        Self { leads, numbers, bits, starts }
+    }
+
+    /// Where the queries are whose `length` (0 to [`LEAD`]) leading bits are those of `first`, in which no others are set,
+    /// and their leading bits.
+    #[inline]
+    pub(crate) fn run(&self, first: u64, length: u32) -> (usize, &[u32]) {
+        let last = first | !leading_ones(length);
+        let start = |slot: u64| self.starts.get(slot as usize).map_or(0, |&start| start as usize);
+        let down = 64 - self.bits;
+        let (mut from, mut to) = (start(first >> down), start((last >> down) + 1));
+        if length > self.bits {
+            let (first, last) = ((first >> LEAD) as u32, (last >> LEAD) as u32);
+            let inside = self.leads.get(from..to).unwrap_or_default();
+            to = from + inside.partition_point(|&lead| lead <= last);
+            from += inside.partition_point(|&lead| lead < first);
+        }
+        (from, self.leads.get(from..to).unwrap_or_default())
+    }
+
+    /// The number of the query at a place.
+    #[inline]
+    pub(crate) fn number(&self, at: usize) -> u32 {
+        self.numbers.get(at).copied().unwrap_or(u32::MAX)
+    }
+}

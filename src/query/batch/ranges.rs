@@ -1,0 +1,62 @@
+//! A table cut into ranges of keys that share their leading bits.
+
+use crate::query::batch::marks::MOST_BITS;
+use crate::segment::BlockIndex;
+use std::ops::Range;
+
+/// Keys of a range, about.
+const KEYS: usize = 1 << (MOST_BITS - SPARSE);
+
+/// Bits of a mark's place beyond those that number the keys of a range: of so many prefixes one or two exist.
+const SPARSE: u32 = 5;
+
+/// A run of blocks, and what all keys have in common that are looked for in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KeyRange {
+    /// The least key.
+    pub(crate) first: u64,
+    /// Number of leading bits that all its keys share.
+    pub(crate) common: u32,
+    /// Length of the prefixes by which queries look for keys: these bits and up to [`MOST_BITS`] more.
+    pub(crate) prefix: u32,
+    /// The blocks that may hold its keys; the first and the last one may hold others, too.
+    pub(crate) blocks: Range<usize>,
+}
+
+/// All ranges of a table in ascending order. Prefixes are no longer than `longest`.
+pub(crate) fn cut(index: &BlockIndex, longest: u32) -> Vec<KeyRange> {
+    let keys_per_block =
+        usize::try_from(index.fingerprints()).unwrap_or(usize::MAX).div_ceil(index.len().max(1)).max(1);
+    let mut ranges = Vec::new();
+    let cutter = Cutter { index, longest, keys_per_block, most: (KEYS / keys_per_block).max(1) };
+    cutter.cut(0, 0, 0..index.len(), &mut ranges);
+    ranges
+}
+
+struct Cutter<'a> {
+    index: &'a BlockIndex,
+    longest: u32,
+    keys_per_block: usize,
+    /// Most blocks of a range.
+    most: usize,
+}
+
+impl Cutter<'_> {
+    fn cut(&self, first: u64, common: u32, blocks: Range<usize>, ranges: &mut Vec<KeyRange>) {
+        if blocks.len() > self.most && common < self.longest {
+            let middle = first | 1 << (63 - common);
+            // This block reaches the upper half, and may begin in the lower one.
+            let at = self.index.find(middle);
+            self.cut(first, common + 1, blocks.start..(at + 1).min(blocks.end), ranges);
+            self.cut(middle, common + 1, at.max(blocks.start)..blocks.end, ranges);
+            return;
+        }
+        // Where keys that share all bits fill many blocks, these make several ranges: more threads can take part.
+        let runs = blocks.clone().step_by(self.most).map(|start| start..(start + self.most).min(blocks.end));
+        ranges.extend(runs.map(|blocks| {
+            let keys = blocks.len() * self.keys_per_block;
+            let bits = (keys.max(1).ilog2() + 1 + SPARSE).min(MOST_BITS);
+            KeyRange { first, common, prefix: (common + bits).min(self.longest), blocks }
+        }));
+    }
+}

@@ -1,0 +1,248 @@
+//! What one thread does with the ranges of a table.
+
+use crate::bits::low_mask;
+use crate::codec::prefetch;
+use crate::error::Result;
+use crate::fingerprint::{Fingerprint, leading_ones};
+use crate::plan::TableForm;
+use crate::query::batch::flips::Flips;
+use crate::query::batch::marks::{Marks, WORD_BITS};
+use crate::query::batch::ranges::KeyRange;
+use crate::query::batch::segment::{Job, Pair};
+use crate::query::probe::prober::Asked;
+use crate::query::probe::segment::Found;
+use crate::query::probe::visit::{NamedRow, ones, visit_rows};
+use crate::query_stats::Work;
+use crate::segment::Scratch;
+use std::ops::ControlFlow;
+
+/// A decoded key whose prefix some query asks for.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    /// Its prefix's place in the range.
+    place: u32,
+    /// The key with zeros behind, or its 64 leading bits.
+    head: u64,
+    /// The number of its row, or its rank in the first table; of others nothing.
+    row: u64,
+}
+
+/// A query that asks for prefixes of candidates.
+#[derive(Clone, Copy, Debug)]
+struct Meeting {
+    word: u32,
+    places: u64,
+    /// Where it stands among the sorted ones.
+    at: usize,
+}
+
+/// Pairs, or named rows, after which it is time to look how many they are.
+const MANY: usize = 1 << 13;
+
+/// Goes through ranges of a table and keeps what it finds.
+#[derive(Debug)]
+pub(crate) struct Worker<'a, F> {
+    job: Job<'a, F>,
+    flips: Flips,
+    /// Prefixes that queries ask for.
+    asked: Marks,
+    /// Prefixes of candidates.
+    met: Marks,
+    candidates: Vec<Candidate>,
+    meetings: Vec<Meeting>,
+    rows: Vec<NamedRow>,
+    scratch: Scratch,
+    pub(crate) work: Work,
+    pub(crate) pairs: Vec<Pair<F>>,
+    /// Number of pairs for which room was taken.
+    roomed: usize,
+}
+
+impl<'a, F: Fingerprint> Worker<'a, F> {
+    pub(crate) fn new(job: Job<'a, F>) -> Self {
+        Self {
+            job,
+            flips: Flips::default(),
+            asked: Marks::default(),
+            met: Marks::default(),
+            candidates: Vec::new(),
+            meetings: Vec::new(),
+            rows: Vec::new(),
+            scratch: Scratch::default(),
+            work: Work::default(),
+            pairs: Vec::new(),
+            roomed: 0,
+        }
+    }
+
+    /// Finds what is near queries in a range.
+    ///
+    /// # Errors
+    /// `Damaged` or `Io` from reading blocks.
+    pub(crate) fn merge(&mut self, range: &KeyRange) -> Result<()> {
+        if self.job.room.is_full() {
+            return Ok(());
+        }
+        let bits = range.prefix - range.common;
+        self.flips.prepare(range, self.job.own.radius);
+        let probes = self.flips.count(range, self.job.sorted);
+        self.work.probes += probes;
+        if probes == 0 {
+            return Ok(());
+        }
+        self.asked.clear(bits);
+        self.flips.each(range, self.job.sorted, |word, places, _| self.asked.set(word, places));
+        self.decode(range, probes)?;
+        if self.candidates.is_empty() {
+            return Ok(());
+        }
+        self.compare(range)
+    }
+
+    /// Decodes the range's blocks and keeps the keys whose prefix is marked.
+    fn decode(&mut self, range: &KeyRange, probes: u64) -> Result<()> {
+        /// With fewer probes a block it is worth looking whether there is any before it is decoded.
+        const FEW: u64 = 6;
+        let table = self.job.own.table;
+        let (index, form) = (table.index(), table.form());
+        // Stored keys are shorter than 64 bits by so many.
+        let shift = if form == TableForm::Rows { 0 } else { form.shift() };
+        let down = 64 - range.prefix - shift;
+        let mask = low_mask(range.prefix - range.common);
+        let last_key = range.first | !leading_ones(range.common);
+        let place = |head: u64| head.clamp(range.first, last_key).checked_shr(64 - range.prefix).unwrap_or(0) & mask;
+        let looks = probes < FEW * range.blocks.len() as u64;
+        self.candidates.clear();
+        for block in range.blocks.clone() {
+            table.prefetch_ahead(block);
+            let before = block.checked_sub(1).and_then(|before| index.key(before)).unwrap_or(0);
+            let last = index.key(block).unwrap_or(u64::MAX);
+            if looks && !self.asked.any(place(before), place(last)) {
+                continue;
+            }
+            self.work.blocks += 1;
+            let mut keys = match form {
+                TableForm::Rows => table.heads(block, &mut self.scratch)?,
+                _ => table.block(block, &mut self.scratch)?,
+            };
+            let mut skipped = 0;
+            if before < range.first || last > last_key {
+                skipped = keys.partition_point(|key| key << shift < range.first);
+                let end = keys.partition_point(|key| key << shift <= last_key);
+                keys = keys.get(skipped..end).unwrap_or_default();
+            }
+            let known = self.candidates.len();
+            for (lot, first) in keys.chunks(64).zip((skipped as u64..).step_by(64)) {
+                for position in ones(self.asked.among(lot, down, mask)) {
+                    let Some(&key) = lot.get(position) else { break };
+                    let place = (key >> (down % 64) & mask) as u32;
+                    self.candidates.push(Candidate { place, head: key << shift, row: first + position as u64 });
+                }
+            }
+            let new = self.candidates.iter_mut().skip(known);
+            if let TableForm::Narrow { row, .. } = form {
+                new.for_each(|one| one.row = one.head >> shift & low_mask(row));
+            } else if table.is_first() && new.len() > 0 {
+                let rank = index.rank(block);
+                new.for_each(|one| one.row += rank);
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares the candidates with the queries that ask for their prefixes.
+    fn compare(&mut self, range: &KeyRange) -> Result<()> {
+        let Job { sorted, queries, room, .. } = self.job;
+        self.met.clear(range.prefix - range.common);
+        self.candidates.iter().for_each(|one| self.met.set(one.place >> WORD_BITS, 1 << (one.place % 64)));
+        let (met, meetings) = (&self.met, &mut self.meetings);
+        meetings.clear();
+        self.flips.each(range, sorted, |word, places, at| {
+            let places = places & met.word(word.into());
+            if places != 0 && room.allows((meetings.len() * size_of::<Meeting>()) as u64) {
+                meetings.push(Meeting { word, places, at });
+            }
+        });
+        if !room.allows((meetings.len() * size_of::<Meeting>()) as u64) {
+            room.take(u64::MAX / 2);
+            return Ok(());
+        }
+        // Taken, not borrowed: the queries are all on the way before the first is compared.
+        let meetings = std::mem::take(&mut self.meetings);
+        meetings.iter().for_each(|meeting| prefetch(queries, sorted.number(meeting.at) as usize));
+        for &meeting in &meetings {
+            self.meet(meeting);
+            if self.rows.len() >= MANY {
+                self.compare_rows()?;
+            }
+            if self.pairs.len() - self.roomed >= MANY && !self.take_room() {
+                break;
+            }
+        }
+        self.meetings = meetings;
+        self.compare_rows()?;
+        self.take_room();
+        Ok(())
+    }
+
+    /// Takes room for what was found since; whether there is enough.
+    fn take_room(&mut self) -> bool {
+        // Lists grow by doubling.
+        let bytes = 2 * (self.pairs.len() - self.roomed) * size_of::<Pair<F>>();
+        self.roomed = self.pairs.len();
+        self.job.room.take(bytes as u64)
+    }
+
+    /// Compares the candidates at some places with a query that asks for them.
+    fn meet(&mut self, Meeting { word, places, at }: Meeting) {
+        let Job { own, k, queries, earlier, sorted, .. } = self.job;
+        let number = sorted.number(at);
+        let Some(&query) = queries.get(number as usize) else { return };
+        let permutation = &own.table.layout().permutation;
+        let whole = own.table.form() == TableForm::Full;
+        let head = permutation.head(query);
+        let from = self.candidates.partition_point(|one| one.place >> WORD_BITS < word);
+        for one in self.candidates.iter().skip(from).take_while(|one| one.place >> WORD_BITS == word) {
+            let difference = head ^ one.head;
+            if places >> (one.place % 64) & 1 == 0 || !own.near(difference) {
+                continue;
+            }
+            if !whole {
+                self.rows.push(NamedRow { query: number, row: one.row });
+                continue;
+            }
+            self.work.candidates += 1;
+            if difference.count_ones() > k {
+                continue;
+            }
+            let difference = F::from_words(|_| permutation.invert(difference));
+            if earlier.iter().any(|table| table.sees(difference)) {
+                continue;
+            }
+            let fingerprint = F::from_words(|_| permutation.invert(one.head));
+            let rank = own.table.is_first().then_some(one.row);
+            self.pairs.push(Pair { query: number, found: Found { fingerprint, rank } });
+        }
+    }
+
+    /// Compares the rows that were named.
+    fn compare_rows(&mut self) -> Result<()> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let Job { segment, queries, k, earlier, .. } = self.job;
+        let pairs = &mut self.pairs;
+        let asked = Asked { segment, queries, k };
+        let visit = |number: usize, found: Found<F>| {
+            let Some(&query) = queries.get(number) else { return ControlFlow::Continue(()) };
+            let difference = F::from_words(|word| query.word(word) ^ found.fingerprint.word(word));
+            if !earlier.iter().any(|table| table.sees(difference)) {
+                pairs.push(Pair { query: number as u32, found });
+            }
+            ControlFlow::<()>::Continue(())
+        };
+        let _ = visit_rows(asked, &self.rows, &mut self.scratch, &mut self.work, visit)?;
+        self.rows.clear();
+        Ok(())
+    }
+}

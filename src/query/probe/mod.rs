@@ -1,0 +1,5 @@
+pub(crate) mod plan;
+pub(crate) mod prober;
+pub(crate) mod scan;
+pub(crate) mod segment;
+pub(crate) mod visit;

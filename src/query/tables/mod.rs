@@ -1,0 +1,5 @@
+mod choice;
+pub(crate) mod query_tables;
+mod table;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+//! The paper's batch (section 4.2): the queries become tables in memory, and fingerprints stream by.
+//!
+//! A fingerprint that streams by is looked up among the queries just as a query is among stored fingerprints: a
+//! [`Design`](crate::plan::Design) says by which bits, and within which radius of them. What differs is that the tables
+//! are small and hold nothing but queries, and that most fingerprints are near none of them. So a table is a hash table
+//! of its *prefixes*, behind a filter that most fingerprints do not pass ([`table`]); which design and which prefixes
+//! are the cheapest is chosen by the number of queries and by how alike they are ([`choice`]).
+//!
+//! A query may be seen in several tables and by several flips. It is reported by one of them: the first table within
+//! whose radius it lies, and there by the flip that makes the prefixes equal. So nothing has to be remembered.
+
+use crate::error::{Error, Result};
+use crate::fingerprint::Fingerprint;
+use crate::query::tables::choice::Choice;
+use crate::query::tables::table::{Buffers, Table};
+use crate::query_stats::Work;
+use rayon::prelude::*;
+use std::fmt;
+
+/// Queries, laid out so that those near a fingerprint are found quickly: for many fingerprints that stream by once.
+///
+/// ```
+/// use fpstore::QueryTables;
+/// let tables = QueryTables::<u64>::new(&[0x832f_e9f6_aa2f_461a, 0, 0x832f_e9f6_aa2f_461b], 3)?;
+/// let mut found = Vec::new();
+/// tables.near(0x832f_e9f6_aa2d_461a, |query, distance| found.push((query, distance)));
+/// found.sort_unstable();
+/// assert_eq!(found, [(0, 1), (2, 2)]);
+/// # Ok::<(), fpstore::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct QueryTables<F: Fingerprint = u64> {
+    distance: u32,
+    choice: Choice<F>,
+    tables: Vec<Table<F>>,
+    /// Numbers of the queries, those of equal ones together.
+    numbers: Vec<u32>,
+    /// Where the numbers of each distinct query begin; one more at the end.
+    firsts: Vec<u32>,
+}
+
+impl<F: Fingerprint> QueryTables<F> {
+    /// Tables that find each of the queries within `distance` of a fingerprint.
+    ///
+    /// # Errors
+    /// `InvalidInput` for more than 2^32 - 1 queries.
+    pub fn new(queries: &[F], distance: u32) -> Result<Self> {
+        Self::within(queries, distance, u64::MAX)
+    }
+
+    /// The same in so many bytes of memory, if that is enough for the smallest tables there are: one, through which
+    /// every fingerprint is compared with every query.
+    ///
+    /// # Errors
+    /// Those of [`QueryTables::new`].
+    pub fn within(queries: &[F], distance: u32, bytes: u64) -> Result<Self> {
+        Self::build(queries, distance, |distinct| Choice::cheapest(distinct, distance, bytes))
+    }
+
+    /// The same without looking anything up: every fingerprint is compared with every query. To check the others.
+    ///
+    /// # Errors
+    /// Those of [`QueryTables::new`].
+    pub fn comparing_all(queries: &[F], distance: u32) -> Result<Self> {
+        Self::build(queries, distance, |_| Choice::comparing_all(distance))
+    }
+
+    pub(crate) fn build(queries: &[F], distance: u32, choose: impl FnOnce(&[F]) -> Choice<F>) -> Result<Self> {
+        let Ok(_) = u32::try_from(queries.len()) else {
+            return Err(Error::invalid("more than 2^32 - 1 queries at once").with_remedy("ask in several batches"));
+        };
+        let mut numbered: Vec<(F, u32)> = queries.iter().copied().zip(0..).collect();
+        numbered.par_sort_unstable();
+        let mut distinct: Vec<F> = Vec::new();
+        let mut firsts = Vec::new();
+        for (&(query, _), at) in numbered.iter().zip(0..) {
+            if distinct.last() != Some(&query) {
+                distinct.push(query);
+                firsts.push(at);
+            }
+        }
+        firsts.push(numbered.len() as u32);
+        let numbers = numbered.into_iter().map(|(_, number)| number).collect();
+        let choice = choose(&distinct);
+        let tables = choice.shapes.par_iter().map(|&shape| Table::new(&distinct, shape)).collect();
+        Ok(Self { distance, choice, tables, numbers, firsts })
+    }
+
+    /// Calls `visit` with the number and the distance of each query within the distance of `fingerprint`, once each, in
+    /// no particular order. Many fingerprints are faster together: [`QueryTables::near_all`].
+    pub fn near(&self, fingerprint: F, mut visit: impl FnMut(u32, u32)) {
+        self.near_all(&[fingerprint], |_, query, distance| visit(query, distance));
+    }
+
+    /// Calls `visit` for each of the fingerprints and each query within the distance of it, once each, with the
+    /// place of the fingerprint, the number of the query and their distance; in an order that depends on nothing
+    /// else than fingerprints, queries and distance. Tells what it took.
+    ///
+    /// Thousands of fingerprints at once are the fastest.
+    pub fn near_all(&self, fingerprints: &[F], mut visit: impl FnMut(usize, u32, u32)) -> Work {
+        let mut work = Work::default();
+        let mut buffers = Buffers::default();
+        for (table, own) in self.tables.iter().zip(0..) {
+            let earlier = self.choice.shapes.get(..own).unwrap_or_default();
+            table.near_all(fingerprints, self.distance, &mut buffers, &mut work, |place, difference, query| {
+                if !earlier.iter().any(|shape| shape.sees(difference)) {
+                    let distance = difference.distance(F::default());
+                    self.numbers_of(query).iter().for_each(|&number| visit(place, number, distance));
+                }
+            });
+        }
+        work
+    }
+
+    /// Numbers of the queries that are equal to a distinct one.
+    fn numbers_of(&self, distinct: u32) -> &[u32] {
+        match self.firsts.get(distinct as usize..) {
+            Some(&[first, end, ..]) => self.numbers.get(first as usize..end as usize).unwrap_or_default(),
+            _ => &[],
+        }
+    }
+
+    /// Number of queries.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// Whether there are no queries.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// Memory of the tables, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let lists = 4 * (self.numbers.len() + self.firsts.len()) as u64;
+        lists + self.tables.iter().map(Table::bytes).sum::<u64>()
+    }
+}
+
+/// What was chosen: design and prefix lengths, such as `choose-2-of-5 (25 and 26 bits)`.
+impl<F: Fingerprint> fmt::Display for QueryTables<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.choice.fmt(f)
+    }
+}
+
+/// The bits that `mask` has.
+#[inline]
+pub(crate) fn masked<F: Fingerprint>(fingerprint: F, mask: F) -> F {
+    F::from_words(|number| fingerprint.word(number) & mask.word(number))
+}
+
+/// The bits in which two differ.
+#[inline]
+pub(crate) fn difference<F: Fingerprint>(a: F, b: F) -> F {
+    F::from_words(|number| a.word(number) ^ b.word(number))
+}

@@ -1,0 +1,81 @@
+//! The id index of a segment: which of its fingerprints an id stands on.
+//!
+//! It is a segment itself. In place of fingerprints it has hashes of ids, as long as tells most of them apart, and in place of
+//! ids the ranks of fingerprints in the first table of the segment that it indexes. Who looks an id up reads the ids of those
+//! fingerprints: hashes may meet.
+
+use crate::bits::bit_length;
+use crate::error::Result;
+use crate::executor::Pace;
+use crate::extsort::Entry;
+use crate::extsort::Sorted;
+use crate::extsort::Workspace;
+use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Id, IdRef};
+use crate::segment::build::chunk::Batch;
+use crate::segment::reader::Segment;
+use crate::segment::records::SegmentRecords;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use xxhash_rust::xxh64::xxh64;
+
+/// Bits of a hash beyond those that number the records: of so many times as many hashes hardly two meet.
+const SPARE_BITS: u32 = 8;
+
+/// Records between two steps of the pace.
+const STEP: u64 = 256;
+
+/// The hash of an id in the index of a segment with so many records: a number of a few bits more than theirs.
+pub(crate) fn id_hash(id: &Id, records: u64) -> u64 {
+    let bits = (bit_length(records.saturating_sub(1)) + SPARE_BITS).min(64);
+    // A count is no id, and never asked for.
+    id_hash_of(id.as_ref()).unwrap_or(0) >> (64 - bits)
+}
+
+/// The hash of an id that all indexes have the leading bits of: ids in its order are looked up in the order of every index.
+pub(crate) fn id_hash_of(id: IdRef<'_>) -> Option<u64> {
+    match id {
+        IdRef::Number(number) => Some(xxh64(&number.to_le_bytes(), 0)),
+        IdRef::Text(text) => Some(xxh64(text.as_bytes(), 0)),
+        IdRef::None => None,
+    }
+}
+
+/// What an id index consists of, in order.
+pub(crate) struct IdIndexEntries<F> {
+    sorted: Sorted<Entry<u64>>,
+    width: PhantomData<F>,
+}
+
+impl<F: Fingerprint> IdIndexEntries<F> {
+    /// That of a segment; rests where `pace` says so.
+    ///
+    /// # Errors
+    /// `Damaged` or `Io` from reading it; `Io` from temporary files; `Stopped`.
+    pub(crate) fn of(segment: &Arc<Segment>, workspace: &Workspace, pace: Option<&Pace>) -> Result<Self> {
+        let records = segment.footer().records;
+        let mut sorter = workspace.sorter(workspace.memory_of_records());
+        let (mut last, mut rank) = (None, 0u64);
+        for (number, record) in (0u64..).zip(SegmentRecords::<F>::new(Arc::clone(segment))) {
+            let record = record?;
+            if number.is_multiple_of(STEP) {
+                pace.map_or(Ok(()), Pace::step)?;
+            }
+            let before = last.replace(record.fingerprint);
+            rank += u64::from(before.is_some() && before != last);
+            sorter.push(Entry { fingerprint: id_hash(&record.id, records), id: rank })?;
+        }
+        Ok(Self { sorted: sorter.finish()?, width: PhantomData })
+    }
+
+    /// All hashes and ranks in order, some at a time.
+    pub(crate) fn pairs(&self, workspace: &Workspace) -> impl Iterator<Item = Result<Vec<(u64, u64)>>> {
+        let pairs = |chunk: &[Entry<u64>]| chunk.iter().map(|entry| (entry.fingerprint, entry.id)).collect();
+        self.sorted.chunks(workspace.memory_of_batches()).map(move |chunk| chunk.map(|chunk| pairs(&chunk)))
+    }
+
+    /// The entries for a segment of their own.
+    pub(crate) fn batches(&self, workspace: &Workspace) -> impl Iterator<Item = Result<Batch<'_, u64>>> {
+        self.sorted.chunks(workspace.memory_of_batches()).map(|chunk| Ok(Batch::Numbers(chunk?.into())))
+    }
+}

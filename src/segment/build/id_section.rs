@@ -1,0 +1,130 @@
+//! The ids of batches to the ids section of a segment.
+
+use crate::error::{Error, Result};
+use crate::extsort::Entry;
+use crate::extsort::Spool;
+use crate::extsort::TextChunk;
+use crate::extsort::Workspace;
+use crate::fingerprint::Fingerprint;
+use crate::fingerprint::IdKind;
+use crate::format::id_page::IdEntry;
+use crate::segment::build::builder::Expected;
+use crate::segment::build::chunk::Batch;
+use crate::segment::id_writer::IdEncoder;
+use crate::segment::text_ids::encoder::TextEncoder;
+use crate::segment::writer::EncodedIds;
+
+/// Encodes ids as batches come; pages wait in a spool.
+pub(crate) struct IdSection<F> {
+    kind: IdKind,
+    numbers: IdEncoder,
+    texts: Option<TextEncoder>,
+    /// Texts that come before there is an encoder.
+    waiting: TextChunk<F>,
+    /// Bytes of them that are enough for a dictionary.
+    enough: u64,
+    expected: Expected,
+    last: Option<F>,
+    /// The fingerprint that is being counted.
+    counted: Option<Entry<F>>,
+    pages: Spool,
+}
+
+impl<F: Fingerprint> IdSection<F> {
+    pub(crate) fn new(kind: IdKind, expected: Expected, workspace: &Workspace) -> Self {
+        Self {
+            kind,
+            numbers: IdEncoder::default(),
+            texts: None,
+            waiting: TextChunk::default(),
+            enough: TextEncoder::SAMPLE.min(workspace.memory / 16),
+            expected,
+            last: None,
+            counted: None,
+            pages: workspace.spool(),
+        }
+    }
+
+    /// Appends the ids of a batch.
+    pub(crate) fn push(&mut self, batch: &Batch<'_, F>) -> Result<()> {
+        match (batch, self.kind) {
+            (Batch::Numbers(entries), _) => self.push_numbers(entries, 0),
+            (Batch::Unnumbered(entries), IdKind::None) => {
+                self.count(entries.iter().map(|entry| Entry { id: 1, ..*entry }));
+            }
+            (Batch::Unnumbered(entries), _) => self.push_numbers(entries, self.expected.first_number),
+            (Batch::Counts(entries), _) => self.count(entries.iter().copied()),
+            (Batch::Texts(chunk), _) => return self.push_texts(chunk),
+        }
+        self.pages.append(self.numbers.pages())
+    }
+
+    fn push_numbers(&mut self, entries: &[Entry<F>], first: u64) {
+        let last = &mut self.last;
+        self.numbers.push(entries.iter().map(|entry| {
+            let begins = last.replace(entry.fingerprint) != Some(entry.fingerprint);
+            IdEntry { id: entry.id.wrapping_add(first), begins }
+        }));
+    }
+
+    fn count(&mut self, entries: impl Iterator<Item = Entry<F>>) {
+        let counted = &mut self.counted;
+        self.numbers.push(entries.filter_map(|entry| match counted {
+            Some(counted) if counted.fingerprint == entry.fingerprint => {
+                counted.id = counted.id.saturating_add(entry.id);
+                None
+            }
+            _ => counted.replace(entry).map(|done| IdEntry { id: done.id, begins: true }),
+        }));
+    }
+
+    /// Batches wait until there are texts enough for a dictionary: a batch is a range of the fingerprints, and its texts
+    /// as good a sample as any.
+    fn push_texts(&mut self, chunk: &TextChunk<F>) -> Result<()> {
+        let enough = |chunk: &TextChunk<F>| chunk.texts.len() as u64 >= self.enough;
+        if self.texts.is_some() || self.waiting.len() == 0 && enough(chunk) {
+            return self.encode_texts(chunk);
+        }
+        chunk.records().for_each(|(fingerprint, text)| self.waiting.push(fingerprint, text));
+        if enough(&self.waiting) { self.encode_waiting() } else { Ok(()) }
+    }
+
+    fn encode_waiting(&mut self) -> Result<()> {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.encode_texts(&waiting)
+    }
+
+    fn encode_texts(&mut self, chunk: &TextChunk<F>) -> Result<()> {
+        /// Records after which the frames that are done are handed on.
+        const LOT: usize = 1 << 16;
+        let texts = self.texts.get_or_insert_with(|| {
+            let sample = chunk.records().filter_map(|(_, text)| std::str::from_utf8(text).ok());
+            TextEncoder::new(sample, self.expected.text_bytes.max(chunk.texts.len() as u64))
+        });
+        for (number, (fingerprint, text)) in chunk.records().enumerate() {
+            let text = std::str::from_utf8(text).map_err(|_| Error::damaged("temporary data hold no text"))?;
+            texts.push(text, self.last.replace(fingerprint) != Some(fingerprint));
+            if number % LOT == 0 {
+                self.pages.append(texts.pages())?;
+            }
+        }
+        self.pages.append(texts.pages())
+    }
+
+    /// What waits is encoded, too: the pages and what describes them.
+    pub(crate) fn finish(mut self) -> Result<(Spool, EncodedIds)> {
+        if self.waiting.len() > 0 {
+            self.encode_waiting()?;
+        }
+        if let Some(texts) = self.texts {
+            let (mut pages, encoded) = texts.finish();
+            self.pages.append(&mut pages)?;
+            return Ok((self.pages, encoded));
+        }
+        let last = self.counted.take().map(|done| IdEntry { id: done.id, begins: true });
+        self.numbers.push(last.into_iter());
+        let (mut pages, index) = self.numbers.finish();
+        self.pages.append(&mut pages)?;
+        Ok((self.pages, EncodedIds { index, dictionary: Vec::new() }))
+    }
+}

@@ -1,0 +1,112 @@
+//! The tables behind the first one: keys in another order than the fingerprints come.
+//!
+//! Their narrow keys have as many bits as the number of all fingerprints asks for, which is known only when the last of
+//! them has come. So fingerprints are kept, in memory or in a temporary file, and the keys of one table after another
+//! are made of them.
+
+use crate::error::Result;
+use crate::extsort::Spool;
+use crate::extsort::Workspace;
+use crate::extsort::radix as sort;
+use crate::fingerprint::Fingerprint;
+use crate::plan::TableForm;
+use crate::plan::TableLayout;
+
+/// The distinct fingerprints of a segment in order.
+pub(crate) struct Kept<F: Fingerprint> {
+    memory: Vec<F>,
+    /// Bytes of fingerprints that may stay in memory.
+    limit: u64,
+    /// All of them, if they are more.
+    spool: Option<Spool>,
+    count: u64,
+}
+
+impl<F: Fingerprint> Kept<F> {
+    pub(crate) fn new(workspace: &Workspace) -> Self {
+        Self { memory: Vec::new(), limit: workspace.memory_of_fingerprints(), spool: None, count: 0 }
+    }
+
+    /// Number of fingerprints.
+    pub(crate) fn counted(&self) -> u64 {
+        self.count
+    }
+
+    /// Counts so many more that nobody will ask for.
+    pub(crate) fn count(&mut self, more: usize) {
+        self.count += more as u64;
+    }
+
+    /// Whether they stay in memory, all of them.
+    pub(crate) fn has_room(&self, more: &[F]) -> bool {
+        self.spool.is_none() && (self.count + more.len() as u64).saturating_mul(size_of::<F>() as u64) <= self.limit
+    }
+
+    /// Those in memory: all, unless there was too little room.
+    pub(crate) fn in_memory(&self) -> &[F] {
+        &self.memory
+    }
+
+    /// Appends fingerprints.
+    pub(crate) fn push(&mut self, fingerprints: Vec<F>, workspace: &Workspace) -> Result<()> {
+        let stay = self.has_room(&fingerprints);
+        self.count += fingerprints.len() as u64;
+        if stay {
+            if self.memory.is_empty() {
+                self.memory = fingerprints;
+            } else {
+                self.memory.extend(fingerprints);
+            }
+            return Ok(());
+        }
+        let piece = workspace.piece();
+        let spool = self.spool.get_or_insert_with(|| Spool::new(workspace, piece));
+        for kept in [std::mem::take(&mut self.memory), fingerprints] {
+            for lot in kept.chunks((piece / F::BYTES).max(1)) {
+                let mut bytes = Vec::with_capacity(lot.len() * F::BYTES);
+                lot.iter().for_each(|fingerprint| fingerprint.write_le(&mut bytes));
+                spool.append(&mut bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many tables may be made at the same time, each with its keys and a copy of them.
+    pub(crate) fn tables_at_once(&self, workspace: &Workspace) -> usize {
+        let keys = if self.spool.is_some() { 0 } else { self.count.saturating_mul(2 * size_of::<u64>() as u64) };
+        let tables = workspace.memory_of_tables().checked_div(keys).unwrap_or(u64::MAX);
+        usize::try_from(tables).unwrap_or(usize::MAX).max(1)
+    }
+
+    /// Calls `visit` with the keys of table `number`, as they are stored, in ascending order, in pieces; takes about so
+    /// much memory.
+    pub(crate) fn keys(
+        &self,
+        number: usize,
+        layout: &TableLayout,
+        workspace: &Workspace,
+        mut visit: impl FnMut(&[u64]) -> Result<()>,
+    ) -> Result<()> {
+        let form = TableForm::new(F::WIDTH, number, layout.leading, self.count);
+        let key = |row: u64, fingerprint: F| form.narrow_key(layout.permutation.head(fingerprint), row);
+        let Some(spool) = &self.spool else {
+            let keys = sort::sorted(&self.memory, |row, &fingerprint| key(row as u64, fingerprint), |&key| key);
+            return visit(&keys);
+        };
+        let memory = workspace.memory_of_table();
+        let mut sorter = workspace.sorter(memory);
+        let (mut row, mut rest) = (0u64, Vec::new());
+        spool.visit(|piece| {
+            rest.extend_from_slice(piece);
+            let whole = rest.len() - rest.len() % F::BYTES;
+            let fingerprints = rest.get(..whole).unwrap_or_default().chunks_exact(F::BYTES);
+            let keys =
+                fingerprints.zip(row..).map(|(bytes, row)| key(row, F::from_le_bytes(bytes).unwrap_or_default()));
+            let keys: Vec<u64> = keys.collect();
+            row += keys.len() as u64;
+            rest.drain(..whole);
+            sorter.extend(&keys)
+        })?;
+        sorter.finish()?.chunks(memory).try_for_each(|chunk| visit(&chunk?))
+    }
+}

@@ -1,0 +1,87 @@
+//! What an open store is and how it fares: statistics, health, verification, backup, compaction.
+
+use super::Store;
+use crate::admin::{BackupMode, BackupReport, Statistics, VerifyReport, backup, verify};
+use crate::db::{Health, directory};
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+use std::path::Path;
+
+impl<F: Fingerprint> Store<F> {
+    /// Sizes and counts. Takes about a second for a million records that no segment has yet: they are looked up.
+    #[must_use]
+    pub fn statistics(&self) -> Statistics {
+        let mut statistics = self.snapshot().statistics();
+        let manifest = self.core().tree().manifest.clone();
+        statistics.add_manifest(&manifest);
+        statistics.log_bytes = directory::log_bytes(&**self.core().common.env(), self.path());
+        statistics.file_bytes += statistics.log_bytes;
+        statistics.pressure = self.core().pressure();
+        statistics
+    }
+
+    /// Checks every byte of the store's files. [`verify`] does the same for a store too damaged to open.
+    ///
+    /// ```
+    /// # use fpstore::{Options, Parameters, Records, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("store");
+    /// let loaded = Records::Numbered(vec![1u64, 2, 3]);
+    /// let (store, _) = Store::create_loaded(&path, &Parameters::new(3), &Options::new(), loaded)?;
+    /// assert!(store.verify()?.damages.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Io` if something cannot be read; damage is in the report.
+    pub fn verify(&self) -> Result<VerifyReport> {
+        verify(self.path(), &self.core().common.options)
+    }
+
+    /// What the store cannot do at present, and why.
+    ///
+    /// ```
+    /// # use fpstore::{Options, Parameters, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("store");
+    /// let store = Store::<u64>::create(&path, &Parameters::new(3), &Options::new())?;
+    /// assert!(store.health().is_good());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn health(&self) -> Health {
+        self.core().health()
+    }
+
+    /// Makes a copy of the store as it is now, at a path where there is none, and checks every byte of it. Writes and queries go
+    /// on meanwhile.
+    ///
+    /// ```
+    /// use fpstore::{BackupMode, Durability, Options, Parameters, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let (path, copy) = (directory.path().join("store"), directory.path().join("copy"));
+    /// let store = Store::<u64>::create(&path, &Parameters::new(3), &Options::new())?;
+    /// store.insert(0x832f_e9f6_aa2f_461a, 1, Durability::Buffered)?;
+    /// store.backup(&copy, BackupMode::Link)?;
+    /// store.remove_fingerprint(0x832f_e9f6_aa2f_461a, Durability::Buffered)?;
+    /// assert_eq!(Store::<u64>::open(&copy, &Options::new())?.records().count(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `AlreadyExists` if there is something at the path; `Damaged` if the copy does not hold together, because the store does
+    /// not; `Io`. No store is left at the path then, if it can be removed.
+    pub fn backup(&self, path: impl AsRef<Path>, mode: BackupMode) -> Result<BackupReport> {
+        backup::backup(&self.handle, path.as_ref(), mode)
+    }
+
+    /// Makes one segment of all that there is when it is called, without what was removed; whether there was anything to do. What
+    /// is written meanwhile stays in segments of its own.
+    ///
+    /// # Errors
+    /// `ReadOnly`, `Poisoned`; `Damaged` or `Io` from reading; `Io` from writing, in which case the store is as before.
+    pub fn compact(&self) -> Result<bool> {
+        self.core().flush()?;
+        self.core().compact_all()
+    }
+}

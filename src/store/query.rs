@@ -1,0 +1,125 @@
+//! Queries of an open store, and joins over it.
+
+use super::Store;
+use crate::cluster::Clusters;
+use crate::db::{FilterStatistics, filters};
+use crate::error::Result;
+use crate::fingerprint::{Fingerprint, Match};
+use crate::join::Pairs;
+use crate::options::Filters;
+use crate::query::Searcher;
+use crate::segment::Filter;
+use crate::version::RecordIter;
+
+impl<F: Fingerprint> Store<F> {
+    /// All records within distance `k` of a fingerprint, by distance, then fingerprint, then id. Complete for
+    /// any `k`; slower for one above the store's maximum.
+    ///
+    /// To ask many times, use [`Store::searcher`], which keeps its buffers.
+    ///
+    /// ```
+    /// # use fpstore::{Options, Parameters, Records, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("store");
+    /// let loaded = Records::Numbered(vec![0b0000u64, 0b0111, 0b1111]);
+    /// let (store, _) = Store::create_loaded(&path, &Parameters::new(3), &Options::new(), loaded)?;
+    /// let near: Vec<(u32, u64)> = store.query(0b0011, 2)?.iter().map(|found| (found.distance, found.fingerprint)).collect();
+    /// assert_eq!(near, [(1, 0b0111), (2, 0b0000), (2, 0b1111)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidInput` if `k` exceeds the width; `Damaged` or `Io` from reading.
+    pub fn query(&self, fingerprint: F, k: u32) -> Result<Vec<Match<F>>> {
+        self.core().ask(|searcher| searcher.query(fingerprint, k))
+    }
+
+    /// Some record within distance `k` of a fingerprint, the first that is found.
+    ///
+    /// # Errors
+    /// As [`Store::query`].
+    pub fn contains_near(&self, fingerprint: F, k: u32) -> Result<Option<Match<F>>> {
+        self.core().ask(|searcher| searcher.contains_near(fingerprint, k))
+    }
+
+    /// The `count` records nearest to a fingerprint at any distance, in the order of [`Store::query`].
+    ///
+    /// ```
+    /// # use fpstore::{Id, Options, Parameters, Records, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("store");
+    /// let loaded = Records::Numbered(vec![0, u64::MAX, u64::MAX << 20]);
+    /// let (store, _) = Store::create_loaded(&path, &Parameters::new(3), &Options::new(), loaded)?;
+    /// let nearest = store.nearest(u64::MAX << 8, 2)?;
+    /// assert_eq!((&nearest[0].id, nearest[0].distance), (&Id::Number(1), 8));
+    /// assert_eq!((&nearest[1].id, nearest[1].distance), (&Id::Number(2), 12));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Damaged` or `Io` from reading.
+    pub fn nearest(&self, fingerprint: F, count: usize) -> Result<Vec<Match<F>>> {
+        self.core().ask(|searcher| searcher.nearest(fingerprint, count))
+    }
+
+    /// Something to ask many queries with; one a thread. It asks for the latest state each time.
+    #[must_use]
+    pub fn searcher(&self) -> Searcher<'_, F> {
+        Searcher::following(&self.core().common, &self.core().latest)
+    }
+
+    /// All records by fingerprint, then id, as they are now.
+    #[must_use]
+    pub fn records(&self) -> RecordIter<F> {
+        RecordIter::new(&self.core().state())
+    }
+
+    /// All pairs of records within distance `k`. The store may be written to meanwhile: the pairs are those of now.
+    ///
+    /// # Errors
+    /// `InvalidInput` if `k` exceeds the width.
+    pub fn pairs(&self, k: u32) -> Result<Pairs<F>> {
+        self.snapshot().pairs(k)
+    }
+
+    /// All pairs within distance `k` of a record of this store and one of another.
+    ///
+    /// # Errors
+    /// `InvalidInput` if `k` exceeds the width, or fingerprints of the two were made by different hashers.
+    pub fn pairs_with(&self, other: &Self, k: u32) -> Result<Pairs<F>> {
+        self.snapshot().pairs_with(&other.snapshot(), k)
+    }
+
+    /// The clusters of all records at distance `k`. The store may be written to meanwhile: the records are those of now.
+    ///
+    /// # Errors
+    /// `InvalidInput` if `k` exceeds the width.
+    pub fn clusters(&self, k: u32) -> Result<Clusters<F>> {
+        self.snapshot().clusters(k)
+    }
+
+    /// Begins with the filters in the background, or makes them now, of a store that was opened without
+    /// ([`crate::Filters::Off`]).
+    pub fn make_filters(&self, when: Filters) {
+        self.core().make_filters(when);
+    }
+
+    /// Returns when the filters that are made in the background are there ([`crate::Filters`]).
+    pub fn wait_for_filters(&self) {
+        self.core().wait_for_filters();
+    }
+
+    /// Bytes of memory of the filters that are there now.
+    #[must_use]
+    pub fn filter_bytes(&self) -> u64 {
+        let view = self.core().view();
+        let tables = view.segments.iter().flat_map(|segment| segment.tables());
+        tables.filter_map(|table| table.filter()).map(Filter::bytes).sum()
+    }
+
+    /// Which filters there are now, and which there is no memory for.
+    #[must_use]
+    pub fn filter_statistics(&self) -> FilterStatistics {
+        filters::statistics(&self.core().view().segments, self.core().common.filter_budget())
+    }
+}

@@ -1,0 +1,128 @@
+//! The ids of fingerprints.
+
+use crate::error::{Error, Result};
+use crate::fingerprint::Fingerprint;
+use crate::fingerprint::Id;
+use crate::segment::{IdCursor, IdScratch, Scratch, Segment};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Bytes of ids that are remembered, of all fingerprints together.
+const REMEMBERED: usize = 2 << 20;
+/// Pages of ids that one fingerprint may have to be read at once.
+const PAGES: u64 = 8;
+/// Ids of a piece.
+const PIECE: usize = 1 << 14;
+
+/// Finds the ids of fingerprints in all segments of a store, and remembers some.
+#[derive(Debug)]
+pub(crate) struct IdLookup<'a, F> {
+    segments: &'a [Arc<Segment>],
+    scratch: Scratch,
+    ids: IdScratch,
+    remembered: HashMap<F, Arc<[Id]>>,
+    /// How many bytes that is.
+    bytes: usize,
+}
+
+impl<'a, F: Fingerprint> IdLookup<'a, F> {
+    pub(crate) fn new(segments: &'a [Arc<Segment>]) -> Self {
+        let (scratch, ids) = Default::default();
+        Self { segments, scratch, ids, remembered: HashMap::new(), bytes: 0 }
+    }
+
+    pub(crate) fn segments(&self) -> &'a [Arc<Segment>] {
+        self.segments
+    }
+
+    /// The ids of a stored fingerprint, ascending, or its count; none if they are too many to be in memory.
+    pub(crate) fn ids(&mut self, fingerprint: F) -> Result<Option<Arc<[Id]>>> {
+        if let Some(ids) = self.remembered.get(&fingerprint) {
+            return Ok(Some(Arc::clone(ids)));
+        }
+        let mut ids = Vec::new();
+        let mut found = 0;
+        for segment in self.segments {
+            if let Some(rank) = segment.rank_of(fingerprint, &mut self.scratch)? {
+                if segment.ids().pages_of(rank)? > PAGES {
+                    return Ok(None);
+                }
+                segment.ids().ids_of(rank, &mut self.ids, |id| ids.push(id))?;
+                found += 1;
+            }
+        }
+        if found > 1 {
+            merge(&mut ids);
+        }
+        if found == 0 {
+            return Err(Error::damaged("a fingerprint has no ids"));
+        }
+        let text = |id: &Id| id.text().map_or(0, str::len);
+        let bytes = size_of::<F>() + ids.iter().map(|id| size_of::<Id>() + text(id)).sum::<usize>();
+        self.bytes += bytes;
+        if self.bytes > REMEMBERED {
+            self.remembered.clear();
+            self.bytes = bytes;
+        }
+        let ids: Arc<[Id]> = ids.into();
+        self.remembered.insert(fingerprint, Arc::clone(&ids));
+        Ok(Some(ids))
+    }
+}
+
+/// Brings the ids of several segments in order, each once; counts are added up.
+fn merge(ids: &mut Vec<Id>) {
+    if ids.iter().all(|id| matches!(id, Id::Count(_))) {
+        let sum = ids.iter().filter_map(Id::number).fold(0, u64::saturating_add);
+        *ids = vec![Id::Count(sum)];
+    }
+    ids.sort_unstable();
+    ids.dedup();
+}
+
+/// The ids of one fingerprint, however many, in pieces.
+pub(crate) struct Pieces {
+    /// Those of each segment that has the fingerprint; each begins with the next id.
+    cursors: Vec<(IdCursor, Option<Id>)>,
+    /// Counts are one piece.
+    counts: Vec<Id>,
+}
+
+impl Pieces {
+    pub(crate) fn new<F: Fingerprint>(segments: &[Arc<Segment>], fingerprint: F) -> Result<Self> {
+        let mut scratch = Scratch::default();
+        let mut cursors = Vec::new();
+        for segment in segments {
+            if let Some(rank) = segment.rank_of(fingerprint, &mut scratch)? {
+                let mut cursor = IdCursor::new(Arc::clone(segment));
+                cursor.seek(rank)?;
+                let first = cursor.take()?.map(|(_, id)| id);
+                cursors.push((cursor, first));
+            }
+        }
+        let mut counts: Vec<Id> =
+            cursors.iter().filter_map(|(_, id)| id.clone()).filter(|id| matches!(id, Id::Count(_))).collect();
+        if !counts.is_empty() {
+            cursors.clear();
+            merge(&mut counts);
+        }
+        Ok(Self { cursors, counts })
+    }
+
+    /// The next ids, ascending, each once.
+    pub(crate) fn next_piece(&mut self) -> Result<Option<Vec<Id>>> {
+        let mut piece = std::mem::take(&mut self.counts);
+        while piece.len() < PIECE {
+            let Some(least) = self.cursors.iter().filter_map(|(_, id)| id.as_ref()).min().cloned() else { break };
+            for (cursor, id) in self.cursors.iter_mut().filter(|(_, id)| id.as_ref() == Some(&least)) {
+                // Where the next fingerprint begins, this one ends.
+                *id = match cursor.peek()? {
+                    Some((false, _)) => cursor.take()?.map(|(_, id)| id),
+                    _ => None,
+                };
+            }
+            piece.push(least);
+        }
+        Ok(if piece.is_empty() { None } else { Some(piece) })
+    }
+}

@@ -1,0 +1,204 @@
+//! Records of several sources in one order.
+
+use crate::error::{Error, Result};
+use crate::fingerprint::Id;
+use crate::fingerprint::Mention;
+use crate::fingerprint::{Fingerprint, Record};
+use crate::segment::{Segment, SegmentRecords};
+use crate::version::loser_tree::Losers;
+use std::fmt;
+use std::sync::Arc;
+
+/// What several sources say of every record, by fingerprint, then id, each once. Ends after the first error.
+///
+/// Of the same record the newest source is believed. Where there are no ids, counts are added up: what is left is that
+/// there are more records of a fingerprint, or less. A record costs as many comparisons as the logarithm of the number of
+/// sources.
+pub(crate) struct Merge<F: Fingerprint> {
+    /// Newest first.
+    sources: Vec<Source<F>>,
+    /// The order of the sources by their next mentions; none before the first record, and after another source was added.
+    order: Option<Losers>,
+    /// The error of the newest source that has one, to be returned next.
+    failed: Option<(usize, Error)>,
+}
+
+/// The last word on a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LastWord<F: Fingerprint> {
+    pub(crate) mention: Mention<F>,
+    /// Whether the record is among those of some segment, and its fingerprint in all of that one's tables.
+    pub(crate) stored: bool,
+}
+
+/// Mentions in order.
+type Mentions<F> = Box<dyn Iterator<Item = Result<Mention<F>>> + Send>;
+
+struct Source<F: Fingerprint> {
+    /// The next mention; none before the first one was read, and behind the last.
+    next: Option<Mention<F>>,
+    /// Those behind it.
+    mentions: Mentions<F>,
+    /// Whether it is the records of a segment.
+    stored: bool,
+}
+
+impl<F: Fingerprint> Source<F> {
+    fn record(&self) -> Option<&Record<F>> {
+        self.next.as_ref().map(|mention| &mention.record)
+    }
+}
+
+impl<F: Fingerprint> Default for Merge<F> {
+    fn default() -> Self {
+        Self { sources: Vec::new(), order: None, failed: None }
+    }
+}
+
+impl<F: Fingerprint> fmt::Debug for Merge<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Merge").field("sources", &self.sources.len()).finish_non_exhaustive()
+    }
+}
+
+impl<F: Fingerprint> Merge<F> {
+    /// Adds the records of a segment, or those that it removes, as what is older than all sources so far.
+    pub(crate) fn add_segment(&mut self, segment: &Arc<Segment>, removed: bool) {
+        self.add_records(SegmentRecords::new(Arc::clone(segment)), removed);
+    }
+
+    /// The same with records of a segment that do not begin with its first one.
+    pub(crate) fn add_records(&mut self, records: SegmentRecords<F>, removed: bool) {
+        let mentions = records.map(move |record| record.map(|record| Mention { record, removed }));
+        self.add(mentions, !removed);
+    }
+
+    /// Adds mentions in order, each record once, as what is older than all sources so far.
+    pub(crate) fn add_mentions(&mut self, mentions: Vec<Mention<F>>) {
+        self.add(mentions.into_iter().map(Ok), false);
+    }
+
+    /// Those records alone that are there.
+    pub(crate) fn live(self) -> impl Iterator<Item = Result<Record<F>>> {
+        self.filter_map(|word| match word {
+            Ok(word) if word.mention.removed => None,
+            word => Some(word.map(|word| word.mention.record)),
+        })
+    }
+
+    /// Adds mentions as those of a segment's records, or not.
+    pub(crate) fn add(&mut self, mentions: impl Iterator<Item = Result<Mention<F>>> + Send + 'static, stored: bool) {
+        self.sources.push(Source { next: None, mentions: Box::new(mentions), stored });
+        self.order = None;
+    }
+
+    /// Reads the next mention of every source that has none yet, and puts the sources in order.
+    fn begin(&mut self) {
+        for number in 0..self.sources.len() {
+            if self.sources.get(number).is_some_and(|source| source.next.is_none()) {
+                self.read(number);
+            }
+        }
+        self.order = Some(Losers::new(self.sources.len(), |a, b| is_before(&self.sources, a, b)));
+    }
+
+    /// Takes the next mention of a source and reads the one behind it.
+    fn read(&mut self, number: usize) -> Option<Mention<F>> {
+        let source = self.sources.get_mut(number)?;
+        match source.mentions.next().transpose() {
+            Ok(next) => std::mem::replace(&mut source.next, next),
+            Err(error) => {
+                if self.failed.as_ref().is_none_or(|&(newer, _)| number < newer) {
+                    self.failed = Some((number, error));
+                }
+                source.next.take()
+            }
+        }
+    }
+
+    /// The number of the source with the least next record, the newest of those; none behind the last.
+    fn least(&self) -> Option<usize> {
+        let number = self.order.as_ref()?.winner();
+        self.sources.get(number)?.next.is_some().then_some(number)
+    }
+
+    /// Takes the mention of the source that [`Merge::least`] tells, and whether that one is stored.
+    fn take(&mut self) -> Option<(Mention<F>, bool)> {
+        let number = self.least()?;
+        let mention = self.read(number)?;
+        let sources = &self.sources;
+        if let Some(order) = &mut self.order {
+            order.replay(|a, b| is_before(sources, a, b));
+        }
+        Some((mention, sources.get(number)?.stored))
+    }
+
+    /// Adds what all sources count of a fingerprint to what one has said; nothing, if that leaves none.
+    fn summed(&mut self, first: &Mention<F>, mut stored: bool) -> Option<LastWord<F>> {
+        let fingerprint = first.record.fingerprint;
+        let (mut more, mut less) = (0u64, 0u64);
+        let mut add = |mention: &Mention<F>| {
+            let sum = if mention.removed { &mut less } else { &mut more };
+            *sum = sum.saturating_add(mention.record.id.number().unwrap_or(0));
+        };
+        add(first);
+        while self.next_record().is_some_and(|next| next.fingerprint == fingerprint) {
+            let Some((mention, also)) = self.take() else { break };
+            add(&mention);
+            stored |= also;
+        }
+        // What nothing is left of is still a last word: its fingerprint goes.
+        if more == less && !stored {
+            return None;
+        }
+        let record = Record { fingerprint, id: Id::Count(more.abs_diff(less)) };
+        Some(LastWord { mention: Mention { record, removed: less >= more }, stored })
+    }
+
+    /// The least next record.
+    fn next_record(&self) -> Option<&Record<F>> {
+        self.sources.get(self.least()?)?.record()
+    }
+}
+
+/// Whether a source comes in front of another: with a lesser record, or as the newer one with the same. Sources at their
+/// end come last.
+fn is_before<F: Fingerprint>(sources: &[Source<F>], a: usize, b: usize) -> bool {
+    let record = |number: usize| sources.get(number).and_then(Source::record);
+    match (record(a), record(b)) {
+        (Some(left), Some(right)) => left.cmp(right).then(a.cmp(&b)).is_lt(),
+        (left, right) => left.is_some() || (right.is_none() && a < b),
+    }
+}
+
+impl<F: Fingerprint> Iterator for Merge<F> {
+    type Item = Result<LastWord<F>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.order.is_none() {
+            self.begin();
+        }
+        loop {
+            if let Some((_, error)) = self.failed.take() {
+                self.sources.clear();
+                return Some(Err(error));
+            }
+            let mut last = self.least()?;
+            let (mention, mut stored) = self.take()?;
+            if matches!(mention.record.id, Id::Count(_)) {
+                match self.summed(&mention, stored) {
+                    None => continue,
+                    Some(word) => return Some(Ok(word)),
+                }
+            }
+            // What older sources say of it does not count any more.
+            while let Some(older) = self.least().filter(|&older| older > last)
+                && self.next_record() == Some(&mention.record)
+            {
+                stored |= self.take().is_some_and(|(_, also)| also);
+                last = older;
+            }
+            return Some(Ok(LastWord { mention, stored }));
+        }
+    }
+}

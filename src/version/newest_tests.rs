@@ -1,0 +1,139 @@
+//! Merging of many sources, compared with a plain model.
+
+use crate::error::{Error, Result};
+use crate::fingerprint::Id;
+use crate::fingerprint::Mention;
+use crate::fingerprint::Record;
+use crate::version::newest::Merge;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+type Source = Vec<Mention<u64>>;
+
+/// Mentions of few records, so that sources share many; in order, each record once.
+fn source(counts: bool) -> impl Strategy<Value = Source> {
+    let mention = (0u64..12, 0u64..3, 1u64..4, any::<bool>());
+    prop::collection::vec(mention, 0..12).prop_map(move |mentions| {
+        let mut source = BTreeMap::new();
+        for (fingerprint, id, count, removed) in mentions {
+            // A fingerprint may be counted up and down in one source.
+            let (key, id) = if counts { (u64::from(removed), Id::Count(count)) } else { (id, Id::Number(id)) };
+            source.insert((fingerprint, key), Mention { record: Record { fingerprint, id }, removed });
+        }
+        let mut source: Source = source.into_values().collect();
+        source.sort_by(|a, b| a.record.cmp(&b.record));
+        source
+    })
+}
+
+fn merge(sources: &[Source]) -> Merge<u64> {
+    let mut merge = Merge::default();
+    sources.iter().for_each(|source| merge.add_mentions(source.clone()));
+    merge
+}
+
+/// The last words, with whether a source whose number is odd mentions the record: such sources pass for stored ones.
+fn words(sources: &[Source], fail: Option<(usize, usize)>) -> Vec<Result<(Mention<u64>, bool)>> {
+    let mut merge = Merge::default();
+    for (number, source) in sources.iter().enumerate() {
+        let mut mentions: Vec<Result<Mention<u64>>> = source.iter().cloned().map(Ok).collect();
+        if let Some((failing, at)) = fail.filter(|&(failing, _)| failing == number) {
+            mentions.insert(at.min(mentions.len()), Err(Error::damaged(format!("source {failing}"))));
+        }
+        merge.add(mentions.into_iter(), number % 2 == 1);
+    }
+    merge.map(|word| word.map(|word| (word.mention, word.stored))).collect()
+}
+
+/// What the words on numbered records have to be.
+fn numbered(sources: &[Source]) -> Vec<(Mention<u64>, bool)> {
+    let mut model: BTreeMap<Record<u64>, (bool, bool)> = BTreeMap::new();
+    for (number, mention) in sources.iter().enumerate().flat_map(|(n, source)| source.iter().map(move |m| (n, m))) {
+        model.entry(mention.record.clone()).or_insert((mention.removed, false)).1 |= number % 2 == 1;
+    }
+    model.into_iter().map(|(record, (removed, stored))| (Mention { record, removed }, stored)).collect()
+}
+
+/// What the words on counted fingerprints have to be.
+fn counted(sources: &[Source]) -> Vec<(Mention<u64>, bool)> {
+    let mut model: BTreeMap<u64, (i64, bool)> = BTreeMap::new();
+    for (number, mention) in sources.iter().enumerate().flat_map(|(n, source)| source.iter().map(move |m| (n, m))) {
+        let count = i64::try_from(mention.record.id.number().unwrap()).unwrap();
+        let (sum, stored) = model.entry(mention.record.fingerprint).or_default();
+        *sum += if mention.removed { -count } else { count };
+        *stored |= number % 2 == 1;
+    }
+    let words = model.into_iter().filter(|&(_, (sum, stored))| sum != 0 || stored);
+    let word = |(fingerprint, (sum, stored)): (u64, (i64, bool))| {
+        let record = Record { fingerprint, id: Id::Count(sum.unsigned_abs()) };
+        (Mention { record, removed: sum <= 0 }, stored)
+    };
+    words.map(word).collect()
+}
+
+proptest! {
+    #[test]
+    fn the_last_words_are_those_of_a_plain_model(
+        sources in prop::collection::vec(source(false), 0..40), counts in prop::collection::vec(source(true), 0..40),
+    ) {
+        let whole = |words: Vec<Result<_>>| words.into_iter().map(Result::unwrap).collect::<Vec<_>>();
+        prop_assert_eq!(whole(words(&sources, None)), numbered(&sources));
+        prop_assert_eq!(whole(words(&counts, None)), counted(&counts));
+    }
+
+    /// Up to an error the words are the same, and complete; behind it there are none.
+    #[test]
+    fn an_error_ends_the_words(
+        sources in prop::collection::vec(source(false), 1..20), failing in any::<prop::sample::Index>(), at in 0usize..12,
+    ) {
+        let failing = failing.index(sources.len());
+        let mut found = words(&sources, Some((failing, at)));
+        let error = found.pop().unwrap().unwrap_err();
+        prop_assert_eq!(error.message(), format!("source {}", failing));
+        let mut cut = sources.clone();
+        cut[failing].truncate(at);
+        let last = cut[failing].last().map(|mention| mention.record.clone());
+        let mut expected = numbered(&cut);
+        expected.retain(|(mention, _)| Some(&mention.record) <= last.as_ref());
+        let found: Vec<_> = found.into_iter().map(Result::unwrap).collect();
+        prop_assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn sources_may_come_while_others_are_read() {
+    let one = |fingerprint| vec![Mention { record: Record::new(fingerprint, 1), removed: false }];
+    let mut merge = merge(&[one(1), one(3)]);
+    assert_eq!(merge.next().unwrap().unwrap().mention.record.fingerprint, 1);
+    merge.add_mentions(one(2));
+    let rest: Vec<u64> = merge.map(|word| word.unwrap().mention.record.fingerprint).collect();
+    assert_eq!(rest, [2, 3]);
+}
+
+/// Prints the time that a record takes, of `FPSTORE_RECORDS` records in all (see BENCHMARKS.md).
+#[test]
+fn growth() {
+    let records: usize = std::env::var("FPSTORE_RECORDS").map_or(3200, |text| text.parse().unwrap());
+    for sources in [2, 4, 8, 16, 64, 256, 1600] {
+        let source = |number: usize| {
+            let mention = |at: usize| {
+                let fingerprint = ((at * sources + number) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                Mention { record: Record::new(fingerprint, number as u64), removed: false }
+            };
+            let mut mentions: Source = (0..records / sources).map(mention).collect();
+            mentions.sort_by(|a, b| a.record.cmp(&b.record));
+            mentions
+        };
+        let sources: Vec<Source> = (0..sources).map(source).collect();
+        let times = (0..3).map(|_| {
+            let merge = merge(&sources);
+            let start = Instant::now();
+            let words = merge.inspect(|word| assert!(word.is_ok())).count();
+            (start.elapsed().as_secs_f64() * 1e9 / words as f64, words)
+        });
+        let (least, words) = times.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+        assert_eq!(words, records / sources.len() * sources.len());
+        println!("{:5} sources: {words} records, {least:7.0} ns each", sources.len());
+    }
+}

@@ -1,0 +1,50 @@
+//! All records of a store in order.
+
+use crate::error::Result;
+use crate::fingerprint::{Fingerprint, Record};
+use crate::segment::{Segment, SegmentRecords};
+use crate::version::newest::Merge;
+use crate::version::share::Share;
+use crate::version::super_version::State;
+use std::fmt;
+use std::sync::Arc;
+
+/// Iterates over the records of a store by fingerprint, then id, equal ones once. Where there are no ids, each
+/// fingerprint comes once, with its count. Ends after the first error.
+pub struct RecordIter<F: Fingerprint = u64> {
+    records: Box<dyn Iterator<Item = Result<Record<F>>> + Send>,
+    share: Share,
+}
+
+impl<F: Fingerprint> fmt::Debug for RecordIter<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RecordIter").finish_non_exhaustive()
+    }
+}
+
+impl<F: Fingerprint> RecordIter<F> {
+    /// Those of a state.
+    pub(crate) fn new(state: &State<F>) -> Self {
+        Self { records: Box::new(state.merge().live()), share: Share::ALL }
+    }
+
+    /// The records of segments, none of which hides any of another, in a share.
+    pub(crate) fn of_share(segments: &[Arc<Segment>], share: Share) -> Result<Self> {
+        let mut merge = Merge::default();
+        for segment in segments {
+            merge.add_records(SegmentRecords::near(segment, share.from)?, false);
+        }
+        let before = move |record: &Result<Record<F>>| {
+            record.as_ref().is_ok_and(|record| record.fingerprint.word(0) < share.from)
+        };
+        Ok(Self { records: Box::new(merge.live().skip_while(before)), share })
+    }
+}
+
+impl<F: Fingerprint> Iterator for RecordIter<F> {
+    type Item = Result<Record<F>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.records.next().filter(|record| record.as_ref().map_or(true, |record| self.share.has(record.fingerprint)))
+    }
+}

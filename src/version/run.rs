@@ -1,0 +1,152 @@
+//! A run: what came of the writes of some sequence numbers, open for reading.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::IdKind;
+use crate::format::manifest::{ManifestData, RunEntry, SegmentEntry};
+use crate::format::parameters::Parameters;
+use crate::options::Options;
+use crate::plan::Design;
+use crate::segment::segment_name;
+use crate::segment::{Remover, Segment};
+use crate::version::manifest;
+use crate::version::membership::Layer;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+/// The segments of a run.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) entry: RunEntry,
+    /// Records of older runs that are hidden.
+    pub(crate) removals: Option<Arc<Segment>>,
+    pub(crate) records: Option<Arc<Segment>>,
+    pub(crate) id_index: Option<Arc<Segment>>,
+    /// Its net number of records, once it was counted because the entry does not know it.
+    pub(crate) counted: OnceLock<i64>,
+}
+
+/// The parameters of a segment of removals: only its first table is ever asked, for records that are known.
+pub(crate) fn of_removals(parameters: &Parameters) -> Parameters {
+    parameters.clone().with_design(Design::Tables { parts: 1 }).with_max_distance(0).with_id_index(false)
+}
+
+/// The parameters of an id index: hashes of ids in place of fingerprints, and ranks of fingerprints in place of ids.
+pub(crate) fn of_id_index(parameters: &Parameters) -> Parameters {
+    of_removals(parameters).with_width(64).with_ids(IdKind::Number).with_hasher(None)
+}
+
+impl Run {
+    /// Opens the segments of an entry and makes sure that they are those that it means.
+    ///
+    /// # Errors
+    /// `Damaged`, `Unsupported`, `Io`.
+    pub(crate) fn open(store: &Path, options: &Options, parameters: &Parameters, entry: &RunEntry) -> Result<Self> {
+        let open = |segment: &Option<SegmentEntry>, parameters: &Parameters| {
+            segment.map(|segment| open_segment(store, options, parameters, &segment).map(Arc::new)).transpose()
+        };
+        Ok(Self {
+            entry: *entry,
+            removals: open(&entry.removals, &of_removals(parameters))?,
+            records: open(&entry.records, parameters)?,
+            id_index: open(&entry.id_index, &of_id_index(parameters))?,
+            counted: OnceLock::new(),
+        })
+    }
+
+    /// The same run, with its net number of records.
+    pub(crate) fn with_net(&self, net: i64) -> Self {
+        Self {
+            entry: RunEntry { net: Some(net), ..self.entry },
+            removals: self.removals.clone(),
+            records: self.records.clone(),
+            id_index: self.id_index.clone(),
+            counted: OnceLock::new(),
+        }
+    }
+
+    /// All its segments.
+    pub(crate) fn segments(&self) -> impl Iterator<Item = &Arc<Segment>> {
+        [&self.removals, &self.records, &self.id_index].into_iter().flatten()
+    }
+
+    /// What it says of records, newest first.
+    pub(crate) fn layers(&self) -> impl Iterator<Item = Layer> + use<> {
+        let layer = |segment: &Option<Arc<Segment>>, removed| {
+            segment.as_ref().map(|segment| Layer { segment: Arc::clone(segment), removed })
+        };
+        [layer(&self.records, false), layer(&self.removals, true)].into_iter().flatten()
+    }
+
+    /// Has its files removed as soon as the last reader lets go of them.
+    pub(crate) fn retire(&self, remover: &Arc<Remover>) {
+        self.segments().for_each(|segment| segment.retire(remover));
+    }
+}
+
+/// The manifest of a store, and its runs. Runs that are open already are taken from `known`.
+///
+/// # Errors
+/// `NotFound`, `Damaged`, `Unsupported`, `Io`.
+pub(crate) fn open_runs(path: &Path, options: &Options, known: &[Arc<Run>]) -> Result<(ManifestData, Vec<Arc<Run>>)> {
+    loop {
+        let manifest = manifest::read(&*options.env, path)?;
+        let runs = manifest.runs.iter().map(|entry| match known.iter().find(|run| run.entry == *entry) {
+            Some(run) => Ok(Arc::clone(run)),
+            None => Run::open(path, options, &manifest.parameters, entry).map(Arc::new),
+        });
+        match runs.collect() {
+            Ok(runs) => return Ok((manifest, runs)),
+            // A writer may have replaced segments since the manifest was read.
+            Err(_) if manifest::read(&*options.env, path)? != manifest => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Opens a segment and makes sure that it is the one the manifest means.
+///
+/// # Errors
+/// `Damaged`, `Unsupported`, `Io`.
+pub(crate) fn open_segment(
+    store: &Path,
+    options: &Options,
+    parameters: &Parameters,
+    entry: &SegmentEntry,
+) -> Result<Segment> {
+    let path = store.join(segment_name(entry.number));
+    let segment = Segment::open(&*options.env, &path, options.read_mode).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Error::damaged("a segment of the store is missing").at_path(&path),
+        _ => error,
+    })?;
+    let footer = segment.footer();
+    let found = (segment.file().length(), footer.records, footer.fingerprints, segment.footer_checksum());
+    let expected = (entry.file_length, entry.records, entry.fingerprints, entry.footer_checksum);
+    if found != expected || footer.parameters != *parameters {
+        return Err(Error::damaged("the segment is not the one that the manifest names").at_path(&path));
+    }
+    Ok(segment)
+}
+
+/// What a segment is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SegmentRole {
+    /// Records.
+    Records,
+    /// Records of older runs that are hidden.
+    Removals,
+    /// Where the ids of the run's records are.
+    IdIndex,
+}
+
+impl SegmentRole {
+    /// In a word or two.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Removals => "removals",
+            Self::Records => "records",
+            Self::IdIndex => "id index",
+        }
+    }
+}

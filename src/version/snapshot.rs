@@ -1,0 +1,58 @@
+//! One consistent state of a store, to be kept and asked.
+
+use super::context::Common;
+use super::super_version::State;
+use crate::fingerprint::Fingerprint;
+use crate::format::Parameters;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A store as it was at one moment, however long it is read: what was written before is in it, what comes later is not.
+///
+/// It keeps in memory what had not been flushed, and on disk the segments of its time: their files go when the last snapshot
+/// lets go of them, or, where a store merges in the background, at most a tenth of a second later.
+///
+/// ```
+/// use fpstore::{Durability, Options, Parameters, Store};
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("store");
+/// let store = Store::<u64>::create(&path, &Parameters::new(3), &Options::new())?;
+/// store.insert(0b0000, 1, Durability::Buffered)?;
+/// let before = store.snapshot();
+/// store.insert(0b0001, 2, Durability::Buffered)?;
+/// store.remove(0b0000, 1, Durability::Buffered)?;
+/// assert_eq!(before.query(0b0000, 3)?[0].id, 1);
+/// assert_eq!(store.query(0b0000, 3)?[0].id, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Snapshot<F: Fingerprint = u64> {
+    common: Arc<Common>,
+    state: State<F>,
+}
+
+impl<F: Fingerprint> Snapshot<F> {
+    pub(crate) fn new(common: &Arc<Common>, state: State<F>) -> Self {
+        Self { common: Arc::clone(common), state }
+    }
+
+    pub(crate) fn common(&self) -> &Arc<Common> {
+        &self.common
+    }
+
+    pub(crate) fn state(&self) -> &State<F> {
+        &self.state
+    }
+
+    /// The store's directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.common.path
+    }
+
+    /// What was fixed when the store was created.
+    #[must_use]
+    pub fn parameters(&self) -> &Parameters {
+        &self.common.parameters
+    }
+}

@@ -1,0 +1,240 @@
+//! The rules of the source that a program can check: which module may use which, how long a file may be, where `unsafe` may be.
+//!
+//! A module uses modules of lower layers only, so each can be read, tested and replaced without those above it.
+//! ARCHITECTURE.md describes the layers.
+
+mod made_up;
+mod source;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use source::{tokens, uses};
+
+/// The modules of each layer, the lowest first. `lib` is `src/lib.rs`, the root.
+const LAYERS: &[&[&str]] = &[
+    &["error", "fingerprint", "width"],
+    &["bits", "bitset", "codec", "plan"],
+    &["format"],
+    &["env", "executor", "query_stats"],
+    &["options", "wal"],
+    &["extsort"],
+    &["memtable", "segment"],
+    &["version"],
+    &["query"],
+    &["db"],
+    &["join", "load"],
+    &["admin", "cluster"],
+    &["inspect"],
+    &["repair"],
+    &["store"],
+    &["fuzzing", "instances", "lib"],
+];
+
+/// Neighbours in one layer of which the first may use the second.
+const NEIGHBOURS: &[(&str, &str)] = &[
+    ("fingerprint", "error"),
+    ("codec", "bits"),
+    ("plan", "bits"),
+    ("lib", "fuzzing"),
+    ("lib", "instances"),
+    ("fuzzing", "lib"),
+    ("instances", "lib"),
+];
+
+/// From this layer on, unit tests may use what the library offers its users.
+const TESTED_AS_USERS_DO: &str = "db";
+
+/// The only modules with `unsafe` in them, folders with all that they hold. Each says in its text why it needs it, and
+/// at every place why that is sound.
+const UNSAFE: &[&[&str]] = &[&["env", "mmap"], &["codec", "simd"]];
+
+/// The most lines a source file may have.
+const LONGEST: usize = 500;
+
+/// Where the project's own sources are.
+const FOLDERS: &[&str] = &["src", "tests", "sketch", "tools", "benches", "examples", "format-spec"];
+
+#[test]
+fn modules_use_lower_layers_only() {
+    let files = sources(&["src"]);
+    assert!(files.iter().any(|file| file.name == "src/lib.rs"), "the sources of the library were not found");
+    let files = files.iter().filter(|file| !file.name.ends_with("tests.rs"));
+    assert_none(files.flat_map(|file| layer_breaks(&file.name, &file.text)).collect());
+}
+
+#[test]
+fn every_module_has_its_layer() {
+    let src = root().join("src");
+    let names = fs::read_dir(src).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert_none(names.filter_map(|name| homeless(&name)).collect());
+}
+
+#[test]
+fn no_source_file_is_too_long() {
+    assert_none(sources(FOLDERS).iter().filter_map(|file| too_long(&file.name, &file.text)).collect());
+}
+
+#[test]
+fn unsafe_stays_where_it_is_explained() {
+    // The peers' benchmark is a workspace of its own; it has to call a library in C.
+    let foreign = |file: &File| file.name.starts_with("benches/peers/");
+    let files: Vec<_> = sources(FOLDERS).into_iter().filter(|file| !foreign(file)).collect();
+    assert_none(files.iter().flat_map(|file| misplaced_unsafe(&file.name, &file.text)).collect());
+    assert_none(files.iter().flat_map(|file| unexplained_unsafe(&file.name, &file.text)).collect());
+    for allowed in UNSAFE {
+        let is_there = files.iter().any(|file| file.name.starts_with("src/") && module_path(&file.name) == *allowed);
+        assert!(is_there, "there is no module {}: take it off the list", allowed.join("::"));
+    }
+}
+
+/// What the source in the file breaks of the layer rule, one line of text each.
+fn layer_breaks(file: &str, source: &str) -> Vec<String> {
+    let module = module_path(file);
+    let own = module.first().copied().unwrap_or("lib");
+    let Some(own_layer) = layer(own) else { return vec![format!("{file}: `{own}` is not in the table of layers")] };
+    let source =
+        if layer(TESTED_AS_USERS_DO).is_some_and(|lowest| own_layer >= lowest) { untested(source) } else { source };
+    let mut breaks = Vec::new();
+    for named in uses(source, &module, &|name| name != "lib" && layer(name).is_some()) {
+        let other = if named.module.is_empty() { "lib" } else { named.module.as_str() };
+        let other_layer = layer(other).unwrap_or(usize::MAX);
+        if other == own || may_use((own, own_layer), (other, other_layer)) {
+            continue;
+        }
+        let mut text = format!("{file}:{}: `{own}` (layer {own_layer}) uses ", named.line);
+        match other {
+            "lib" => text += "an item of the crate's root; name the module that defines it",
+            _ => write!(text, "`{other}` (layer {other_layer})").unwrap(),
+        }
+        breaks.push(text);
+    }
+    breaks.extend(strangers(file, source));
+    breaks
+}
+
+/// A `#[path]` that leads to another folder: what is there would be judged as part of that folder.
+fn strangers(file: &str, source: &str) -> Vec<String> {
+    let tokens = tokens(source);
+    let attributes =
+        tokens.windows(4).filter(|window| window.iter().map(|t| t.text.as_str()).eq(["#", "[", "path", "="]));
+    let lines = attributes.filter_map(|window| window.first()).map(|token| token.line);
+    let elsewhere = |&line: &usize| {
+        let path = source.lines().nth(line - 1).and_then(|text| text.split('"').nth(1));
+        path.is_none_or(|path| path.contains(['/', '\\']))
+    };
+    lines.filter(elsewhere).map(|line| format!("{file}:{line}: `#[path]` leads to another folder")).collect()
+}
+
+fn may_use((own, own_layer): (&str, usize), (other, other_layer): (&str, usize)) -> bool {
+    other_layer < own_layer || own_layer == other_layer && NEIGHBOURS.contains(&(own, other))
+}
+
+/// The source without its unit tests, which stand at its end.
+fn untested(source: &str) -> &str {
+    source.find("#[cfg(test)]\nmod ").and_then(|end| source.get(..end)).unwrap_or(source)
+}
+
+fn layer(module: &str) -> Option<usize> {
+    LAYERS.iter().position(|modules| modules.contains(&module))
+}
+
+/// Whether an entry of `src/` is a module that has no layer.
+fn homeless(entry: &str) -> Option<String> {
+    let module = entry.strip_suffix(".rs").unwrap_or(entry);
+    layer(module)
+        .is_none()
+        .then(|| format!("src/{entry}: give `{module}` a layer in tests/it/layers.rs and ARCHITECTURE.md"))
+}
+
+fn too_long(file: &str, text: &str) -> Option<String> {
+    let lines = text.lines().count();
+    (lines > LONGEST).then(|| format!("{file}: {lines} lines; make a folder of it, {LONGEST} is the most"))
+}
+
+fn misplaced_unsafe(file: &str, source: &str) -> Vec<String> {
+    if !file.ends_with(".rs") || may_be_unsafe(file) {
+        return Vec::new();
+    }
+    let places = tokens(source).into_iter().filter(|token| token.text == "unsafe");
+    places.map(|token| format!("{file}:{}: `unsafe` belongs in env::mmap or codec::simd", token.line)).collect()
+}
+
+fn may_be_unsafe(file: &str) -> bool {
+    let module = module_path(file);
+    file.starts_with("src/") && UNSAFE.iter().any(|allowed| module.starts_with(allowed))
+}
+
+/// What a module that may be `unsafe` leaves unsaid: in its text what it needs that for (a module within a folder of
+/// the list relies on the folder's own text), and above every place a comment that begins with `SAFETY:`. Test modules,
+/// which stand at the end, need not explain.
+fn unexplained_unsafe(file: &str, source: &str) -> Vec<String> {
+    if !may_be_unsafe(file) {
+        return Vec::new();
+    }
+    let lines: Vec<&str> = source.lines().map(str::trim).collect();
+    let mut unsaid = Vec::new();
+    let text = lines.iter().take_while(|line| line.starts_with("//!"));
+    if UNSAFE.contains(&module_path(file).as_slice()) && !text.into_iter().any(|line| line.contains("`unsafe`")) {
+        unsaid.push(format!("{file}: the module's text does not say why there is `unsafe`"));
+    }
+    let tests =
+        lines.iter().position(|line| line.starts_with("#[cfg(") && line.contains("test")).unwrap_or(lines.len());
+    for token in tokens(source).into_iter().filter(|token| token.text == "unsafe" && token.line <= tests) {
+        let above = lines.iter().take(token.line - 1).rev().take_while(|line| line.starts_with("//"));
+        if !above.into_iter().any(|line| line.starts_with("// SAFETY: ")) {
+            unsaid.push(format!("{file}:{}: `unsafe` without a comment `SAFETY:` above", token.line));
+        }
+    }
+    unsaid
+}
+
+/// `src/a/b.rs` and `src/a/b/mod.rs` are `["a", "b"]`; `src/lib.rs` is `[]`.
+fn module_path(file: &str) -> Vec<&str> {
+    let file = file.strip_suffix(".rs").unwrap_or(file);
+    let mut path: Vec<&str> = file.split('/').skip(1).collect();
+    if path == ["lib"] || path.last() == Some(&"mod") {
+        path.pop();
+    }
+    path
+}
+
+/// A source file; its name is its path from the root of the repository, with slashes on every platform.
+struct File {
+    name: String,
+    text: String,
+}
+
+/// The Rust and Python sources below the folders.
+fn sources(folders: &[&str]) -> Vec<File> {
+    let mut files = Vec::new();
+    for folder in folders {
+        collect(&root().join(folder), folder, &mut files);
+    }
+    files
+}
+
+fn collect(folder: &Path, name: &str, files: &mut Vec<File>) {
+    if !folder.is_dir() {
+        return;
+    }
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let last = path.file_name().unwrap().to_str().unwrap();
+        let name = format!("{name}/{last}");
+        if path.is_dir() && last != "target" {
+            collect(&path, &name, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs" || extension == "py") {
+            files.push(File { name, text: fs::read_to_string(&path).unwrap() });
+        }
+    }
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn assert_none(breaks: Vec<String>) {
+    assert!(breaks.is_empty(), "{} of the house rules broken:\n{}", breaks.len(), breaks.join("\n"));
+}
