@@ -13,7 +13,7 @@
 
 mod common;
 
-use fpstore::{Batch, Filters, Options, Parameters, Records, Store};
+use fpstore::{BatchStrategy, Filters, Options, Parameters, Records, Store};
 use rayon::prelude::*;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -64,10 +64,10 @@ fn measure(path: &Path, count: usize, runs: usize) {
         }
         let mut times = [Vec::new(), Vec::new()];
         for _ in 0..runs {
-            let (matches, time) = timed(|| batch(&store, Batch::Always));
+            let (matches, time) = timed(|| batch(&store, BatchStrategy::Always));
             merged.push(time);
             for (times, (found, time)) in
-                times.iter_mut().zip([timed(|| batch(&store, Batch::Never)), timed(|| single(&store))])
+                times.iter_mut().zip([timed(|| batch(&store, BatchStrategy::Never)), timed(|| single(&store))])
             {
                 assert_eq!(found, matches);
                 times.push(time);

@@ -21,7 +21,7 @@ mod common;
 
 use common::even;
 use fpstore::plan::{Design, Timings};
-use fpstore::{Filters, Options, Parameters, Records, Searcher, Store, Work};
+use fpstore::{Filters, Options, Parameters, QueryStats, Records, Searcher, Store};
 use std::time::Instant;
 
 const ROUNDS: usize = 7;
@@ -88,7 +88,7 @@ fn queries(values: &[u64], key: f64) -> [f64; 3] {
                 let nanos = least(|| {
                     (0..number).for_each(|query| _ = searcher.query(even(query + 1_000_000_007), k).unwrap());
                 });
-                let work = searcher.work();
+                let work = searcher.stats();
                 let per = |total: u64| total as f64 / (number * ROUNDS as u64) as f64;
                 let probes = if filters == Filters::Off { 0.0 } else { per(work.probes) };
                 let row = [probes, per(work.blocks), 1.0];
@@ -99,9 +99,9 @@ fn queries(values: &[u64], key: f64) -> [f64; 3] {
     least_squares(&rows)
 }
 
-fn one(searcher: &mut Searcher<'_>, k: u32) -> Work {
+fn one(searcher: &mut Searcher<'_>, k: u32) -> QueryStats {
     searcher.query(even(1_000_000_006), k).unwrap();
-    searcher.work()
+    searcher.stats()
 }
 
 /// The factors of the parts that make the sum of the squared relative errors least (normal equations, by elimination).

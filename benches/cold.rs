@@ -80,7 +80,7 @@ fn measure(path: &Path, store: &Store, values: &[u64], filters: Filters) {
             / statistics.fingerprints as f64,
         micros(times[QUERIES / 2]),
         micros(times[QUERIES * 99 / 100]),
-        searcher.work().blocks as f64 / QUERIES as f64,
+        searcher.stats().blocks as f64 / QUERIES as f64,
     );
 }
 

@@ -109,7 +109,7 @@ fn queries(store: &Store, values: &[u64], label: &str) {
     let total: Duration = times.iter().sum();
     times.sort_unstable();
     let micros = |time: Duration| time.as_nanos() as f64 / 1000.0;
-    let work = searcher.work();
+    let work = searcher.stats();
     let per = |value: u64| value as f64 / count as f64;
     println!(
         "{:13} {count:8} {:9.2} {:9.2} {:9.2} {:8.1} {:8.1} {:12.0} {:9.2}",

@@ -3,12 +3,12 @@
 //! A fingerprint is an unsigned number of 64, 128 or 256 bits ([`Fingerprint`]); its most significant bit is the first
 //! one. Two fingerprints are near when few of their bits differ (Hamming distance).
 
+mod entry;
 mod id;
-mod mention;
 mod u256;
 
+pub(crate) use entry::Entry;
 pub use id::{Id, IdKind, IdRef, MAX_TEXT, check_text};
-pub(crate) use mention::Mention;
 pub use u256::U256;
 
 use std::borrow::Cow;

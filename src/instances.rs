@@ -4,8 +4,8 @@
 //! every test, benchmark and program: all of them together took four times as long. Nothing here is ever called.
 
 use crate::{
-    Batch, ClusterUpdate, Fingerprint, Keeper, Label, Options, Parameters, RecordSorter, Records, Result, Store, U256,
-    Visit, inspect,
+    BatchStrategy, ClusterUpdate, Fingerprint, Keeper, Label, Options, Parameters, RecordSorter, Records, Result,
+    Store, U256, Visit, inspect,
 };
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -44,7 +44,7 @@ fn one<F: Fingerprint>(path: &Path, options: &Options) -> Result<()> {
     searcher.scan_nearest(F::default(), 3, 3)?;
     searcher.count(F::default(), &Visit::within(3))?;
     let _ = searcher.visit(F::default(), &Visit::within(3), |_| ControlFlow::Continue(()))?;
-    searcher.query_batch(&[], 3, Batch::Auto)?;
+    searcher.query_batch(&[], 3, BatchStrategy::Auto)?;
     searcher.visit_batch(&[], 3, 0, |_, _| (), |()| Ok::<_, crate::Error>(()))?;
     let pairs = store.pairs_with(&store, 3)?.sorted();
     pairs.visit_distinct(|_| (), |()| Ok(ControlFlow::Continue(())))?;

@@ -71,13 +71,14 @@ pub use cluster::{
 };
 pub use codec::Codec;
 pub use db::{
-    Check, FilterStatistics, Health, Recovery, TornLog, Trouble, WriteBatch, WritePressure, Written, check_hashers,
+    FilterStatistics, Health, InsertOutcome, Recovery, TornLog, Trouble, WriteBatch, WritePressure, WriteSummary,
+    check_hashers,
 };
 pub use env::ReadMode;
 pub use error::{Error, ErrorKind, Result};
 pub use fingerprint::{Fingerprint, Id, IdKind, IdRef, MAX_TEXT, Match, Record, U256, WIDTHS, check_text, distance};
 pub use format::Parameters;
-pub use format::manifest::Numbering;
+pub use format::manifest::IdAssignment;
 pub use join::{Pair, PairIter, Pairs, Progress, RecordPair, RecordPairIter, RecordPairs};
 pub use load::{
     IdSorter, IntoSorted, LoadReport, RecordIds, RecordSorter, Records, RemoveIdsReport, RemoveReport, ReplaceReport,
@@ -85,8 +86,8 @@ pub use load::{
 };
 pub use options::{Filters, Maintenance, Options};
 pub use plan::Design;
-pub use query::{Batch, QueryTables, Searcher, Visit};
-pub use query_stats::Work;
+pub use query::{BatchStrategy, QueryTables, Searcher, Visit};
+pub use query_stats::QueryStats;
 pub use repair::{Loss, Lost, LostFingerprints, PartlyKnown, RepairAction, RepairReport, plan_repair, repair};
 pub use segment::Damage;
 pub use store::{Store, parameters_of};

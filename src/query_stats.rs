@@ -5,11 +5,11 @@ use std::ops::{Add, AddAssign};
 /// Counts of the work that queries made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Work {
+pub struct QueryStats {
     /// Prefixes that were asked for.
     pub probes: u64,
     /// Those of them that no filter denied: looked up in block indexes.
-    pub places: u64,
+    pub index_lookups: u64,
     /// Blocks read and decoded to find candidates.
     pub blocks: u64,
     /// Candidates: decoded fingerprints that were compared with a query.
@@ -20,10 +20,10 @@ pub struct Work {
     pub merges: u64,
 }
 
-impl AddAssign for Work {
+impl AddAssign for QueryStats {
     fn add_assign(&mut self, other: Self) {
         self.probes += other.probes;
-        self.places += other.places;
+        self.index_lookups += other.index_lookups;
         self.blocks += other.blocks;
         self.candidates += other.candidates;
         self.scans += other.scans;
@@ -31,7 +31,7 @@ impl AddAssign for Work {
     }
 }
 
-impl Add for Work {
+impl Add for QueryStats {
     type Output = Self;
 
     fn add(mut self, other: Self) -> Self {

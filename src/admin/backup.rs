@@ -7,7 +7,7 @@ use crate::admin::verify::{VerifyReport, verify};
 use crate::db::Handle;
 use crate::db::Maker;
 use crate::db::lock;
-use crate::db::{CREATING, begin_creation, create_durably, room_for_store, undo_creation};
+use crate::db::{CREATING, begin_creation, create_durably, undo_creation, vacancy_for_store};
 use crate::db::{effective, records_of_state};
 use crate::env::TempFile;
 use crate::error::{Error, ErrorKind, Result};
@@ -15,9 +15,9 @@ use crate::extsort::Workspace;
 use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::options::Options;
-use crate::segment::{Remover, Segment};
+use crate::segment::{ObsoleteFiles, Segment};
 use crate::version::manifest;
-use crate::version::{State, last_words};
+use crate::version::{ReadView, newest_entries};
 use crate::version::{absolute, hold};
 use std::io;
 use std::path::Path;
@@ -59,12 +59,12 @@ pub(crate) fn backup<F: Fingerprint>(handle: &Handle<F>, path: &Path, mode: Back
     let options = &handle.core.common.options;
     let path = &*absolute(path, options)?;
     let env = &*options.env;
-    let room = room_for_store(env, path)?;
+    let room = vacancy_for_store(env, path)?;
     create_durably(env, path)?;
     let (_held, options) = &hold(path, options)?;
     let env = &*options.env;
     // Another process may have been faster.
-    room_for_store(env, path)?;
+    vacancy_for_store(env, path)?;
     let copied = Copying { path, options, mode, manifest, report: BackupReport::default() }.run(&state);
     copied.inspect_err(|_| {
         // Without it there is no store, and the mark explains the rest; with it, what it names has to stay.
@@ -77,18 +77,18 @@ pub(crate) fn backup<F: Fingerprint>(handle: &Handle<F>, path: &Path, mode: Back
 }
 
 /// The state of now, and the manifest of a store that holds just that, without segments so far.
-fn frozen<F: Fingerprint>(handle: &Handle<F>) -> (State<F>, ManifestData) {
+fn frozen<F: Fingerprint>(handle: &Handle<F>) -> (ReadView<F>, ManifestData) {
     let core = &handle.core;
-    let following = lock(&handle.following);
+    let follower = lock(&handle.follower);
     let writer = core.writer.as_ref().map(|writer| writer.lock());
     let tree = core.tree();
     let state = core.state();
     let mut manifest = tree.manifest.clone();
     if let Some(writer) = &writer {
         manifest.flushed = writer.next_sequence - 1;
-        (manifest.numbering, manifest.next_id) = (writer.numbering, writer.next_id);
-    } else if let Some(following) = &*following {
-        (manifest.flushed, manifest.next_id) = following.reached();
+        (manifest.id_assignment, manifest.next_id) = (writer.id_assignment, writer.next_id);
+    } else if let Some(follower) = &*follower {
+        (manifest.flushed, manifest.next_id) = follower.reached();
     }
     manifest.first_log = 1;
     manifest.runs.clear();
@@ -105,7 +105,7 @@ struct Copying<'a> {
 }
 
 impl Copying<'_> {
-    fn run<F: Fingerprint>(mut self, state: &State<F>) -> Result<BackupReport> {
+    fn run<F: Fingerprint>(mut self, state: &ReadView<F>) -> Result<BackupReport> {
         let (env, path) = (Arc::clone(&self.options.env), self.path);
         begin_creation(&*env, path, &self.manifest)?;
         for run in &state.view.runs {
@@ -143,18 +143,19 @@ impl Copying<'_> {
     }
 
     /// What is in no segment of the store becomes one run more.
-    fn take_memtables<F: Fingerprint>(&mut self, state: &State<F>) -> Result<()> {
+    fn take_memtables<F: Fingerprint>(&mut self, state: &ReadView<F>) -> Result<()> {
         let last = state.view.runs.last().map_or(0, |run| run.entry.last);
         if self.manifest.flushed <= last {
             self.manifest.flushed = last;
             return Ok(());
         }
-        let (mentions, net) = effective(last_words(state.memtables().rev())?, &state.view.runs);
+        let (entries, net) = effective(newest_entries(state.memtables().rev())?, &state.view.runs);
         let Self { path, options, manifest, .. } = self;
         let (workspace, next) = (Workspace::new(path, options), AtomicU64::new(manifest.next_segment));
-        let remover = Remover::new(&options.env);
-        let maker = Maker { path, options, parameters: &manifest.parameters, next: &next, remover: &remover };
-        let parts = maker.run_of_mentions(&mentions, manifest.runs.is_empty(), &workspace)?;
+        let obsolete_files = ObsoleteFiles::new(&options.env);
+        let maker =
+            Maker { path, options, parameters: &manifest.parameters, next: &next, obsolete_files: &obsolete_files };
+        let parts = maker.run_of_entries(&entries, manifest.runs.is_empty(), &workspace)?;
         self.report.copied_bytes += parts.bytes();
         manifest.runs.extend(parts.into_run(last + 1, manifest.flushed, net).map(|run| run.entry));
         manifest.next_segment = next.into_inner();

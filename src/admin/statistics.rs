@@ -4,12 +4,12 @@ use crate::db::WritePressure;
 use crate::db::records_of_state;
 use crate::db::{FilterStatistics, filters};
 use crate::fingerprint::Fingerprint;
-use crate::format::manifest::{ManifestData, Written};
+use crate::format::manifest::{ManifestData, WriteSummary};
 use crate::format::parameters::Parameters;
 use crate::plan::TableForm;
 use crate::plan::{Design, TableLayout};
 use crate::segment::Segment;
-use crate::version::State;
+use crate::version::ReadView;
 use std::sync::Arc;
 
 /// Sizes and counts of a store, summed over its segments. Sizes in bytes.
@@ -32,7 +32,7 @@ pub struct Statistics {
     /// Runs: what queries have to ask, one after the other, beside the memtables.
     pub runs: u64,
     /// Records that later runs remove, as long as these are not merged with those that have them.
-    pub removals: u64,
+    pub tombstones: u64,
     /// Records of all segments, those that later runs remove or say again included.
     pub stored: u64,
     /// What the memtables say of records and no segment does yet.
@@ -41,7 +41,7 @@ pub struct Statistics {
     pub file_bytes: u64,
     /// Logs.
     pub log_bytes: u64,
-    /// Segments of removals, and id indexes.
+    /// Segments of tombstones, and id indexes.
     pub removal_bytes: u64,
     /// Id indexes.
     pub id_index_bytes: u64,
@@ -76,7 +76,7 @@ pub struct WrittenBytes {
 }
 
 impl WrittenBytes {
-    pub(crate) fn of(Written { log, new, merged }: Written) -> Self {
+    pub(crate) fn of(WriteSummary { log, new, merged }: WriteSummary) -> Self {
         Self { log, new, merged }
     }
 }
@@ -86,7 +86,7 @@ impl Statistics {
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
     pub fn space_amplification(&self) -> f64 {
-        let stored = self.stored.saturating_add(self.removals).saturating_add(self.unflushed);
+        let stored = self.stored.saturating_add(self.tombstones).saturating_add(self.unflushed);
         if self.records == 0 { 1.0 } else { stored as f64 / self.records as f64 }
     }
 
@@ -167,18 +167,18 @@ pub(crate) fn of_segment(segment: &Segment) -> Statistics {
 }
 
 /// Sizes and counts of a state.
-pub(crate) fn of_state<F: Fingerprint>(parameters: &Parameters, state: &State<F>) -> Statistics {
+pub(crate) fn of_state<F: Fingerprint>(parameters: &Parameters, state: &ReadView<F>) -> Statistics {
     let view = &state.view;
     let mut total = collect(parameters, view.segments.iter().map(|segment| &**segment));
     total.runs = view.runs.len() as u64;
-    let hidden = view.runs.iter().filter_map(|run| run.removals.as_ref());
-    total.removals = hidden.map(|segment| segment.footer().records).fold(0, u64::saturating_add);
+    let hidden = view.runs.iter().filter_map(|run| run.tombstones.as_ref());
+    total.tombstones = hidden.map(|segment| segment.footer().records).fold(0, u64::saturating_add);
     total.stored = total.records;
     let bytes = |segment: Option<&Arc<Segment>>| segment.map_or(0, |segment| segment.file().length());
     for run in &view.runs {
-        total.removal_bytes += bytes(run.removals.as_ref());
+        total.removal_bytes += bytes(run.tombstones.as_ref());
         total.id_index_bytes += bytes(run.id_index.as_ref());
-        let others = [&run.removals, &run.id_index].into_iter().flatten();
+        let others = [&run.tombstones, &run.id_index].into_iter().flatten();
         total.resident_bytes += others.map(|segment| segment.resident_bytes()).sum::<u64>();
     }
     total.file_bytes += total.removal_bytes + total.id_index_bytes;
@@ -188,7 +188,7 @@ pub(crate) fn of_state<F: Fingerprint>(parameters: &Parameters, state: &State<F>
         total.memtable_bytes += memtable.used_bytes();
     }
     (total.records, total.is_count_exact) = records_of_state(state);
-    total.is_distinct_exact &= total.unflushed == 0 && total.removals == 0;
+    total.is_distinct_exact &= total.unflushed == 0 && total.tombstones == 0;
     total
 }
 

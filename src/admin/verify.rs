@@ -9,8 +9,8 @@ use crate::format::manifest::ManifestData;
 use crate::options::Options;
 use crate::segment::{Damage, Segment, SegmentRecords, verify_segment};
 use crate::segment::{IdIndexEntries, segment_name};
-use crate::version::Common;
 use crate::version::Run;
+use crate::version::StoreContext;
 use crate::version::manifest;
 use crate::wal;
 use crate::wal::{LogReader, Tail};
@@ -147,7 +147,7 @@ fn verify_logs<F: Fingerprint>(
     state: &ManifestData,
     report: &mut VerifyReport,
 ) -> Result<()> {
-    let common = Common::new::<F>(path, options, &state.parameters)?;
+    let common = StoreContext::new::<F>(path, options, &state.parameters)?;
     match Recovered::<F>::read(&common, state) {
         Ok(recovered) => {
             report.files += recovered.found.logs;

@@ -1,7 +1,7 @@
 //! What has changed of labels from before.
 //!
 //! Where labels came in the order of the store, those of most records are still the same, and so are their lines in a file. Changes name
-//! labels by the order in which they came. Fingerprints are read again only in lots with a changed label, ids only where a label has
+//! labels by the order in which they came. Fingerprints are read again only in chunks with a changed label, ids only where a label has
 //! to be found. Labels may have changed of records that were looked at anew, and of those of a component in which such a record is,
 //! if its label is not the one that its cluster had.
 
@@ -141,7 +141,7 @@ impl<F: Fingerprint> ClusterChanges<F> {
         add: impl Fn(&mut T, ClusterChange<F>) -> ControlFlow<()> + Sync,
         sink: impl FnMut(T) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let work = |(): &mut (), lots: Range<usize>, output: &Output| {
+        let work = |(): &mut (), chunks: Range<usize>, output: &Output| {
             self.clustering.progress.check()?;
             let mut gathered = T::default();
             let mut parts = Parts {
@@ -152,35 +152,35 @@ impl<F: Fingerprint> ClusterChanges<F> {
                     ControlFlow::Continue(()) => Ok(()),
                 },
             };
-            lots.map(|at| self.order.lot(at)).try_for_each(|lot| self.lot(&lot, &mut parts))?;
+            chunks.map(|at| self.order.chunk(at)).try_for_each(|chunk| self.chunk(&chunk, &mut parts))?;
             parts.flush()?;
             output.send(gathered)
         };
-        let lots = self.order.lots();
-        let tasks = (0..lots).step_by(LOTS).map(|from| from..lots.min(from + LOTS)).collect();
+        let chunks = self.order.chunks();
+        let tasks = (0..chunks).step_by(LOTS).map(|from| from..chunks.min(from + LOTS)).collect();
         ordered(&pool()?, tasks, || (), work, &mut unpacked(sink)).map(drop)
     }
 
-    /// Adds the records of a lot.
-    fn lot<A: FnMut(ClusterChange<F>) -> Step>(&self, lot: &OrderLot, parts: &mut Parts<'_, F, A>) -> Step {
+    /// Adds the records of a chunk.
+    fn chunk<A: FnMut(ClusterChange<F>) -> Step>(&self, chunk: &OrderLot, parts: &mut Parts<'_, F, A>) -> Step {
         let old = self.clustering.segments.get(..self.old).unwrap_or_default();
         let mut changed = Vec::new();
-        visit_wanted(old, lot.share, &self.changed, &mut |fingerprint: F, number| {
+        visit_wanted(old, chunk.share, &self.changed, &mut |fingerprint: F, number| {
             changed.push((fingerprint, number));
             Ok(())
         })?;
         changed.sort_unstable();
         let mut rest = Rest {
             changes: self,
-            new: self.order.new_of(lot).iter().peekable(),
-            unlabelled: self.order.unlabelled(&lot.records).iter().peekable(),
-            record: lot.records.start,
+            new: self.order.new_of(chunk).iter().peekable(),
+            unlabelled: self.order.unlabelled(&chunk.records).iter().peekable(),
+            record: chunk.records.start,
             last: None,
         };
         if !changed.is_empty() {
-            let (mut changed, mut counts) = (changed.into_iter().peekable(), self.order.counts(lot));
+            let (mut changed, mut counts) = (changed.into_iter().peekable(), self.order.counts(chunk));
             let mut result = Ok(());
-            visit_stored(old, lot.share, None, &mut |fingerprints: &[F]| {
+            visit_stored(old, chunk.share, None, &mut |fingerprints: &[F]| {
                 let mut each = fingerprints.iter();
                 if result.is_ok() {
                     result = each.try_for_each(|&fingerprint| {
@@ -192,11 +192,11 @@ impl<F: Fingerprint> ClusterChanges<F> {
                 }
             })?;
             result?;
-            if changed.next().is_some() || rest.record != lot.records.end {
+            if changed.next().is_some() || rest.record != chunk.records.end {
                 return Err(other_records().into());
             }
         }
-        rest.go_to(lot.records.end, None, parts)?;
+        rest.go_to(chunk.records.end, None, parts)?;
         rest.add_new(u64::MAX, parts)
     }
 
@@ -208,7 +208,7 @@ impl<F: Fingerprint> ClusterChanges<F> {
     }
 }
 
-/// What is left of a lot.
+/// What is left of a chunk.
 struct Rest<'a, F: Fingerprint> {
     changes: &'a ClusterChanges<F>,
     new: Peekable<Iter<'a, (u64, u32, Record<F>)>>,

@@ -24,7 +24,7 @@ use std::vec::IntoIter;
 const SHARE: u64 = 1 << 14;
 
 /// Fingerprints that are handed on together.
-const LOT: usize = 1 << 13;
+const CHUNK: usize = 1 << 13;
 
 /// A record and its cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,12 +90,12 @@ impl<F: Fingerprint> Clustering<F> {
             components.count(),
             keeper,
             clusters.keepers,
-            clusters.means.workspace(clusters.means.memory / 4),
+            clusters.job.workspace(clusters.job.memory / 4),
         );
         let mut sizes = clusters.sizes.then(|| vec![0u64; components.count()]);
         // What stands for each fingerprint that is not alone.
         let work = |(): &mut (), share: Share, output: &Output| {
-            clusters.means.progress.check()?;
+            clusters.job.progress.check()?;
             let mut told = Vec::new();
             let mut groups = Groups::new(&segments, &numbers, &components, share)?;
             let mut ids = Vec::new();
@@ -114,7 +114,7 @@ impl<F: Fingerprint> Clustering<F> {
                     }
                 }
                 told.extend(component.zip(best).map(|(component, best)| (component, fingerprint, records, best)));
-                if told.len() == LOT {
+                if told.len() == CHUNK {
                     output.send(std::mem::take(&mut told))?;
                 }
             }
@@ -234,7 +234,7 @@ impl<F: Fingerprint> Clustering<F> {
                     records_of(&ids).saturating_add(groups.count_rest(fingerprint)?),
                     self.is_far(fingerprint, component),
                 );
-                if told.len() == LOT {
+                if told.len() == CHUNK {
                     output.send((std::mem::take(&mut told), std::mem::take(&mut left)))?;
                 }
             }

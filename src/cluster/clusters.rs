@@ -17,9 +17,9 @@ use crate::db::check_hashers;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::parameters::Parameters;
-use crate::join::Source;
+use crate::join::CleanSegments;
+use crate::join::{JobContext, Progress};
 use crate::join::{Join, Output, Step, Taker};
-use crate::join::{Means, Progress};
 use crate::query::check_distance;
 use crate::segment::{Scratch, Segment};
 use crate::version::Snapshot;
@@ -54,12 +54,12 @@ const COMPONENT: u64 = 4;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Clusters<F: Fingerprint = u64> {
-    own: Source<F>,
+    own: CleanSegments<F>,
     /// Records of another store, which are new.
-    new: Option<Source<F>>,
+    new: Option<CleanSegments<F>>,
     pub(crate) parameters: Parameters,
     pub(crate) k: u32,
-    pub(crate) means: Means,
+    pub(crate) job: JobContext,
     pub(crate) sizes: bool,
     pub(crate) keepers: bool,
     fingerprints: PhantomData<F>,
@@ -70,11 +70,11 @@ impl<F: Fingerprint> Clusters<F> {
     pub(crate) fn new(snapshot: &Snapshot<F>, k: u32) -> Result<Self> {
         check_distance::<F>(k)?;
         Ok(Clusters {
-            own: Source::new(snapshot),
+            own: CleanSegments::new(snapshot),
             new: None,
             parameters: snapshot.parameters().clone(),
             k,
-            means: Means::new(snapshot),
+            job: JobContext::new(snapshot),
             sizes: false,
             keepers: false,
             fingerprints: PhantomData,
@@ -85,7 +85,7 @@ impl<F: Fingerprint> Clusters<F> {
     /// fingerprint, and eight for each cluster of several fingerprints, it cannot do without.
     #[must_use]
     pub fn with_memory(mut self, bytes: u64) -> Self {
-        self.means.memory = bytes;
+        self.job.memory = bytes;
         self
     }
 
@@ -93,7 +93,7 @@ impl<F: Fingerprint> Clusters<F> {
     /// names and vanish with the process. Text ids and labels from before need them. To be called before [`Clusters::previous`].
     #[must_use]
     pub fn with_temp_dir(mut self, directory: &Path) -> Self {
-        self.means = self.means.in_directory(directory);
+        self.job = self.job.in_directory(directory);
         self
     }
 
@@ -126,22 +126,22 @@ impl<F: Fingerprint> Clusters<F> {
             );
             return Err(Error::invalid(message));
         }
-        self.new = Some(Source::new(other));
+        self.new = Some(CleanSegments::new(other));
         Ok(self)
     }
 
     /// All segments, those of the store first.
     pub(crate) fn segments(&self) -> Result<Vec<Arc<Segment>>> {
-        let mut segments = self.own.segments(&self.means)?.to_vec();
+        let mut segments = self.own.segments(&self.job)?.to_vec();
         if let Some(new) = &self.new {
-            segments.extend_from_slice(new.segments(&self.means)?);
+            segments.extend_from_slice(new.segments(&self.job)?);
         }
         Ok(segments)
     }
 
     /// How many of the segments are the store's; what the others have is new.
     pub(crate) fn old(&self) -> Result<usize> {
-        self.own.segments(&self.means).map(<[_]>::len)
+        self.own.segments(&self.job).map(<[_]>::len)
     }
 
     /// For labels that these records have had, to be given to [`Clusters::find_from`]. They are sorted within half of the memory
@@ -164,7 +164,7 @@ impl<F: Fingerprint> Clusters<F> {
     /// Bytes of memory beside what cannot be done without.
     fn spare(&self) -> Result<u64> {
         let least = self.least_memory()?;
-        self.means.memory.checked_sub(least).map(|spare| spare + LEAST_JOIN).ok_or_else(|| {
+        self.job.memory.checked_sub(least).map(|spare| spare + LEAST_JOIN).ok_or_else(|| {
             Error::invalid(format!("clusters take {} MiB of memory at least", (least >> 20) + 1))
                 .with_remedy("allow more")
         })
@@ -173,7 +173,7 @@ impl<F: Fingerprint> Clusters<F> {
     /// How far the search for pairs is.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        self.means.progress.clone()
+        self.job.progress.clone()
     }
 
     /// Makes the clusters. Each is labelled with one of its ids, as the keeper says; where there are no ids, with one of its
@@ -279,7 +279,7 @@ impl<F: Fingerprint> Clusters<F> {
         };
         let few = few.map(|few| Few::new(&segments, few, self.k)).transpose()?.flatten();
         let mut numbers = Numbers::<F>::new(&segments, if few.is_some() { 0 } else { spare / 2 })?;
-        let progress = &self.means.progress.0;
+        let progress = &self.job.progress.0;
         if let Some(few) = few {
             few.unite(&segments, &numbers, &sets, progress)?;
         } else if searched > 0 {

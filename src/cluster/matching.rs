@@ -34,7 +34,7 @@ use std::thread::{Builder, JoinHandle};
 const SENT: usize = 1 << 18;
 /// Records and bytes of names that come together, about.
 const RECORDS: usize = 256;
-const LOT: usize = 1 << 14;
+const CHUNK: usize = 1 << 14;
 /// Bytes that wait, in pieces of [`SENT`].
 const WAITING: usize = 2;
 /// Records among which one is looked for that is not the next: [`FAR`] after the first, second, fourth and so on of several labels without
@@ -57,9 +57,9 @@ pub(crate) struct Matching<F: Fingerprint, K: Key> {
     reading: Option<JoinHandle<()>>,
     /// Whether reading has failed, which was told.
     has_failed: bool,
-    /// Records that come next, in lots that are not empty.
+    /// Records that come next, in chunks that are not empty.
     ahead: VecDeque<Lot<F>>,
-    /// The next one of the first lot.
+    /// The next one of the first chunk.
     at: usize,
     /// How many there are.
     waiting: usize,
@@ -92,14 +92,14 @@ pub(crate) struct Matching<F: Fingerprint, K: Key> {
 /// Some records in the order of the store.
 #[derive(Debug)]
 struct Lot<F> {
-    /// What the first 64 bits of their fingerprints are not less than: the same as in the lot before, or more than any there.
+    /// What the first 64 bits of their fingerprints are not less than: the same as in the chunk before, or more than any there.
     from: u64,
     names: Names<F>,
     /// The numbers of their fingerprints, and the leading bits of the keys of their ids.
     old: Vec<(u32, u64)>,
     /// How many of these each fingerprint of the store has.
     counts: Vec<u32>,
-    /// Whether the first count is of the fingerprint that the lot before ended with.
+    /// Whether the first count is of the fingerprint that the chunk before ended with.
     goes_on: bool,
     /// New records in between, each with the number of old ones before it, and with the number of its fingerprint.
     new: Vec<(usize, u32, Record<F>)>,
@@ -113,7 +113,7 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
     /// Begins to read the records. Sorts within so many bytes of memory.
     pub(crate) fn new(clusters: &Clusters<F>, keys: &Keys, memory: u64) -> Result<Self> {
         let count = Numbers::<F>::count_of(&clusters.segments()?)? as usize;
-        let workspace = clusters.means.workspace(memory);
+        let workspace = clusters.job.workspace(memory);
         let (reading, records) = read::<F, K>(clusters, keys.clone())?;
         Ok(Self {
             records,
@@ -185,7 +185,7 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
     /// Takes the next record, that has no label.
     fn pass(&mut self, keys: &Keys) -> Result<()> {
         self.has_rest = true;
-        let name = self.ahead.front().and_then(|lot| lot.names.get(self.at));
+        let name = self.ahead.front().and_then(|chunk| chunk.names.get(self.at));
         let name = name.ok_or_else(|| Error::damaged("a record has no name"))?;
         let key = keys.key(name);
         self.order.skip_record(name);
@@ -195,11 +195,11 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
 
     /// The next record, if it is there: the number of its fingerprint, and the head of its id.
     fn next(&mut self) -> Option<(u32, u64)> {
-        let lot = self.ahead.front()?;
-        let next = lot.old.get(self.at).copied();
+        let chunk = self.ahead.front()?;
+        let next = chunk.old.get(self.at).copied();
         self.at += 1;
         self.waiting -= 1;
-        if self.at == lot.old.len() {
+        if self.at == chunk.old.len() {
             self.ahead.pop_front();
             self.at = 0;
         }
@@ -211,10 +211,10 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
         if self.ahead.is_empty() {
             self.fill(1)?;
         }
-        if self.ahead.front().and_then(|lot| lot.names.get(self.at)) != Some(record) {
+        if self.ahead.front().and_then(|chunk| chunk.names.get(self.at)) != Some(record) {
             let reach = if self.missed == 0 || self.missed.is_power_of_two() { FAR } else { NEAR };
             self.fill(reach)?;
-            let names = self.ahead.iter().flat_map(|lot| lot.names.iter());
+            let names = self.ahead.iter().flat_map(|chunk| chunk.names.iter());
             let Some(at) = names.skip(self.at).take(reach).position(|name| name == record) else {
                 self.missed += 1;
                 return Ok(None);
@@ -232,24 +232,24 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
             return Err(Error::new(ErrorKind::Io, "not all records could be read, as was told before"));
         }
         while self.waiting < count {
-            let Ok(lots) = self.records.recv() else {
+            let Ok(chunks) = self.records.recv() else {
                 return self
                     .reading
                     .take()
                     .map_or(Ok(()), |reading| reading.join().or_else(|panic| resume_unwind(panic)));
             };
-            for mut lot in lots.inspect_err(|_| self.has_failed = true)? {
-                lot.fresh.iter().for_each(|&number| _ = self.fresh.insert(number as usize));
-                for (at, number, record) in lot.new.drain(..) {
+            for mut chunk in chunks.inspect_err(|_| self.has_failed = true)? {
+                chunk.fresh.iter().for_each(|&number| _ = self.fresh.insert(number as usize));
+                for (at, number, record) in chunk.new.drain(..) {
                     self.order.add_new(at, number, record);
                 }
-                if lot.lacks_new {
+                if chunk.lacks_new {
                     self.order.lose();
                 }
-                self.order.add_records(lot.from, lot.goes_on, &lot.counts);
-                if !lot.old.is_empty() {
-                    self.waiting += lot.old.len();
-                    self.ahead.push_back(lot);
+                self.order.add_records(chunk.from, chunk.goes_on, &chunk.counts);
+                if !chunk.old.is_empty() {
+                    self.waiting += chunk.old.len();
+                    self.ahead.push_back(chunk);
                 }
             }
         }
@@ -287,9 +287,9 @@ fn read<F: Fingerprint, K: Key>(clusters: &Clusters<F>, keys: Keys) -> Result<Re
     let (shares, pool) = (shares(&segments)?, pool()?);
     let (sender, records) = sync_channel(WAITING);
     let run = move || {
-        let take = |lots: Vec<Lot<F>>| {
+        let take = |chunks: Vec<Lot<F>>| {
             // If the receiver is gone, no more is wanted.
-            let sent = sender.send(Ok(lots));
+            let sent = sender.send(Ok(chunks));
             Ok(if sent.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         };
         let work = |(): &mut (), share: Share, output: &Output| reading.share::<K>(share, output);
@@ -319,7 +319,7 @@ impl<F: Fingerprint> Reading<F> {
         self.progress.check()?;
         let (mut numbers, mut numbers_of_new) = (self.numbers.ascending()?, self.numbers.ascending()?);
         let mut new = RecordIter::<F>::of_share(&self.new, share)?.peekable();
-        let (mut lots, mut lot, mut bytes) = (Vec::new(), Lot::new(share.from, self.kind), 0);
+        let (mut chunks, mut chunk, mut bytes) = (Vec::new(), Lot::new(share.from, self.kind), 0);
         let mut last: Option<(F, u32)> = None;
         self.each_old(share, |fingerprint, id| {
             let name = LabelRef::of(fingerprint, id);
@@ -331,51 +331,51 @@ impl<F: Fingerprint> Reading<F> {
             while let Some(next) = new.next_if(is_by_then) {
                 let next = next?;
                 if next.fingerprint != fingerprint || LabelRef::of_record(&next) != name {
-                    lot.add_new(numbers_of_new.of(next.fingerprint)?, next, &self.kept);
+                    chunk.add_new(numbers_of_new.of(next.fingerprint)?, next, &self.kept);
                 } else if self.kind != IdKind::None {
                     // Where fingerprints are the ids, one that was there before is not new.
                     as_new = Some(next);
                 }
             }
-            if lot.old.len() >= RECORDS || lot.names.bytes() >= LOT {
-                // Records of which the first 64 bits are equal are one lot of the order, in as many pieces as memory wants.
+            if chunk.old.len() >= RECORDS || chunk.names.bytes() >= CHUNK {
+                // Records of which the first 64 bits are equal are one chunk of the order, in as many pieces as memory wants.
                 let head = fingerprint.word(0);
-                let from = if last.is_none_or(|(last, _)| last.word(0) < head) { head } else { lot.from };
-                bytes += lot.bytes();
-                lots.push(std::mem::replace(&mut lot, Lot::new(from, self.kind)));
+                let from = if last.is_none_or(|(last, _)| last.word(0) < head) { head } else { chunk.from };
+                bytes += chunk.bytes();
+                chunks.push(std::mem::replace(&mut chunk, Lot::new(from, self.kind)));
                 if last.is_some_and(|(last, _)| last == fingerprint) {
-                    lot.goes_on = true;
-                    lot.counts.push(0);
+                    chunk.goes_on = true;
+                    chunk.counts.push(0);
                 }
                 if bytes >= SENT {
-                    output.send(std::mem::take(&mut lots))?;
+                    output.send(std::mem::take(&mut chunks))?;
                     bytes = 0;
                 }
             }
             let number = match last {
                 Some((last, number)) if last == fingerprint => number,
                 _ => {
-                    lot.counts.push(0);
+                    chunk.counts.push(0);
                     numbers.of(fingerprint)?
                 }
             };
             last = Some((fingerprint, number));
             match as_new {
-                Some(record) => lot.add_new(number, record, &self.kept),
+                Some(record) => chunk.add_new(number, record, &self.kept),
                 None => {
-                    lot.names.push(name);
-                    lot.old.push((number, self.keys.head::<F, K>(name)));
-                    lot.counts.last_mut().into_iter().for_each(|count| *count += 1);
+                    chunk.names.push(name);
+                    chunk.old.push((number, self.keys.head::<F, K>(name)));
+                    chunk.counts.last_mut().into_iter().for_each(|count| *count += 1);
                 }
             }
             Ok(())
         })?;
         for next in new {
             let next = next?;
-            lot.add_new(numbers_of_new.of(next.fingerprint)?, next, &self.kept);
+            chunk.add_new(numbers_of_new.of(next.fingerprint)?, next, &self.kept);
         }
-        lots.push(lot);
-        output.send(lots)
+        chunks.push(chunk);
+        output.send(chunks)
     }
 
     /// Calls `take` with the records of a share that are not new.
@@ -403,7 +403,7 @@ impl<F: Fingerprint> Lot<F> {
     fn new(from: u64, kind: IdKind) -> Self {
         let (new, fresh) = Default::default();
         let (old, counts) = (Vec::with_capacity(RECORDS), Vec::with_capacity(RECORDS));
-        let names = Names::new(kind, RECORDS, LOT);
+        let names = Names::new(kind, RECORDS, CHUNK);
         Self { from, names, old, counts, goes_on: false, new, fresh, lacks_new: false }
     }
 

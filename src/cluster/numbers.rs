@@ -146,16 +146,16 @@ fn all<F: Fingerprint>(segment: &Segment) -> Result<(Array<F>, Directory)> {
     })?;
     let mut rest = all.as_mut_slice();
     let blocks = table.index().len();
-    let lot = blocks.div_ceil(4 * rayon::current_num_threads()).max(1);
-    let mut lots = Vec::new();
-    for from in (0..blocks).step_by(lot) {
-        let to = (from + lot).min(blocks);
+    let chunk = blocks.div_ceil(4 * rayon::current_num_threads()).max(1);
+    let mut chunks = Vec::new();
+    for from in (0..blocks).step_by(chunk) {
+        let to = (from + chunk).min(blocks);
         let length = usize::try_from(table.index().rank(to) - table.index().rank(from)).unwrap_or(0).min(rest.len());
         let (slots, behind) = rest.split_at_mut(length);
         rest = behind;
-        lots.push((from..to, slots));
+        chunks.push((from..to, slots));
     }
-    lots.into_par_iter().try_for_each(|(blocks, slots)| {
+    chunks.into_par_iter().try_for_each(|(blocks, slots)| {
         let (mut scratch, mut block, mut slots) = (Scratch::default(), Vec::new(), slots.iter_mut());
         for number in blocks {
             table.prefetch_ahead(number);

@@ -11,7 +11,7 @@ use std::ops::Range;
 const MOST: usize = 1 << 16;
 /// Bytes of records without a label that are kept: of new ones, and of others.
 pub(crate) const BYTES: usize = 16 << 20;
-/// Records of a lot at least, but for the last one.
+/// Records of a chunk at least, but for the last one.
 const RECORDS: u64 = 256;
 /// Records between two looks at the memory that is used.
 const LOOK: u64 = 1 << 12;
@@ -19,12 +19,12 @@ const LOOK: u64 = 1 << 12;
 /// Labels and records as they met, until that takes too much memory.
 #[derive(Debug)]
 pub(crate) struct Order<F> {
-    /// Bytes that lots and counts may take.
+    /// Bytes that chunks and counts may take.
     room: u64,
     is_lost: bool,
     /// Where the fingerprints of the last records begin.
     from: Option<u64>,
-    lots: Vec<Start>,
+    chunks: Vec<Start>,
     /// All records that were there before.
     records: u64,
     /// Records that were met or skipped.
@@ -42,7 +42,7 @@ pub(crate) struct Order<F> {
     unused: Vec<u64>,
 }
 
-/// Where a lot begins: what the first 64 bits of its fingerprints are not less than, its first record, and its first count.
+/// Where a chunk begins: what the first 64 bits of its fingerprints are not less than, its first record, and its first count.
 #[derive(Clone, Copy, Debug, Default)]
 struct Start {
     from: u64,
@@ -53,7 +53,7 @@ struct Start {
 /// Some records that were there before, and new ones in between.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OrderLot {
-    /// All fingerprints of the store in it belong to the lot, and no others.
+    /// All fingerprints of the store in it belong to the chunk, and no others.
     pub(crate) share: Share,
     pub(crate) records: Range<u64>,
     count: u64,
@@ -61,10 +61,22 @@ pub(crate) struct OrderLot {
 }
 
 impl<F: Fingerprint> Order<F> {
-    /// Of nothing yet; lots and counts take at most so many bytes.
+    /// Of nothing yet; chunks and counts take at most so many bytes.
     pub(crate) fn new(room: u64) -> Self {
-        let (lots, counts, unlabelled, new, unused) = Default::default();
-        Self { room, is_lost: false, from: None, lots, records: 0, seen: 0, counts, unlabelled, bytes: 0, new, unused }
+        let (chunks, counts, unlabelled, new, unused) = Default::default();
+        Self {
+            room,
+            is_lost: false,
+            from: None,
+            chunks,
+            records: 0,
+            seen: 0,
+            counts,
+            unlabelled,
+            bytes: 0,
+            new,
+            unused,
+        }
     }
 
     /// Adds records that were there before, by how many each fingerprint has; the first count is of the fingerprint that came last if
@@ -76,8 +88,8 @@ impl<F: Fingerprint> Order<F> {
         let records: u64 = counts.iter().map(|&count| u64::from(count)).sum();
         let begins = self.from.replace(from) != Some(from);
         let is_full = |last: &Start| begins && self.records - last.record >= RECORDS;
-        if records > 0 && self.lots.last().is_none_or(is_full) {
-            self.lots.push(Start { from, record: self.records, count: self.counts.bits() });
+        if records > 0 && self.chunks.last().is_none_or(is_full) {
+            self.chunks.push(Start { from, record: self.records, count: self.counts.bits() });
         }
         counts.iter().enumerate().for_each(|(at, &count)| self.counts.add(count, at == 0 && goes_on));
         let before = self.records;
@@ -88,7 +100,7 @@ impl<F: Fingerprint> Order<F> {
     }
 
     fn bytes_of_lots(&self) -> u64 {
-        (size_of::<Start>() * self.lots.len()) as u64 + self.counts.bits() / 8
+        (size_of::<Start>() * self.chunks.len()) as u64 + self.counts.bits() / 8
     }
 
     /// Adds a new record, which comes behind those that were there before and behind so many more, and the number of its fingerprint.
@@ -137,17 +149,17 @@ impl<F: Fingerprint> Order<F> {
         !self.is_lost
     }
 
-    /// How many lots there are, at least one.
-    pub(crate) fn lots(&self) -> usize {
-        self.lots.len().max(1)
+    /// How many chunks there are, at least one.
+    pub(crate) fn chunks(&self) -> usize {
+        self.chunks.len().max(1)
     }
 
-    /// One of the lots.
-    pub(crate) fn lot(&self, at: usize) -> OrderLot {
+    /// One of the chunks.
+    pub(crate) fn chunk(&self, at: usize) -> OrderLot {
         let new_before = |record: u64| self.new.partition_point(|one| one.0 < record);
-        // The first lot has what comes before all records, the last one what comes behind.
-        let first = self.lots.get(at).filter(|_| at > 0).copied().unwrap_or_default();
-        let next = self.lots.get(at + 1);
+        // The first chunk has what comes before all records, the last one what comes behind.
+        let first = self.chunks.get(at).filter(|_| at > 0).copied().unwrap_or_default();
+        let next = self.chunks.get(at + 1);
         OrderLot {
             share: Share::new(first.from, next.map(|next| next.from)),
             records: first.record..next.map_or(self.records, |next| next.record),
@@ -156,14 +168,14 @@ impl<F: Fingerprint> Order<F> {
         }
     }
 
-    /// How many records that were there before each fingerprint of a lot has.
-    pub(crate) fn counts(&self, lot: &OrderLot) -> impl Iterator<Item = u64> {
-        self.counts.from(lot.count)
+    /// How many records that were there before each fingerprint of a chunk has.
+    pub(crate) fn counts(&self, chunk: &OrderLot) -> impl Iterator<Item = u64> {
+        self.counts.from(chunk.count)
     }
 
-    /// The new records of a lot.
-    pub(crate) fn new_of(&self, lot: &OrderLot) -> &[(u64, u32, Record<F>)] {
-        self.new.get(lot.new.clone()).unwrap_or_default()
+    /// The new records of a chunk.
+    pub(crate) fn new_of(&self, chunk: &OrderLot) -> &[(u64, u32, Record<F>)] {
+        self.new.get(chunk.new.clone()).unwrap_or_default()
     }
 
     /// Those of some records that have no label.
@@ -240,23 +252,23 @@ mod tests {
         }
     }
 
-    /// A lot: its share, records, numbers of records of each fingerprint, and new ones.
+    /// A chunk: its share, records, numbers of records of each fingerprint, and new ones.
     type Parts = (Share, Range<u64>, Vec<u64>, Vec<u64>);
 
     fn parts(order: &Order<u64>) -> Vec<Parts> {
-        let last = order.lots() - 1;
+        let last = order.chunks() - 1;
         let mut parts = Vec::new();
         for at in 0..=last {
-            let lot = &order.lot(at);
-            let mut left = lot.records.end - lot.records.start;
-            // Behind the last record of a lot may be fingerprints without any, which the next lots do not have.
-            let counts = order.counts(lot).take_while(|count| {
+            let chunk = &order.chunk(at);
+            let mut left = chunk.records.end - chunk.records.start;
+            // Behind the last record of a chunk may be fingerprints without any, which the next chunks do not have.
+            let counts = order.counts(chunk).take_while(|count| {
                 let more = left > 0 || at == last;
                 left -= left.min(*count);
                 more
             });
-            let new = order.new_of(lot).iter().map(|one| one.2.fingerprint).collect();
-            parts.push((lot.share, lot.records.clone(), counts.collect(), new));
+            let new = order.new_of(chunk).iter().map(|one| one.2.fingerprint).collect();
+            parts.push((chunk.share, chunk.records.clone(), counts.collect(), new));
         }
         parts
     }
@@ -269,7 +281,7 @@ mod tests {
         order.add_new(0, 0, new(1));
         order.add_records(3, false, &[0]);
         order.add_records(5, false, &[200]);
-        // Too few for a lot.
+        // Too few for a chunk.
         order.add_new(20, 0, new(6));
         order.add_records(6, false, &[55, 1]);
         order.add_records(6, true, &[1]);
@@ -311,6 +323,6 @@ mod tests {
         order.add_records(1, false, &[7]);
         order.skip_label(8);
         order.skip_record(LabelRef::Number(1));
-        assert_eq!((order.holds(), order.lots(), order.records), (false, 1, 0));
+        assert_eq!((order.holds(), order.chunks(), order.records), (false, 1, 0));
     }
 }

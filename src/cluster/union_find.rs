@@ -87,8 +87,8 @@ mod tests {
             let links: Vec<_> = links.into_iter().map(|(a, b)| (a % count, b % count)).collect();
             let sets = UnionFind::new(count);
             std::thread::scope(|scope| {
-                for lot in links.chunks(100) {
-                    scope.spawn(|| lot.iter().for_each(|&(a, b)| sets.unite(a, b)));
+                for chunk in links.chunks(100) {
+                    scope.spawn(|| chunk.iter().for_each(|&(a, b)| sets.unite(a, b)));
                 }
             });
             let mut expected: Vec<u32> = (0..count).collect();

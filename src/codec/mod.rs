@@ -30,7 +30,7 @@ pub use block::BlockKind;
 pub(crate) use block::{BlockBuffer, BlockShape, decode_block, encode_block};
 pub(crate) use codes::Codes;
 pub(crate) use fill::{MAX_KEYS, fill_block};
-pub(crate) use near::{LOT, REACH};
+pub(crate) use near::{CHUNK, REACH};
 pub(crate) use simd::{near, near_across, near_leads, near_pairs, near_rows, prefetch};
 pub(crate) use train::Trainer;
 

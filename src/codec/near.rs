@@ -4,12 +4,12 @@
 use crate::fingerprint::{Fingerprint, distance};
 
 /// Keys that are compared at once: a bit of the result each.
-pub(crate) const LOT: usize = 64;
+pub(crate) const CHUNK: usize = 64;
 
-/// Bit `i` is set if key `i` of the first [`LOT`] lies within distance `k` of `key`.
+/// Bit `i` is set if key `i` of the first [`CHUNK`] lies within distance `k` of `key`.
 #[inline(always)]
 pub(super) fn near(keys: &[u64], key: u64, k: u32) -> u64 {
-    keys.iter().take(LOT).zip(0..).fold(0, |found, (&other, bit)| found | u64::from(distance(other, key) <= k) << bit)
+    keys.iter().take(CHUNK).zip(0..).fold(0, |found, (&other, bit)| found | u64::from(distance(other, key) <= k) << bit)
 }
 
 /// The same for what is left of keys without their `row` lowest bits.
@@ -17,7 +17,7 @@ pub(super) fn near(keys: &[u64], key: u64, k: u32) -> u64 {
 pub(super) fn near_leads(keys: &[u64], lead: u64, row: u32, radius: u32) -> u64 {
     let near = |key: u64| key.checked_shr(row).unwrap_or(0) ^ lead;
     keys.iter()
-        .take(LOT)
+        .take(CHUNK)
         .zip(0..)
         .fold(0, |found, (&key, bit)| found | u64::from(near(key).count_ones() <= radius) << bit)
 }
@@ -25,7 +25,7 @@ pub(super) fn near_leads(keys: &[u64], lead: u64, row: u32, radius: u32) -> u64 
 /// The same for fingerprints that are written as little-endian bytes one after another.
 #[inline(always)]
 pub(super) fn near_rows<F: Fingerprint>(rows: &[u8], query: F, k: u32) -> u64 {
-    rows.chunks_exact(F::BYTES).take(LOT).zip(0..).fold(0, |found, (row, bit)| {
+    rows.chunks_exact(F::BYTES).take(CHUNK).zip(0..).fold(0, |found, (row, bit)| {
         let (words, _) = row.as_chunks::<8>();
         // The last word of the bytes is the first one of the number.
         let differing = words
@@ -47,12 +47,12 @@ pub(super) fn near_pairs<F: Fingerprint>(all: &[F], count: usize, k: u32, found:
         let others = all.get(step..).unwrap_or_default();
         let count = count.min(others.len());
         let (ones, others) = (all.get(..count).unwrap_or_default(), others.get(..count).unwrap_or_default());
-        let (lots, rest) = ones.as_chunks::<8>();
+        let (chunks, rest) = ones.as_chunks::<8>();
         let (other_lots, other_rest) = others.as_chunks::<8>();
-        for (lot, other_lot) in lots.iter().zip(other_lots) {
-            let near = lot.iter().zip(other_lot).map(|(one, other)| u32::from(one.distance(*other) <= k));
+        for (chunk, other_lot) in chunks.iter().zip(other_lots) {
+            let near = chunk.iter().zip(other_lot).map(|(one, other)| u32::from(one.distance(*other) <= k));
             if near.sum::<u32>() > 0 {
-                push_near(lot, other_lot, k, found);
+                push_near(chunk, other_lot, k, found);
             }
         }
         push_near(rest, other_rest, k, found);
@@ -62,12 +62,12 @@ pub(super) fn near_pairs<F: Fingerprint>(all: &[F], count: usize, k: u32, found:
 /// Appends the pairs within distance `k` of one fingerprint and another.
 #[inline(always)]
 pub(super) fn near_across<F: Fingerprint>(ones: &[F], others: &[F], k: u32, found: &mut Vec<(F, F)>) {
-    let (lots, rest) = others.as_chunks::<8>();
+    let (chunks, rest) = others.as_chunks::<8>();
     for &one in ones {
-        for lot in lots {
-            let near = lot.iter().map(|other| u32::from(one.distance(*other) <= k));
+        for chunk in chunks {
+            let near = chunk.iter().map(|other| u32::from(one.distance(*other) <= k));
             if near.sum::<u32>() > 0 {
-                push_near(&[one; 8], lot, k, found);
+                push_near(&[one; 8], chunk, k, found);
             }
         }
         for &other in rest {

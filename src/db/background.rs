@@ -5,8 +5,8 @@
 
 use crate::db::health::Failing;
 use crate::db::next_memtable::Next;
-use crate::db::store_inner::{Core, lock};
-use crate::db::version_set::Tree;
+use crate::db::store_inner::{StoreInner, lock};
+use crate::db::version_set::VersionSet;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::pool;
 use crate::fingerprint::Fingerprint;
@@ -16,12 +16,12 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 /// How long a replaced run is kept at most after its last reader has let go of it.
-const REAPING: Duration = Duration::from_millis(100);
+const COLLECTING: Duration = Duration::from_millis(100);
 
 /// The threads of a store that is open for writing. They end when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Background<F: Fingerprint> {
-    core: Arc<Core<F>>,
+    core: Arc<StoreInner<F>>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -30,7 +30,7 @@ impl<F: Fingerprint> Background<F> {
     ///
     /// # Errors
     /// `Io` if the system has no threads for it.
-    pub(crate) fn begin(core: &Arc<Core<F>>) -> Result<Option<Self>> {
+    pub(crate) fn begin(core: &Arc<StoreInner<F>>) -> Result<Option<Self>> {
         if core.common.options.maintenance != Maintenance::Background {
             return Ok(None);
         }
@@ -40,7 +40,7 @@ impl<F: Fingerprint> Background<F> {
         Ok(Some(background))
     }
 
-    fn start(&mut self, name: &'static str, work: fn(&Core<F>) -> Result<()>) -> Result<()> {
+    fn start(&mut self, name: &'static str, work: fn(&StoreInner<F>) -> Result<()>) -> Result<()> {
         let core = Arc::clone(&self.core);
         let thread = Builder::new().name(name.to_owned()).spawn(move || {
             let _guard = PoisonsInPanic(&core);
@@ -55,7 +55,7 @@ impl<F: Fingerprint> Background<F> {
 }
 
 /// Whoever waits for a thread that has panicked would wait for ever; the poison tells them.
-struct PoisonsInPanic<'a, F: Fingerprint>(&'a Core<F>);
+struct PoisonsInPanic<'a, F: Fingerprint>(&'a StoreInner<F>);
 
 impl<F: Fingerprint> Drop for PoisonsInPanic<'_, F> {
     fn drop(&mut self) {
@@ -76,7 +76,7 @@ impl<F: Fingerprint> Drop for Background<F> {
 }
 
 /// Moves every memtable that is sealed to segments, until the store is closed or poisoned.
-fn flush_when_due<F: Fingerprint>(core: &Core<F>) -> Result<()> {
+fn flush_when_due<F: Fingerprint>(core: &StoreInner<F>) -> Result<()> {
     loop {
         let mut tree = core.tree();
         loop {
@@ -107,9 +107,9 @@ fn flush_when_due<F: Fingerprint>(core: &Core<F>) -> Result<()> {
 }
 
 /// Merges what is due, until the store is closed or poisoned.
-fn merge_when_due<F: Fingerprint>(core: &Core<F>) -> Result<()> {
+fn merge_when_due<F: Fingerprint>(core: &StoreInner<F>) -> Result<()> {
     loop {
-        let is_left = core.reap();
+        let is_left = core.collect_obsolete();
         let mut tree = core.tree();
         if tree.closing {
             return Ok(());
@@ -119,14 +119,14 @@ fn merge_when_due<F: Fingerprint>(core: &Core<F>) -> Result<()> {
             // Other merging has done away with what failed.
             tree.merging = tree.merging.take().filter(|_| pause.is_some());
             // Nothing tells when the last reader of a run lets go of it.
-            let reaping = is_left.then_some(REAPING);
-            drop(core.wait(tree, pause.into_iter().chain(reaping).min()));
+            let collecting = is_left.then_some(COLLECTING);
+            drop(core.wait(tree, pause.into_iter().chain(collecting).min()));
             continue;
         }
-        core.pace.hurry(core.must_merge_first(&tree));
+        core.limiter.unthrottle(core.must_merge_first(&tree));
         drop(tree);
         // What fails otherwise is noted, and tried again.
-        match core.compact_due(Some(&core.pace)) {
+        match core.compact_due(Some(&core.limiter)) {
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::Stopped => return Ok(()),
             Err(_) => core.check_poison()?,
@@ -134,9 +134,9 @@ fn merge_when_due<F: Fingerprint>(core: &Core<F>) -> Result<()> {
     }
 }
 
-impl<F: Fingerprint> Core<F> {
+impl<F: Fingerprint> StoreInner<F> {
     /// Waits until the tree changes, or for so long.
-    fn wait<'a>(&self, tree: MutexGuard<'a, Tree<F>>, most: Option<Duration>) -> MutexGuard<'a, Tree<F>> {
+    fn wait<'a>(&self, tree: MutexGuard<'a, VersionSet<F>>, most: Option<Duration>) -> MutexGuard<'a, VersionSet<F>> {
         match most {
             None => self.changed.wait(tree).unwrap_or_else(PoisonError::into_inner),
             Some(most) => self.changed.wait_timeout(tree, most).unwrap_or_else(PoisonError::into_inner).0,
@@ -149,7 +149,7 @@ impl<F: Fingerprint> Core<F> {
             return self.check_poison();
         }
         let mut tree = self.tree();
-        let is_done = |tree: &Tree<F>| {
+        let is_done = |tree: &VersionSet<F>| {
             tree.closing || (tree.sealed.is_empty() || tree.flushing.is_some()) && self.due_now(tree).is_none()
         };
         while !is_done(&tree) {
@@ -163,7 +163,7 @@ impl<F: Fingerprint> Core<F> {
         if works {
             drop(lock(&self.compacting));
         }
-        self.reap();
+        self.collect_obsolete();
         self.check_poison()
     }
 }

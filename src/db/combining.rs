@@ -5,8 +5,8 @@
 //! after its own, and is woken once, when its batch is written. (Combining: Hendler, Incze, Shavit, Tzafrir, "Flat Combining
 //! and the Synchronization-Parallelism Tradeoff", SPAA 2010.)
 
-use crate::db::store_inner::{Core, Writing, lock};
-use crate::db::write_batch::{WriteBatch, Written};
+use crate::db::store_inner::{StoreInner, Writing, lock};
+use crate::db::write_batch::{WriteBatch, WriteSummary};
 use crate::db::writer::Promise;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
@@ -17,27 +17,27 @@ use std::time::Duration;
 
 /// How long a thread waits for the lock before it hands its batch over, and after that until it looks whether the lock is free.
 const WAIT: Duration = Duration::from_millis(1);
-/// Larger batches wait for the lock: no thread is to spend long on those of others.
+/// Larger chunks wait for the lock: no thread is to spend long on those of others.
 const MOST_WRITES: usize = 64;
 
 /// What a batch has done, and what has to be durable before its thread goes on.
-type Done = Result<(Written, Option<Promise>)>;
+type Done = Result<(WriteSummary, Option<Promise>)>;
 
 /// Batches that were handed over, and where their threads wait.
 #[derive(Debug)]
 pub(crate) struct Handed<F: Fingerprint> {
-    batches: Mutex<Vec<(WriteBatch<F>, SyncSender<Done>)>>,
+    chunks: Mutex<Vec<(WriteBatch<F>, SyncSender<Done>)>>,
     /// Whether there are some. Changes only under the lock.
     is_some: AtomicBool,
 }
 
 impl<F: Fingerprint> Default for Handed<F> {
     fn default() -> Self {
-        Self { batches: Mutex::default(), is_some: AtomicBool::new(false) }
+        Self { chunks: Mutex::default(), is_some: AtomicBool::new(false) }
     }
 }
 
-impl<F: Fingerprint> Core<F> {
+impl<F: Fingerprint> StoreInner<F> {
     /// Writes a batch, on this thread or on another one.
     pub(crate) fn write_in_turn(&self, batch: &WriteBatch<F>) -> Done {
         let most = if batch.len() > MOST_WRITES { Duration::MAX } else { WAIT };
@@ -48,10 +48,10 @@ impl<F: Fingerprint> Core<F> {
             return done;
         }
         let (sender, receiver) = sync_channel(1);
-        let mut batches = lock(&self.handed.batches);
-        batches.push((batch.clone(), sender));
+        let mut chunks = lock(&self.handed.chunks);
+        chunks.push((batch.clone(), sender));
         self.handed.is_some.store(true, Ordering::Relaxed);
-        drop(batches);
+        drop(chunks);
         loop {
             match receiver.recv_timeout(WAIT) {
                 Ok(done) => return done,
@@ -73,10 +73,10 @@ impl<F: Fingerprint> Core<F> {
         if !self.handed.is_some.load(Ordering::Relaxed) {
             return;
         }
-        let mut batches = lock(&self.handed.batches);
+        let mut chunks = lock(&self.handed.chunks);
         self.handed.is_some.store(false, Ordering::Relaxed);
-        let taken = std::mem::take(&mut *batches);
-        drop(batches);
+        let taken = std::mem::take(&mut *chunks);
+        drop(chunks);
         for (batch, sender) in taken {
             let done = self.check_poison().and_then(|()| self.write_with(writing, &batch));
             // Its thread waits for it.
@@ -96,7 +96,7 @@ mod tests {
 
     /// Has threads insert numbered records while the test has the lock, which `end` is given when all have handed theirs over.
     /// What they were told.
-    fn inserted(end: impl FnOnce(&Core<u64>, Writing<'_>)) -> (Store<u64>, Vec<Result<u64>>, tempfile::TempDir) {
+    fn inserted(end: impl FnOnce(&StoreInner<u64>, Writing<'_>)) -> (Store<u64>, Vec<Result<u64>>, tempfile::TempDir) {
         let directory = tempfile::tempdir().unwrap();
         let options = Options::new().with_maintenance(Maintenance::Manual);
         let store = Store::<u64>::create(directory.path().join("store"), &Parameters::new(3), &options).unwrap();
@@ -106,7 +106,7 @@ mod tests {
             let insert = |fingerprint| store.insert_numbered(fingerprint, Durability::SyncData);
             let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || insert(thread))).collect();
             let began = Instant::now();
-            while lock(&store.core().handed.batches).len() < threads.len() {
+            while lock(&store.core().handed.chunks).len() < threads.len() {
                 assert!(began.elapsed() < Duration::from_secs(60), "they wait for the turn");
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -118,8 +118,8 @@ mod tests {
 
     #[test]
     fn each_thread_is_told_what_its_own_batch_has_done() {
-        let served = |core: &Core<u64>, mut writing: Writing<'_>| core.write_handed(&mut writing);
-        let left = |_: &Core<u64>, writing: Writing<'_>| drop(writing);
+        let served = |core: &StoreInner<u64>, mut writing: Writing<'_>| core.write_handed(&mut writing);
+        let left = |_: &StoreInner<u64>, writing: Writing<'_>| drop(writing);
         for (store, told, _directory) in [inserted(served), inserted(left)] {
             for (fingerprint, number) in told.iter().enumerate() {
                 let number = *number.as_ref().unwrap();

@@ -7,30 +7,27 @@
 //! of writes beside a bulk load, it is counted when it is asked for.
 
 use crate::error::Result;
+use crate::fingerprint::Entry;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::Id;
-use crate::fingerprint::Mention;
-use crate::version::Merge;
+use crate::version::NewestEntries;
 use crate::version::Run;
-use crate::version::{Layer, Present};
-use crate::version::{State, add_runs, last_words};
+use crate::version::{MembershipCursor, RunSegment};
+use crate::version::{ReadView, add_runs, newest_entries};
 use std::sync::Arc;
 
 /// What runs say, newest first.
-pub(crate) fn layers(runs: &[Arc<Run>]) -> impl Iterator<Item = Layer> {
+pub(crate) fn layers(runs: &[Arc<Run>]) -> impl Iterator<Item = RunSegment> {
     runs.iter().rev().flat_map(|run| run.layers())
 }
 
-/// The mentions, in order, that change something behind these runs, and the net number of records that they add; all of them,
+/// The entries, in order, that change something behind these runs, and the net number of records that they add; all of them,
 /// and no number, from the first that cannot be looked up.
-pub(crate) fn effective<F: Fingerprint>(
-    mentions: Vec<Mention<F>>,
-    older: &[Arc<Run>],
-) -> (Vec<Mention<F>>, Option<i64>) {
-    let mut present = Present::new(layers(older));
+pub(crate) fn effective<F: Fingerprint>(entries: Vec<Entry<F>>, older: &[Arc<Run>]) -> (Vec<Entry<F>>, Option<i64>) {
+    let mut present = MembershipCursor::new(layers(older));
     let mut net = Some(0i64);
-    let mut kept = mentions;
-    kept.retain(|mention| match net.map(|_| change(&mut present, mention)) {
+    let mut kept = entries;
+    kept.retain(|entry| match net.map(|_| change(&mut present, entry)) {
         Some(Ok(change)) => {
             net = net.and_then(|net| net.checked_add(change));
             change != 0
@@ -44,18 +41,18 @@ pub(crate) fn effective<F: Fingerprint>(
     (kept, net)
 }
 
-/// How many records more there are by a mention.
-fn change<F: Fingerprint>(present: &mut Present<F>, mention: &Mention<F>) -> Result<i64> {
-    let sign = if mention.removed { -1 } else { 1 };
-    if let Id::Count(count) = mention.record.id {
+/// How many records more there are by a entry.
+fn change<F: Fingerprint>(present: &mut MembershipCursor<F>, entry: &Entry<F>) -> Result<i64> {
+    let sign = if entry.is_tombstone { -1 } else { 1 };
+    if let Id::Count(count) = entry.record.id {
         return Ok(i64::try_from(count).unwrap_or(i64::MAX) * sign);
     }
-    Ok(if present.is_there(&mention.record)? == mention.removed { sign } else { 0 })
+    Ok(if present.is_there(&entry.record)? == entry.is_tombstone { sign } else { 0 })
 }
 
 /// How many records more there are by these last words, in order, behind these runs.
-fn net_of<F: Fingerprint>(words: impl Iterator<Item = Result<Mention<F>>>, older: &[Arc<Run>]) -> Result<i64> {
-    let mut present = Present::new(layers(older));
+fn net_of<F: Fingerprint>(words: impl Iterator<Item = Result<Entry<F>>>, older: &[Arc<Run>]) -> Result<i64> {
+    let mut present = MembershipCursor::new(layers(older));
     let mut net = 0i64;
     for word in words {
         net = net.saturating_add(change(&mut present, &word?)?);
@@ -73,9 +70,9 @@ fn net_of_run<F: Fingerprint>(runs: &[Arc<Run>], number: usize) -> Result<i64> {
     if let Some(net) = run.entry.net.or_else(|| run.counted.get().copied()) {
         return Ok(net);
     }
-    let mut merge = Merge::<F>::default();
+    let mut merge = NewestEntries::<F>::default();
     add_runs(&mut merge, std::slice::from_ref(run));
-    let net = net_of(merge.map(|word| word.map(|word| word.mention)), older)?;
+    let net = net_of(merge.map(|word| word.map(|word| word.entry)), older)?;
     // Another thread may have been faster, with the same number.
     let _ = run.counted.set(net);
     Ok(net)
@@ -98,31 +95,31 @@ pub(crate) fn records_of_runs<F: Fingerprint>(runs: &[Arc<Run>]) -> Counted {
 }
 
 /// The number of records of a state.
-pub(crate) fn records_of_state<F: Fingerprint>(state: &State<F>) -> Counted {
+pub(crate) fn records_of_state<F: Fingerprint>(state: &ReadView<F>) -> Counted {
     let runs = &state.view.runs;
     let (stored, is_exact) = records_of_runs::<F>(runs);
-    let words = last_words(state.memtables().rev()).unwrap_or_default();
+    let words = newest_entries(state.memtables().rev()).unwrap_or_default();
     match net_of(words.iter().cloned().map(Ok), runs) {
         Ok(unflushed) => (stored.saturating_add_signed(unflushed), is_exact),
-        Err(_) => (stored + words.iter().filter(|word| !word.removed).count() as u64, false),
+        Err(_) => (stored + words.iter().filter(|word| !word.is_tombstone).count() as u64, false),
     }
 }
 
 /// How many of the records of a new run the tail of runs that came while it was made have made pointless: records that they have
-/// added too or, of a run of removals, have removed too.
+/// added too or, of a run of tombstones, have removed too.
 ///
 /// # Errors
 /// `Damaged` or `Io` from reading.
 pub(crate) fn pointless<F: Fingerprint>(new: &Run, tail: &[Arc<Run>]) -> Result<u64> {
-    let removals = new.removals.is_some();
-    let own = new.layers().map(|layer| Layer { removed: false, ..layer });
-    let mut own = Present::<F>::new(own);
-    let mut merge = Merge::<F>::default();
+    let tombstones = new.tombstones.is_some();
+    let own = new.layers().map(|layer| RunSegment { removed: false, ..layer });
+    let mut own = MembershipCursor::<F>::new(own);
+    let mut merge = NewestEntries::<F>::default();
     add_runs(&mut merge, tail);
     let mut count = 0;
     for word in merge {
-        let mention = word?.mention;
-        if mention.removed == removals && own.is_there(&mention.record)? {
+        let entry = word?.entry;
+        if entry.is_tombstone == tombstones && own.is_there(&entry.record)? {
             count += 1;
         }
     }

@@ -17,7 +17,7 @@ pub(crate) const CREATING: &str = "creating.tmp";
 
 /// Whether a store may be created in a directory.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Room {
+pub(crate) enum Vacancy {
     /// There is no such directory.
     Absent,
     /// The directory has nothing in it but what may be removed.
@@ -28,10 +28,10 @@ pub(crate) enum Room {
 ///
 /// # Errors
 /// `AlreadyExists` if there is a store, or anything that is not fpstore's; `Io`.
-pub(crate) fn room_for_store(env: &dyn Env, path: &Path) -> Result<Room> {
+pub(crate) fn vacancy_for_store(env: &dyn Env, path: &Path) -> Result<Vacancy> {
     let names = match env.list(path) {
         Ok(names) => names,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Room::Absent),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vacancy::Absent),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
             return Err(Error::new(ErrorKind::AlreadyExists, "there is a file where the store is to be")
                 .at_path(path)
@@ -51,7 +51,7 @@ pub(crate) fn room_for_store(env: &dyn Env, path: &Path) -> Result<Room> {
             format!("the directory is no store and not empty: it has '{name}'"),
             "choose an empty or new directory",
         ),
-        None => Ok(Room::Free),
+        None => Ok(Vacancy::Free),
     }
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn begin_creation(env: &dyn Env, path: &Path, state: &ManifestData) -
 
 /// Removes what a failed creation has made; if that fails, a later attempt removes the rest. The mark goes after
 /// everything that only it explains.
-pub(crate) fn undo_creation(env: &dyn Env, path: &Path, state: &ManifestData, room: &Room) {
+pub(crate) fn undo_creation(env: &dyn Env, path: &Path, state: &ManifestData, room: &Vacancy) {
     if remove_leftovers(env, path, state, Some(CREATING)).is_ok() && env.sync_dir(path).is_ok() {
         let _ = env.remove(&path.join(CREATING));
         forget_lock(env, path, room);
@@ -80,9 +80,9 @@ pub(crate) fn undo_creation(env: &dyn Env, path: &Path, state: &ManifestData, ro
 }
 
 /// Removes the lock file of a creation that has failed, and the directory if it was made for it and is empty.
-pub(crate) fn forget_lock(env: &dyn Env, path: &Path, room: &Room) {
+pub(crate) fn forget_lock(env: &dyn Env, path: &Path, room: &Vacancy) {
     let _ = env.remove(&path.join(LOCK));
-    if *room == Room::Absent {
+    if *room == Vacancy::Absent {
         let _ = env.remove_dir(path);
     }
 }

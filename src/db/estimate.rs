@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::fingerprint::IdKind;
 use crate::format::parameters::Parameters;
 use crate::plan::{Workload, predict};
-use crate::version::Common;
+use crate::version::StoreContext;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(crate) struct Estimate {
 }
 
 impl Estimate {
-    pub(crate) fn of(common: &Common) -> Self {
+    pub(crate) fn of(common: &StoreContext) -> Self {
         let (env, path) = (Arc::clone(common.env()), common.path.clone());
         Self { env, path, parameters: common.parameters.clone() }
     }

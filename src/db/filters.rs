@@ -8,7 +8,7 @@ use crate::db::store_inner::lock;
 use crate::options::Filters;
 use crate::plan::filter_shape::FilterShape;
 use crate::segment::{Segment, Table};
-use crate::version::Common;
+use crate::version::StoreContext;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -81,12 +81,12 @@ fn allowed(needs: &[Need], budget: u64) -> Vec<bool> {
 /// When segments come and go, what is being made for one that stays is not begun anew.
 #[derive(Debug, Default)]
 pub(crate) struct FilterMaker {
-    work: Arc<Work>,
+    work: Arc<FilterQueue>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 #[derive(Debug, Default)]
-struct Work {
+struct FilterQueue {
     tables: Mutex<Tables>,
     stop: AtomicBool,
     changed: Condvar,
@@ -107,7 +107,7 @@ struct Tables {
 impl FilterMaker {
     /// Begins with, or makes, the filters that the options want and the budget allows and that are not there yet, and no
     /// others.
-    pub(crate) fn want(&self, segments: &[Arc<Segment>], common: &Common, when: Filters) {
+    pub(crate) fn want(&self, segments: &[Arc<Segment>], common: &StoreContext, when: Filters) {
         let none = when == Filters::Off || segments.iter().all(|segment| bytes_of(segment) == 0);
         let budget = if none { 0 } else { common.filter_budget() };
         let mut tables = lock(&self.work.tables);
@@ -163,7 +163,7 @@ impl Tables {
     }
 }
 
-impl Work {
+impl FilterQueue {
     /// Makes one after the other. A table that cannot be read has no filter; a query of it returns the error.
     fn make(&self) {
         let mut tables = lock(&self.tables);

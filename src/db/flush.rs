@@ -6,7 +6,7 @@
 
 use crate::db::count::effective;
 use crate::db::health::Failing;
-use crate::db::store_inner::{Core, lock};
+use crate::db::store_inner::{StoreInner, lock};
 use crate::db::version_set::Sealed;
 use crate::error::Result;
 use crate::executor::apart;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Bytes of memory that a flush, and merging in the background, takes beside what it moves.
 pub(crate) const MEMORY: u64 = 64 << 20;
 
-impl<F: Fingerprint> Core<F> {
+impl<F: Fingerprint> StoreInner<F> {
     /// Makes a run of every memtable that waits for it, oldest first.
     ///
     /// # Errors
@@ -34,7 +34,7 @@ impl<F: Fingerprint> Core<F> {
     /// Makes a run of the oldest memtable that waits for it; whether there was one.
     ///
     /// # Errors
-    /// Those of [`Core::flush_sealed`].
+    /// Those of [`StoreInner::flush_sealed`].
     pub(crate) fn flush_oldest(&self) -> Result<bool> {
         apart::run(|| {
             let _flushing = lock(&self.flushing);
@@ -60,8 +60,8 @@ impl<F: Fingerprint> Core<F> {
     /// Makes a run of a memtable, behind older ones.
     fn flush_one(&self, sealed: &Sealed<F>, older: &[Arc<Run>]) -> Result<()> {
         let workspace = self.workspace();
-        let (mentions, net) = effective(sealed.memtable.mentions(sealed.memtable.visible()), older);
-        let parts = self.maker().run_of_mentions(&mentions, older.is_empty(), &workspace)?;
+        let (entries, net) = effective(sealed.memtable.entries(sealed.memtable.visible()), older);
+        let parts = self.maker().run_of_entries(&entries, older.is_empty(), &workspace)?;
         let bytes = parts.bytes();
         let new: Vec<_> = parts.into_run(sealed.first, sealed.last, net).into_iter().collect();
         self.install(

@@ -4,14 +4,14 @@
 //! writer replaces meanwhile is read again. Specified in format-spec/store.md, Reading.
 
 use crate::db::recovery::{Recovered, Recovery};
-use crate::db::store_inner::Core;
-use crate::db::version_set::Tree;
+use crate::db::store_inner::StoreInner;
+use crate::db::version_set::VersionSet;
 use crate::env::ReadMode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::options::Options;
-use crate::version::Common;
+use crate::version::StoreContext;
 use crate::version::manifest;
 use crate::version::{Run, open_runs};
 use crate::wal;
@@ -26,26 +26,26 @@ const FEW_TRIES: usize = 3;
 
 /// What a reader knows of the logs, and where it goes on.
 #[derive(Debug)]
-pub(crate) struct Following<F: Fingerprint> {
+pub(crate) struct Follower<F: Fingerprint> {
     manifest: ManifestData,
     read: Recovered<F>,
     /// Reading on has failed in between: everything has to be read again.
     is_broken: bool,
 }
 
-impl<F: Fingerprint> Following<F> {
+impl<F: Fingerprint> Follower<F> {
     /// The store at a path as it is now.
-    pub(crate) fn open(path: &Path, options: &Options) -> Result<(Arc<Core<F>>, Self, Recovery)> {
+    pub(crate) fn open(path: &Path, options: &Options) -> Result<(Arc<StoreInner<F>>, Self, Recovery)> {
         let manifest = manifest::read(&*options.env, path)?;
-        let common = Common::new::<F>(path, options, &manifest.parameters)?;
-        let (tree, following) = Self::read(&common, &[])?;
-        let found = following.read.found.clone();
-        Ok((Arc::new(Core::new(common, tree, None)), following, found))
+        let common = StoreContext::new::<F>(path, options, &manifest.parameters)?;
+        let (tree, follower) = Self::read(&common, &[])?;
+        let found = follower.read.found.clone();
+        Ok((Arc::new(StoreInner::new(common, tree, None)), follower, found))
     }
 
     /// Reads manifest, runs and logs. Those of one moment: as long as a writer replaces the manifest meanwhile, everything is
     /// read again. Runs that are open already are taken from `known`.
-    fn read(common: &Common, known: &[Arc<Run>]) -> Result<(Tree<F>, Self)> {
+    fn read(common: &StoreContext, known: &[Arc<Run>]) -> Result<(VersionSet<F>, Self)> {
         let mut tries = 0;
         loop {
             let (manifest, runs) = open_runs(&common.path, &common.options, known)?;
@@ -60,7 +60,7 @@ impl<F: Fingerprint> Following<F> {
                     return Err(Error::new(ErrorKind::Io, message).at_path(&common.path));
                 }
                 Ok(read) => {
-                    let mut tree = Tree::new(manifest.clone(), runs);
+                    let mut tree = VersionSet::new(manifest.clone(), runs);
                     tree.sealed.extend(read.sealed.iter().cloned());
                     tree.active.clone_from(&read.active);
                     return Ok((tree, Self { manifest, read, is_broken: false }));
@@ -79,20 +79,20 @@ impl<F: Fingerprint> Following<F> {
     }
 
     /// Sees what was written since; whether there was anything.
-    pub(crate) fn refresh(&mut self, core: &Core<F>) -> Result<bool> {
+    pub(crate) fn refresh(&mut self, core: &StoreInner<F>) -> Result<bool> {
         let common = &core.common;
         if !self.is_broken && is_current(common, &self.manifest)? {
             let more = self.read_on(core)?;
-            // Later batches may be in another log by now, or in a run.
+            // Later chunks may be in another log by now, or in a run.
             if !self.is_broken && !self.has_next_log(common)? && is_current(common, &self.manifest)? {
                 return Ok(more);
             }
         }
         let known = core.tree().runs.clone();
-        let (tree, following) = Self::read(common, &known)?;
+        let (tree, follower) = Self::read(common, &known)?;
         let mut now = core.tree();
         *now = tree;
-        *self = following;
+        *self = follower;
         let seen = core.publish(&now);
         drop(now);
         core.make_later_filters(&seen);
@@ -102,7 +102,7 @@ impl<F: Fingerprint> Following<F> {
     }
 
     /// Reads what was appended to the last log; whether it was anything.
-    fn read_on(&mut self, core: &Core<F>) -> Result<bool> {
+    fn read_on(&mut self, core: &StoreInner<F>) -> Result<bool> {
         let common = &core.common;
         let Some(mut reader) = self.read.last.take() else { return Ok(false) };
         if let Err(error) = reader.refresh(&**common.env()) {
@@ -133,7 +133,7 @@ impl<F: Fingerprint> Following<F> {
     }
 
     /// Whether there is a log behind the last one that was read.
-    fn has_next_log(&self, common: &Common) -> Result<bool> {
+    fn has_next_log(&self, common: &StoreContext) -> Result<bool> {
         let path = common.path.join(wal::name(self.read.next_log));
         match common.env().open(&path, ReadMode::Pread) {
             Ok(_) => Ok(true),
@@ -144,7 +144,7 @@ impl<F: Fingerprint> Following<F> {
 }
 
 /// Refuses a store that another one was put in the place of: what was read of the first would be taken for the second's.
-fn check_parameters(common: &Common, manifest: &ManifestData) -> Result<()> {
+fn check_parameters(common: &StoreContext, manifest: &ManifestData) -> Result<()> {
     if manifest.parameters == common.parameters {
         return Ok(());
     }
@@ -152,6 +152,6 @@ fn check_parameters(common: &Common, manifest: &ManifestData) -> Result<()> {
     Err(Error::invalid(message).at_path(&common.path).with_remedy("open it anew"))
 }
 
-fn is_current(common: &Common, manifest: &ManifestData) -> Result<bool> {
+fn is_current(common: &StoreContext, manifest: &ManifestData) -> Result<bool> {
     manifest::read(&**common.env(), &common.path).map(|now| now == *manifest)
 }

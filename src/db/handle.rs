@@ -2,15 +2,15 @@
 
 use super::background::Background;
 use super::directory::remove_leftovers;
-use super::follower::Following;
+use super::follower::Follower;
 use super::recovery::{Recovered, Recovery};
-use super::store_inner::{Core, lock};
-use super::version_set::Tree;
+use super::store_inner::{StoreInner, lock};
+use super::version_set::VersionSet;
 use super::writer::Writer;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::options::Options;
-use crate::version::{Common, Lock, absolute, hold, manifest, open_runs};
+use crate::version::{Lock, StoreContext, absolute, hold, manifest, open_runs};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -22,11 +22,11 @@ const MOST_LOGS: usize = 8;
 pub(crate) struct Handle<F: Fingerprint> {
     // The order matters: threads end before the lock goes.
     pub(crate) background: Option<Background<F>>,
-    pub(crate) core: Arc<Core<F>>,
+    pub(crate) core: Arc<StoreInner<F>>,
     /// What was found in the logs.
     pub(crate) recovery: Recovery,
     /// What a store that is open for reading only knows of the logs.
-    pub(crate) following: Mutex<Option<Following<F>>>,
+    pub(crate) follower: Mutex<Option<Follower<F>>>,
     /// Held while the store is open for writing.
     lock: Option<Lock>,
 }
@@ -37,7 +37,7 @@ impl<F: Fingerprint> Drop for Handle<F> {
         drop(self.background.take());
         self.core.let_go();
         self.core.forget();
-        self.core.common.remover.close();
+        self.core.common.obsolete_files.close();
         drop(self.lock.take());
     }
 }
@@ -56,12 +56,12 @@ impl<F: Fingerprint> Handle<F> {
         // The manifest may be one whose writer died before it could make the rename durable.
         env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
         let (manifest, runs) = open_runs(path, options, &[])?;
-        let common = Common::new::<F>(path, options, &manifest.parameters)?;
+        let common = StoreContext::new::<F>(path, options, &manifest.parameters)?;
         let recovered = Recovered::<F>::read(&common, &manifest)?;
         remove_leftovers(env, path, &manifest, None)?;
         let (logs, recovery) = (recovered.logs.len(), recovered.found.clone());
-        let (tree, writer) = Writer::after(Tree::new(manifest, runs), recovered);
-        let core = Arc::new(Core::new(common, tree, Some(writer)));
+        let (tree, writer) = Writer::after(VersionSet::new(manifest, runs), recovered);
+        let core = Arc::new(StoreInner::new(common, tree, Some(writer)));
         if logs >= MOST_LOGS && core.flush().is_err() {
             // What fails otherwise is noted, and tried again.
             core.check_poison()?;
@@ -75,25 +75,25 @@ impl<F: Fingerprint> Handle<F> {
     /// Those of `Store::open_read_only`.
     pub(crate) fn open_read_only(path: &Path, options: &Options) -> Result<Self> {
         let path = absolute(path, options)?;
-        let (core, following, recovery) = Following::open(&path, options)?;
-        Self::of(core, recovery, Some(following), None)
+        let (core, follower, recovery) = Follower::open(&path, options)?;
+        Self::of(core, recovery, Some(follower), None)
     }
 
     /// Starts the background threads of an engine that has the lock.
     pub(crate) fn of(
-        core: Arc<Core<F>>,
+        core: Arc<StoreInner<F>>,
         recovery: Recovery,
-        following: Option<Following<F>>,
+        follower: Option<Follower<F>>,
         lock: Option<Lock>,
     ) -> Result<Self> {
         let background = if lock.is_some() { Background::begin(&core)? } else { None };
-        Ok(Self { background, core, recovery, following: Mutex::new(following), lock })
+        Ok(Self { background, core, recovery, follower: Mutex::new(follower), lock })
     }
 
     /// Reads what another process has written since; whether there was anything.
     pub(crate) fn refresh(&self) -> Result<bool> {
-        match &mut *lock(&self.following) {
-            Some(following) => following.refresh(&self.core),
+        match &mut *lock(&self.follower) {
+            Some(follower) => follower.refresh(&self.core),
             None => Ok(false),
         }
     }

@@ -3,7 +3,7 @@
 //! Flushing and merging touch nothing that was acknowledged: the logs, or the runs that were to be merged, are still there. So
 //! a damaged page, a full disk or a missing file descriptor is no reason to refuse writes.
 
-use super::store_inner::Core;
+use super::store_inner::StoreInner;
 use crate::error::{Error, ErrorKind};
 use crate::fingerprint::Fingerprint;
 use std::path::Path;
@@ -37,7 +37,7 @@ impl Health {
     }
 }
 
-/// Work in the background that fails, and is tried again.
+/// QueryStats in the background that fails, and is tried again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Trouble {
@@ -57,7 +57,7 @@ pub(crate) struct Failing {
 }
 
 impl Failing {
-    /// Work up to a sequence number has failed, again or for the first time.
+    /// QueryStats up to a sequence number has failed, again or for the first time.
     pub(crate) fn again(before: Option<&Self>, error: &Error, up_to: u64) -> Self {
         let attempts = before.map_or(0, |before| before.trouble.attempts).saturating_add(1);
         let longest = if error.is_out_of_room() { LONGEST_FOR_ROOM } else { LONGEST_PAUSE };
@@ -81,7 +81,7 @@ impl Failing {
     }
 }
 
-impl<F: Fingerprint> Core<F> {
+impl<F: Fingerprint> StoreInner<F> {
     /// What the store cannot do at present, and why.
     pub(crate) fn health(&self) -> Health {
         let tree = self.tree();

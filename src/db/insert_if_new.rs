@@ -1,19 +1,19 @@
 //! The crawler's operation: is there something near already? If not, this is it.
 
-use crate::db::store_inner::Core;
+use crate::db::store_inner::StoreInner;
 use crate::db::write_batch::{Write, WriteBatch};
 use crate::error::Result;
 use crate::fingerprint::Id;
 use crate::fingerprint::{Fingerprint, Match};
 use crate::query::Near;
-use crate::version::State;
+use crate::version::ReadView;
 use crate::wal::Durability;
 use std::sync::Arc;
 
 /// What [`crate::Store::insert_if_new`] has found or done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Check<F: Fingerprint = u64> {
+pub struct InsertOutcome<F: Fingerprint = u64> {
     /// Whether the record was inserted: nothing was near, but perhaps records with its own id. If the very record is there
     /// already it is not inserted either; `own` begins with it then.
     pub inserted: bool,
@@ -26,7 +26,7 @@ pub struct Check<F: Fingerprint = u64> {
     pub own: Vec<Match<F>>,
 }
 
-impl<F: Fingerprint> Core<F> {
+impl<F: Fingerprint> StoreInner<F> {
     /// Inserts a record unless there is one near it; names at most `most` of those.
     ///
     /// The search goes on without the lock of writers. What was written meanwhile is at the end of the memtables, and is
@@ -37,7 +37,7 @@ impl<F: Fingerprint> Core<F> {
         id: Option<Id>,
         (k, most): (u32, usize),
         durability: Durability,
-    ) -> Result<Check<F>> {
+    ) -> Result<InsertOutcome<F>> {
         self.check_id(id.as_ref(), false)?;
         self.slow_down();
         loop {
@@ -52,7 +52,7 @@ impl<F: Fingerprint> Core<F> {
             if is_there || !duplicates.is_empty() {
                 // What was found may have been written a moment ago.
                 self.promise_all(durability)?;
-                return Ok(Check { inserted: false, number: None, duplicates, own });
+                return Ok(InsertOutcome { inserted: false, number: None, duplicates, own });
             }
             let mut writing = self.writer()?;
             if self.is_near_what_came_after(&state, fingerprint, k) {
@@ -64,14 +64,14 @@ impl<F: Fingerprint> Core<F> {
             drop(writing);
             let (written, promise) = done?;
             promise.map_or(Ok(()), |promise| self.keep(&promise, durability))?;
-            return Ok(Check { inserted: true, number: written.first_number, duplicates, own });
+            return Ok(InsertOutcome { inserted: true, number: written.first_number, duplicates, own });
         }
     }
 
     /// Whether anything within the distance may have been written after a state, or if nobody can say. The caller is the writer.
-    fn is_near_what_came_after(&self, state: &State<F>, fingerprint: F, k: u32) -> bool {
+    fn is_near_what_came_after(&self, state: &ReadView<F>, fingerprint: F, k: u32) -> bool {
         let now = self.state();
-        let last_run = |state: &State<F>| state.view.runs.last().map(|run| run.entry.last);
+        let last_run = |state: &ReadView<F>| state.view.runs.last().map(|run| run.entry.last);
         if last_run(&now) != last_run(state) {
             // Memtables went to segments meanwhile, or something was loaded.
             return true;

@@ -10,9 +10,9 @@ mod follower;
 mod handle;
 mod hashers;
 mod health;
+pub(crate) mod id_assignment;
 mod insert_if_new;
 mod next_memtable;
-pub(crate) mod numbering;
 mod pressure;
 mod recovery;
 mod resolved;
@@ -26,7 +26,7 @@ mod writer;
 pub(crate) use compaction::compact::{TEXTS_OF_COMPRESSED, merged_net};
 pub(crate) use count::{effective, layers, pointless, records_of_runs, records_of_state};
 pub(crate) use directory::{
-    CREATING, Room, begin_creation, create_durably, forget_lock, room_for_store, undo_creation,
+    CREATING, Vacancy, begin_creation, create_durably, forget_lock, undo_creation, vacancy_for_store,
 };
 pub(crate) use estimate::Estimate;
 pub use filters::FilterStatistics;
@@ -34,14 +34,14 @@ pub(crate) use flush::MEMORY;
 pub(crate) use handle::Handle;
 pub use hashers::check_hashers;
 pub use health::{Health, Trouble};
-pub use insert_if_new::Check;
+pub use insert_if_new::InsertOutcome;
 pub(crate) use pressure::Slowed;
 pub use pressure::WritePressure;
 pub(crate) use recovery::{NEVER_REACHED, Recovered, counted_after, next_id_after};
 pub use recovery::{Recovery, TornLog};
 pub(crate) use run_builder::{Made, Maker, Making, RunParts};
-pub(crate) use store_inner::{Core, Writing, lock};
-pub(crate) use version_set::Tree;
+pub(crate) use store_inner::{StoreInner, Writing, lock};
+pub(crate) use version_set::VersionSet;
 pub(crate) use write_batch::owned;
-pub use write_batch::{WriteBatch, Written};
+pub use write_batch::{WriteBatch, WriteSummary};
 pub(crate) use writer::Writer;

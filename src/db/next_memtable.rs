@@ -4,7 +4,7 @@
 //! active one is nearly full the thread that flushes makes another, and makes the log durable so far, while writes go on; a
 //! load does the same before it has writers wait.
 
-use crate::db::store_inner::Core;
+use crate::db::store_inner::StoreInner;
 use crate::db::writer::{Promise, Writer};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
@@ -26,7 +26,7 @@ pub(crate) enum Next<F: Fingerprint> {
     Made(Arc<Memtable<F>>),
 }
 
-impl<F: Fingerprint> Core<F> {
+impl<F: Fingerprint> StoreInner<F> {
     /// The memtable to write to, if there is one. Asks for the next one in time.
     pub(crate) fn active(&self, writer: &Writer) -> Option<Arc<Memtable<F>>> {
         let mut tree = self.tree();
@@ -155,7 +155,7 @@ mod tests {
             std::fs::copy(&from, copy.join(from.file_name().unwrap())).unwrap();
         }
         let left = Store::<u64>::open(&copy, &Options::new()).unwrap();
-        assert_eq!((left.statistics().records, left.recovery().batches), (20, 10));
+        assert_eq!((left.statistics().records, left.recovery().chunks), (20, 10));
         left.insert(20, 20, Durability::SyncData).unwrap();
         drop(left);
         assert_eq!(Store::<u64>::open(&copy, &Options::new()).unwrap().statistics().records, 21);

@@ -4,14 +4,14 @@
 //! memtables wait for it: with the first of them each write takes a millisecond longer, and when there is room for no other,
 //! the write that needs one waits. So neither runs nor memory grow without limit, however fast records are written. Only one merge
 //! runs at a time: where one takes long, a compaction of everything above all, writers may have to wait for its end. While
-//! merging fails (`health`) flushes do not wait for it. Neither do calls of `flush`, loads and removals in bulk, each of which
+//! merging fails (`health`) flushes do not wait for it. Neither do calls of `flush`, loads and tombstones in bulk, each of which
 //! makes a run. While the run of a load or removal is entered each write takes a millisecond longer too: what comes is flushed
 //! while writers wait, and so it is little.
 
 use crate::db::compaction::compact::sizes;
 use crate::db::compaction::picker as compaction;
-use crate::db::store_inner::Core;
-use crate::db::version_set::Tree;
+use crate::db::store_inner::StoreInner;
+use crate::db::version_set::VersionSet;
 use crate::fingerprint::Fingerprint;
 use crate::options::Maintenance;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -48,17 +48,17 @@ pub struct WritePressure {
     pub bytes_behind: u64,
 }
 
-impl<F: Fingerprint> Core<F> {
+impl<F: Fingerprint> StoreInner<F> {
     /// Whether a flush has to wait for runs to be merged.
-    pub(crate) fn must_merge_first(&self, tree: &Tree<F>) -> bool {
+    pub(crate) fn must_merge_first(&self, tree: &VersionSet<F>) -> bool {
         let background = self.common.options.maintenance == Maintenance::Background;
         background && tree.merging.is_none() && tree.runs.len() > compaction::most(&sizes(&tree.runs))
     }
 
     /// Decides anew whether writers are slowed down.
-    pub(crate) fn set_pressure(&self, tree: &Tree<F>) {
+    pub(crate) fn set_pressure(&self, tree: &VersionSet<F>) {
         let is_behind = self.must_merge_first(tree);
-        self.pace.hurry(is_behind);
+        self.limiter.unthrottle(is_behind);
         self.pressure.is_slow.store(is_behind && !tree.sealed.is_empty(), Ordering::Relaxed);
     }
 

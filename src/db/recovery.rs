@@ -1,17 +1,17 @@
 //! From the logs back to memtables.
 //!
-//! Every batch that was ever promised is read, whole, or it is an error; batches that a crash has cut short are left out and
+//! Every batch that was ever promised is read, whole, or it is an error; chunks that a crash has cut short are left out and
 //! told. Writes nothing. Specified in format-spec/store.md, Contents and What a crash may leave.
 
 use crate::db::version_set::Sealed;
 use crate::error::{Error, Result};
+use crate::fingerprint::Entry;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::Id;
-use crate::fingerprint::Mention;
 use crate::format::log::damaged_log;
-use crate::format::manifest::{MOST_NUMBER, ManifestData, Numbering};
+use crate::format::manifest::{IdAssignment, MOST_NUMBER, ManifestData};
 use crate::memtable::Memtable;
-use crate::version::Common;
+use crate::version::StoreContext;
 use crate::wal;
 use crate::wal::{LogReader, Tail};
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ pub struct Recovery {
     /// Logs.
     pub logs: u64,
     /// Batches of writes in them that no segment has.
-    pub batches: u64,
+    pub chunks: u64,
     /// What these say of records.
     pub operations: u64,
     /// Logs that end with writes that were cut short by a crash. Nobody was promised them, and they are left out.
@@ -57,7 +57,7 @@ pub(crate) struct Recovered<F: Fingerprint> {
     pub(crate) log_bytes: u64,
     pub(crate) next_sequence: u64,
     pub(crate) next_id: u64,
-    /// What all counts add up to, those of removals too.
+    /// What all counts add up to, those of tombstones too.
     counted: u64,
     /// The logs' numbers, and where their frames end.
     pub(crate) logs: Vec<(u64, u64)>,
@@ -74,7 +74,7 @@ impl<F: Fingerprint> Recovered<F> {
     ///
     /// # Errors
     /// `Damaged` if writes are missing that were durable once; `Unsupported`, `Io`.
-    pub(crate) fn read(common: &Common, manifest: &ManifestData) -> Result<Self> {
+    pub(crate) fn read(common: &StoreContext, manifest: &ManifestData) -> Result<Self> {
         let logs = logs_of(common, manifest)?;
         let mut recovered = Self {
             sealed: Vec::new(),
@@ -96,7 +96,7 @@ impl<F: Fingerprint> Recovered<F> {
         Ok(recovered)
     }
 
-    fn read_log(&mut self, common: &Common, manifest: &ManifestData, number: u64) -> Result<()> {
+    fn read_log(&mut self, common: &StoreContext, manifest: &ManifestData, number: u64) -> Result<()> {
         let mut reader = LogReader::open(&**common.env(), &common.path, number)?;
         if reader.header().parameters != common.parameters {
             return Err(Error::damaged("the log is that of another store").at_path(reader.path()));
@@ -121,8 +121,13 @@ impl<F: Fingerprint> Recovered<F> {
         Ok(())
     }
 
-    /// Takes all further batches of a log.
-    pub(crate) fn read_on(&mut self, common: &Common, manifest: &ManifestData, reader: &mut LogReader) -> Result<()> {
+    /// Takes all further chunks of a log.
+    pub(crate) fn read_on(
+        &mut self,
+        common: &StoreContext,
+        manifest: &ManifestData,
+        reader: &mut LogReader,
+    ) -> Result<()> {
         loop {
             let begin = reader.position();
             let Some((sequence, operations)) = reader.next_batch::<F>()? else { return Ok(()) };
@@ -140,10 +145,10 @@ impl<F: Fingerprint> Recovered<F> {
 
     fn take(
         &mut self,
-        common: &Common,
+        common: &StoreContext,
         manifest: &ManifestData,
         (log, sequence, bytes): (u64, u64, u64),
-        operations: &[Mention<F>],
+        operations: &[Entry<F>],
     ) -> Result<()> {
         let memtable = match self.active.take() {
             Some(memtable) if memtable.has_room(operations) => memtable,
@@ -165,15 +170,15 @@ impl<F: Fingerprint> Recovered<F> {
         self.active = Some(memtable);
         self.log_bytes += bytes;
         self.next_sequence = sequence + 1;
-        self.found.batches += 1;
+        self.found.chunks += 1;
         self.found.operations += operations.len() as u64;
         Ok(())
     }
 }
 
 /// The next number for a record without an id behind these operations, if it was `next` before them.
-pub(crate) fn next_id_after<F: Fingerprint>(next: u64, manifest: &ManifestData, operations: &[Mention<F>]) -> u64 {
-    if manifest.numbering != Numbering::Own {
+pub(crate) fn next_id_after<F: Fingerprint>(next: u64, manifest: &ManifestData, operations: &[Entry<F>]) -> u64 {
+    if manifest.id_assignment != IdAssignment::Auto {
         return next;
     }
     let numbers = operations.iter().filter_map(|operation| operation.record.id.number());
@@ -181,7 +186,7 @@ pub(crate) fn next_id_after<F: Fingerprint>(next: u64, manifest: &ManifestData, 
 }
 
 /// What all counts add up to behind these operations, if it was `sum` before them; none if that is more than any store has.
-pub(crate) fn counted_after<F: Fingerprint>(sum: u64, operations: &[Mention<F>]) -> Option<u64> {
+pub(crate) fn counted_after<F: Fingerprint>(sum: u64, operations: &[Entry<F>]) -> Option<u64> {
     let counts = operations.iter().filter_map(|operation| match operation.record.id {
         Id::Count(count) => Some(count),
         _ => None,
@@ -190,7 +195,7 @@ pub(crate) fn counted_after<F: Fingerprint>(sum: u64, operations: &[Mention<F>])
 }
 
 /// The numbers of the logs that have to be read: from the first one that the manifest names on, none missing.
-fn logs_of(common: &Common, manifest: &ManifestData) -> Result<Vec<u64>> {
+fn logs_of(common: &StoreContext, manifest: &ManifestData) -> Result<Vec<u64>> {
     let logs = wal::numbers_from(&**common.env(), &common.path, manifest.first_log)?;
     for (&found, expected) in logs.iter().zip(manifest.first_log..) {
         if found != expected {

@@ -3,10 +3,10 @@
 //! A later write of a batch sees what an earlier one has done. The store is asked for single records and for the fingerprints of
 //! single ids, as some write has to know them, and what it says is brought up to date with every write from then on.
 
-use crate::db::store_inner::Core;
-use crate::db::write_batch::{Write, WriteBatch, Written};
+use crate::db::store_inner::StoreInner;
+use crate::db::write_batch::{Write, WriteBatch, WriteSummary};
 use crate::error::Result;
-use crate::fingerprint::Mention;
+use crate::fingerprint::Entry;
 use crate::fingerprint::{Fingerprint, Record};
 use crate::fingerprint::{Id, IdKind};
 use crate::query::Asking;
@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Records that are there from now on, and records that were and are not.
 pub(crate) struct Resolved<F: Fingerprint> {
-    pub(crate) operations: Vec<Mention<F>>,
-    pub(crate) written: Written,
+    pub(crate) operations: Vec<Entry<F>>,
+    pub(crate) written: WriteSummary,
     /// Nothing, if all writes only add.
     known: Option<Known<F>>,
 }
@@ -47,7 +47,7 @@ impl<F> Default for Given<F> {
 }
 
 impl<F: Fingerprint> Resolved<F> {
-    pub(crate) fn new(core: &Core<F>, batch: &WriteBatch<F>) -> Self {
+    pub(crate) fn new(core: &StoreInner<F>, batch: &WriteBatch<F>) -> Self {
         let asks = batch.writes.iter().any(|write| !matches!(write, Write::Insert(..)));
         let known = || Known {
             asking: Asking::new(&core.common, core.state()),
@@ -57,14 +57,14 @@ impl<F: Fingerprint> Resolved<F> {
             counted: BTreeMap::new(),
         };
         let operations = Vec::with_capacity(batch.len());
-        Self { operations, written: Written::default(), known: asks.then(known) }
+        Self { operations, written: WriteSummary::default(), known: asks.then(known) }
     }
 
     fn say(&mut self, fingerprint: F, id: Id, removed: bool) {
         if let Some(known) = &mut self.known {
             known.say(fingerprint, &id, removed);
         }
-        self.operations.push(Mention { record: Record { fingerprint, id }, removed });
+        self.operations.push(Entry { record: Record { fingerprint, id }, is_tombstone: removed });
     }
 
     /// Adds a record.

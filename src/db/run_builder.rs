@@ -1,19 +1,19 @@
 //! Making the segments of a run.
 
-use crate::db::store_inner::Core;
+use crate::db::store_inner::StoreInner;
 use crate::error::Result;
-use crate::executor::Pace;
+use crate::executor::RateLimiter;
 use crate::extsort::Workspace;
+use crate::fingerprint::Entry;
 use crate::fingerprint::Fingerprint;
-use crate::fingerprint::Mention;
 use crate::format::manifest::{RunEntry, SegmentEntry};
 use crate::format::parameters::Parameters;
 use crate::options::Options;
 use crate::segment::write_segment;
-use crate::segment::{Batch, Building, Expected, IdIndexEntries, OtherKeys, batches};
-use crate::segment::{Remover, Segment};
-use crate::version::Common;
-use crate::version::{Run, of_id_index, of_removals};
+use crate::segment::{Building, Expected, IdIndexEntries, RecordChunk, SecondaryKeySource, chunks};
+use crate::segment::{ObsoleteFiles, Segment};
+use crate::version::StoreContext;
+use crate::version::{Run, of_id_index, of_tombstones};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -24,13 +24,13 @@ pub(crate) struct Making<'a> {
     pub(crate) workspace: &'a Workspace,
     pub(crate) expected: Expected,
     /// The keys of the tables behind the first, where somebody has them in order.
-    pub(crate) others: Option<&'a dyn OtherKeys>,
-    pub(crate) pace: Option<&'a Pace>,
+    pub(crate) secondary: Option<&'a dyn SecondaryKeySource>,
+    pub(crate) limiter: Option<&'a RateLimiter>,
 }
 
 impl<'a> Making<'a> {
     pub(crate) fn new(workspace: &'a Workspace) -> Self {
-        Self { workspace, expected: Expected::default(), others: None, pace: None }
+        Self { workspace, expected: Expected::default(), secondary: None, limiter: None }
     }
 }
 
@@ -46,14 +46,14 @@ pub(crate) struct Maker<'a> {
     pub(crate) parameters: &'a Parameters,
     /// The number of the next segment.
     pub(crate) next: &'a AtomicU64,
-    pub(crate) remover: &'a Arc<Remover>,
+    pub(crate) obsolete_files: &'a Arc<ObsoleteFiles>,
 }
 
-impl<F: Fingerprint> Core<F> {
+impl<F: Fingerprint> StoreInner<F> {
     /// Who makes segments for this store.
     pub(crate) fn maker(&self) -> Maker<'_> {
-        let Common { path, options, parameters, remover, .. } = &*self.common;
-        Maker { path, options, parameters, next: &self.next_segment, remover }
+        let StoreContext { path, options, parameters, obsolete_files, .. } = &*self.common;
+        Maker { path, options, parameters, next: &self.next_segment, obsolete_files }
     }
 }
 
@@ -62,18 +62,18 @@ impl Maker<'_> {
     pub(crate) fn records<'b, F: Fingerprint>(
         self,
         making: Making<'_>,
-        batches: impl Iterator<Item = Result<Batch<'b, F>>>,
+        chunks: impl Iterator<Item = Result<RecordChunk<'b, F>>>,
     ) -> Result<Option<Made>> {
-        self.make(self.parameters, making, batches)
+        self.make(self.parameters, making, chunks)
     }
 
     /// Makes a segment of records that older runs are to lose; nothing if there are none.
-    pub(crate) fn removals<'b, F: Fingerprint>(
+    pub(crate) fn tombstones<'b, F: Fingerprint>(
         self,
         making: Making<'_>,
-        batches: impl Iterator<Item = Result<Batch<'b, F>>>,
+        chunks: impl Iterator<Item = Result<RecordChunk<'b, F>>>,
     ) -> Result<Option<Made>> {
-        self.make(&of_removals(self.parameters), Making { others: None, ..making }, batches)
+        self.make(&of_tombstones(self.parameters), Making { secondary: None, ..making }, chunks)
     }
 
     /// Makes the id index of a segment of records, where the store has one.
@@ -81,22 +81,22 @@ impl Maker<'_> {
         if !self.parameters.id_index() {
             return Ok(None);
         }
-        let entries = IdIndexEntries::<F>::of(&records.1, making.workspace, making.pace)?;
-        let making = Making { others: None, expected: Expected::default(), ..making };
-        self.make(&of_id_index(self.parameters), making, entries.batches(making.workspace))
+        let entries = IdIndexEntries::<F>::of(&records.1, making.workspace, making.limiter)?;
+        let making = Making { secondary: None, expected: Expected::default(), ..making };
+        self.make(&of_id_index(self.parameters), making, entries.chunks(making.workspace))
     }
 
     fn make<'b, G: Fingerprint>(
         self,
         parameters: &Parameters,
         making: Making<'_>,
-        batches: impl Iterator<Item = Result<Batch<'b, G>>>,
+        chunks: impl Iterator<Item = Result<RecordChunk<'b, G>>>,
     ) -> Result<Option<Made>> {
         let Self { path: directory, options, next, .. } = self;
-        let Making { workspace, expected, others, pace } = making;
+        let Making { workspace, expected, secondary, limiter } = making;
         let (env, number) = (&options.env, Some(next.fetch_add(1, Ordering::Relaxed)));
-        let building = Building { env, directory, number, parameters, workspace, expected, others, pace };
-        let Some(built) = write_segment(building, batches)? else { return Ok(None) };
+        let building = Building { env, directory, number, parameters, workspace, expected, secondary, limiter };
+        let Some(built) = write_segment(building, chunks)? else { return Ok(None) };
         match Segment::open(&*options.env, &built.path, options.read_mode) {
             Ok(segment) => Ok(Some((built.entry, Arc::new(segment)))),
             Err(error) => {
@@ -110,14 +110,14 @@ impl Maker<'_> {
     /// Puts segments together, with the id index of the records. If that fails, they lose their files.
     pub(crate) fn run<F: Fingerprint>(
         self,
-        removals: Option<Made>,
+        tombstones: Option<Made>,
         records: Option<Made>,
         making: Making<'_>,
     ) -> Result<RunParts> {
-        let mut parts = RunParts { removals, records, id_index: None };
+        let mut parts = RunParts { tombstones, records, id_index: None };
         if let Some(records) = &parts.records {
             let id_index = self.id_index::<F>(making, records);
-            parts.id_index = id_index.inspect_err(|_| parts.retire(self.remover))?;
+            parts.id_index = id_index.inspect_err(|_| parts.mark_obsolete(self.obsolete_files))?;
         }
         Ok(parts)
     }
@@ -127,29 +127,29 @@ impl Maker<'_> {
     ///
     /// # Errors
     /// `Io` from writing: then they lose their files.
-    pub(crate) fn run_of_mentions<F: Fingerprint>(
+    pub(crate) fn run_of_entries<F: Fingerprint>(
         self,
-        mentions: &[Mention<F>],
+        entries: &[Entry<F>],
         is_first: bool,
         workspace: &Workspace,
     ) -> Result<RunParts> {
         let making = Making::new(workspace);
         let those = |removed: bool| {
-            let records = mentions.iter().filter(move |mention| mention.removed == removed);
-            batches(records.map(|mention| Ok(mention.record.clone())), workspace.memory_of_batches())
+            let records = entries.iter().filter(move |entry| entry.is_tombstone == removed);
+            chunks(records.map(|entry| Ok(entry.record.clone())), workspace.memory_of_chunks())
         };
-        let removals = if is_first { None } else { self.removals(making, those(true))? };
+        let tombstones = if is_first { None } else { self.tombstones(making, those(true))? };
         let records = self.records(making, those(false)).inspect_err(|_| {
-            removals.iter().for_each(|(_, segment)| segment.retire(self.remover));
+            tombstones.iter().for_each(|(_, segment)| segment.mark_obsolete(self.obsolete_files));
         })?;
-        self.run::<F>(removals, records, making)
+        self.run::<F>(tombstones, records, making)
     }
 }
 
 /// The segments of a run whose sequence numbers are not known yet.
 #[derive(Clone, Debug)]
 pub(crate) struct RunParts {
-    pub(crate) removals: Option<Made>,
+    pub(crate) tombstones: Option<Made>,
     pub(crate) records: Option<Made>,
     pub(crate) id_index: Option<Made>,
 }
@@ -157,25 +157,25 @@ pub(crate) struct RunParts {
 impl RunParts {
     /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
-        self.removals.is_none() && self.records.is_none()
+        self.tombstones.is_none() && self.records.is_none()
     }
 
     /// How many records it adds, less those that it removes; none if that is no number of a run.
     pub(crate) fn count(&self) -> Option<i64> {
         let count = |made: &Option<Made>| made.as_ref().map_or(Some(0), |made| i64::try_from(made.0.records).ok());
-        count(&self.records)?.checked_sub(count(&self.removals)?)
+        count(&self.records)?.checked_sub(count(&self.tombstones)?)
     }
 
     /// Bytes of the files.
     pub(crate) fn bytes(&self) -> u64 {
-        let made = [&self.removals, &self.records, &self.id_index].into_iter().flatten();
+        let made = [&self.tombstones, &self.records, &self.id_index].into_iter().flatten();
         made.map(|made| made.0.file_length).fold(0, u64::saturating_add)
     }
 
     /// Has the files removed.
-    pub(crate) fn retire(&self, remover: &Arc<Remover>) {
-        let made = [&self.removals, &self.records, &self.id_index].into_iter().flatten();
-        made.for_each(|made| made.1.retire(remover));
+    pub(crate) fn mark_obsolete(&self, obsolete_files: &Arc<ObsoleteFiles>) {
+        let made = [&self.tombstones, &self.records, &self.id_index].into_iter().flatten();
+        made.for_each(|made| made.1.mark_obsolete(obsolete_files));
     }
 
     /// The run of these sequence numbers, by which there are so many records more; none without segments.
@@ -183,19 +183,19 @@ impl RunParts {
         if self.is_empty() {
             return None;
         }
-        let Self { removals, records, id_index } = self;
+        let Self { tombstones, records, id_index } = self;
         let entry_of = |made: &Option<Made>| made.as_ref().map(|made| made.0);
         let entry = RunEntry {
             first,
             last,
-            removals: entry_of(&removals),
+            tombstones: entry_of(&tombstones),
             records: entry_of(&records),
             id_index: entry_of(&id_index),
             net,
         };
         let open = |made: Option<Made>| made.map(|made| made.1);
-        let (removals, records, id_index) = (open(removals), open(records), open(id_index));
-        Some(Arc::new(Run { entry, removals, records, id_index, counted: OnceLock::new() }))
+        let (tombstones, records, id_index) = (open(tombstones), open(records), open(id_index));
+        Some(Arc::new(Run { entry, tombstones, records, id_index, counted: OnceLock::new() }))
     }
 }
 

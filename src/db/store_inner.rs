@@ -3,16 +3,16 @@
 use crate::db::combining::Handed;
 use crate::db::filters::FilterMaker;
 use crate::db::pressure::Pressure;
-use crate::db::version_set::Tree;
+use crate::db::version_set::VersionSet;
 use crate::db::writer::Writer;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::Pace;
+use crate::executor::RateLimiter;
 use crate::fingerprint::Fingerprint;
 use crate::options::{Filters, Maintenance};
 use crate::query::{Asking, Searcher};
-use crate::version::Common;
 use crate::version::Run;
-use crate::version::{Latest, State, View};
+use crate::version::StoreContext;
+use crate::version::{LatestVersion, ReadView, SuperVersion};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -23,14 +23,14 @@ const COMPACTION_RESTS: u32 = 1;
 /// The state of an open store.
 ///
 /// A thread that takes several of the locks takes them in this order: `counting`, `writer`, `flushing`, `compacting`,
-/// `installing`, `tree`; `reaping`, then `retired`, are taken with none of these.
+/// `installing`, `tree`; `collecting`, then `obsolete_runs`, are taken with none of these.
 #[derive(Debug)]
-pub(crate) struct Core<F: Fingerprint> {
-    pub(crate) common: Arc<Common>,
-    pub(crate) latest: Latest<F>,
+pub(crate) struct StoreInner<F: Fingerprint> {
+    pub(crate) common: Arc<StoreContext>,
+    pub(crate) latest: LatestVersion<F>,
     /// What is written with; none in a store that is open for reading only.
     pub(crate) writer: Option<parking_lot::Mutex<Writer>>,
-    /// Small batches of threads that have waited for it.
+    /// Small chunks of threads that have waited for it.
     pub(crate) handed: Handed<F>,
     /// Held, where there are no ids, while records are removed.
     pub(crate) counting: Mutex<()>,
@@ -41,7 +41,7 @@ pub(crate) struct Core<F: Fingerprint> {
     /// Held while a manifest is written.
     pub(crate) installing: Mutex<()>,
     /// Held for moments only: writers and readers wait for it.
-    pub(crate) tree: Mutex<Tree<F>>,
+    pub(crate) tree: Mutex<VersionSet<F>>,
     /// Tells threads that wait for it that the tree has changed.
     pub(crate) changed: Condvar,
     /// The number of the next segment.
@@ -50,25 +50,25 @@ pub(crate) struct Core<F: Fingerprint> {
     poison: OnceLock<String>,
     filters: FilterMaker,
     /// That of merging in the background.
-    pub(crate) pace: Pace,
+    pub(crate) limiter: RateLimiter,
     pub(crate) pressure: Pressure,
     /// Runs that others have replaced, to be let go of by the thread that merges: unmapping and removing large files takes
     /// time.
-    retired: Mutex<Vec<Arc<Run>>>,
+    obsolete_runs: Mutex<Vec<Arc<Run>>>,
     /// Held while that is done.
-    reaping: Mutex<()>,
+    collecting: Mutex<()>,
     /// Buffers for callers without a searcher of their own.
     idle: Mutex<Vec<Asking<F>>>,
 }
 
-impl<F: Fingerprint> Core<F> {
-    pub(crate) fn new(common: Arc<Common>, tree: Tree<F>, writer: Option<Writer>) -> Self {
+impl<F: Fingerprint> StoreInner<F> {
+    pub(crate) fn new(common: Arc<StoreContext>, tree: VersionSet<F>, writer: Option<Writer>) -> Self {
         let view = tree.view();
         let filters = FilterMaker::default();
         filters.want(&view.segments, &common, common.options.filters);
         Self {
             common,
-            latest: Latest::new(view),
+            latest: LatestVersion::new(view),
             writer: writer.map(parking_lot::Mutex::new),
             handed: Handed::default(),
             counting: Mutex::new(()),
@@ -80,21 +80,21 @@ impl<F: Fingerprint> Core<F> {
             changed: Condvar::new(),
             poison: OnceLock::new(),
             filters,
-            pace: Pace::new(COMPACTION_RESTS),
+            limiter: RateLimiter::new(COMPACTION_RESTS),
             pressure: Pressure::default(),
-            retired: Mutex::default(),
-            reaping: Mutex::default(),
+            obsolete_runs: Mutex::default(),
+            collecting: Mutex::default(),
             idle: Mutex::default(),
         }
     }
 
     /// The tree, for a short while.
-    pub(crate) fn tree(&self) -> MutexGuard<'_, Tree<F>> {
+    pub(crate) fn tree(&self) -> MutexGuard<'_, VersionSet<F>> {
         lock(&self.tree)
     }
 
     /// Lets readers see what the tree is now. Returns what they saw before, to be dropped when no lock is held.
-    pub(crate) fn publish(&self, tree: &Tree<F>) -> Arc<View<F>> {
+    pub(crate) fn publish(&self, tree: &VersionSet<F>) -> Arc<SuperVersion<F>> {
         let before = self.latest.publish(tree.view());
         self.set_pressure(tree);
         self.changed.notify_all();
@@ -108,7 +108,7 @@ impl<F: Fingerprint> Core<F> {
 
     /// Begins with filters for segments that have come since a view, and leaves those of segments that have gone. Nothing waits
     /// for them.
-    pub(crate) fn make_later_filters(&self, seen: &View<F>) {
+    pub(crate) fn make_later_filters(&self, seen: &SuperVersion<F>) {
         let now = self.view();
         let same = |(a, b)| Arc::ptr_eq(a, b);
         if seen.segments.len() != now.segments.len() || !seen.segments.iter().zip(&now.segments).all(same) {
@@ -123,12 +123,12 @@ impl<F: Fingerprint> Core<F> {
     }
 
     /// The view of now.
-    pub(crate) fn view(&self) -> Arc<View<F>> {
+    pub(crate) fn view(&self) -> Arc<SuperVersion<F>> {
         self.latest.view()
     }
 
     /// The state of now.
-    pub(crate) fn state(&self) -> State<F> {
+    pub(crate) fn state(&self) -> ReadView<F> {
         self.latest.state()
     }
 
@@ -156,28 +156,28 @@ impl<F: Fingerprint> Core<F> {
     }
 
     /// Lets go of runs that others have replaced: here, or, where there is a thread that merges, there.
-    pub(crate) fn retire(&self, runs: Vec<Arc<Run>>) {
+    pub(crate) fn mark_obsolete(&self, runs: Vec<Arc<Run>>) {
         if self.common.options.maintenance == Maintenance::Background {
-            lock(&self.retired).extend(runs);
+            lock(&self.obsolete_runs).extend(runs);
         }
     }
 
     /// Lets go of replaced runs that nothing else reads any more; whether some are left.
-    pub(crate) fn reap(&self) -> bool {
-        let _reaping = lock(&self.reaping);
-        let mut retired = lock(&self.retired);
-        let (free, held) = std::mem::take(&mut *retired).into_iter().partition(|run| Arc::strong_count(run) == 1);
-        *retired = held;
-        let is_left = !retired.is_empty();
-        drop(retired);
+    pub(crate) fn collect_obsolete(&self) -> bool {
+        let _reaping = lock(&self.collecting);
+        let mut obsolete_runs = lock(&self.obsolete_runs);
+        let (free, held) = std::mem::take(&mut *obsolete_runs).into_iter().partition(|run| Arc::strong_count(run) == 1);
+        *obsolete_runs = held;
+        let is_left = !obsolete_runs.is_empty();
+        drop(obsolete_runs);
         drop::<Vec<_>>(free);
         is_left
     }
 
     /// Lets go of all replaced runs, whatever still reads them.
     pub(crate) fn let_go(&self) {
-        let retired = std::mem::take(&mut *lock(&self.retired));
-        drop(retired);
+        let obsolete_runs = std::mem::take(&mut *lock(&self.obsolete_runs));
+        drop(obsolete_runs);
     }
 
     /// Has nothing be written any more, because of an error after which nobody knows what the files hold.
@@ -232,7 +232,7 @@ impl<F: Fingerprint> Core<F> {
 
     /// Stops all that goes on in the background.
     pub(crate) fn stop(&self) {
-        self.pace.stop();
+        self.limiter.stop();
         let mut tree = self.tree();
         tree.closing = true;
         drop(tree);

@@ -2,15 +2,15 @@
 
 use crate::db::health::Failing;
 use crate::db::next_memtable::Next;
-use crate::db::store_inner::{Core, lock};
+use crate::db::store_inner::{StoreInner, lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::memtable::Memtable;
 use crate::segment::Segment;
-use crate::version::Common;
 use crate::version::Run;
-use crate::version::View;
+use crate::version::StoreContext;
+use crate::version::SuperVersion;
 use crate::version::manifest;
 use crate::wal;
 use std::collections::VecDeque;
@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering;
 
 /// The parts of a store. What is on disk, `manifest` says; memtables are in the logs.
 #[derive(Debug)]
-pub(crate) struct Tree<F: Fingerprint> {
+pub(crate) struct VersionSet<F: Fingerprint> {
     pub(crate) manifest: ManifestData,
     /// Those of the manifest, open.
     pub(crate) runs: Vec<Arc<Run>>,
@@ -54,7 +54,7 @@ pub(crate) struct Sealed<F: Fingerprint> {
     pub(crate) log_bytes: u64,
 }
 
-impl<F: Fingerprint> Tree<F> {
+impl<F: Fingerprint> VersionSet<F> {
     pub(crate) fn new(manifest: ManifestData, runs: Vec<Arc<Run>>) -> Self {
         Self {
             manifest,
@@ -70,13 +70,13 @@ impl<F: Fingerprint> Tree<F> {
     }
 
     /// What readers are to see.
-    pub(crate) fn view(&self) -> View<F> {
+    pub(crate) fn view(&self) -> SuperVersion<F> {
         let sealed = self.sealed.iter().map(|sealed| &sealed.memtable);
-        View::new(self.runs.clone(), sealed.chain(&self.active).cloned().collect())
+        SuperVersion::new(self.runs.clone(), sealed.chain(&self.active).cloned().collect())
     }
 }
 
-impl<F: Fingerprint> Core<F> {
+impl<F: Fingerprint> StoreInner<F> {
     /// Changes what the store consists of: puts a manifest in the place of the one before, and lets readers see it. `change` is
     /// given a copy of the manifest and the runs. Runs that are not there any more lose their files when nobody reads them.
     ///
@@ -87,7 +87,7 @@ impl<F: Fingerprint> Core<F> {
         &self,
         new: &[Arc<Run>],
         change: impl FnOnce(&mut ManifestData, &mut Vec<Arc<Run>>),
-        after: impl FnOnce(&mut Tree<F>),
+        after: impl FnOnce(&mut VersionSet<F>),
     ) -> Result<()> {
         // One at a time changes the manifest and the runs, so they stay as they are while writers go on.
         let installing = lock(&self.installing);
@@ -97,7 +97,7 @@ impl<F: Fingerprint> Core<F> {
         drop(tree);
         // Which manifest is there, and whether it lasts, nobody knows then: whatever follows might take away what it names.
         if let Err(error) = self.check_poison() {
-            new.iter().for_each(|run| run.retire(&self.common.remover));
+            new.iter().for_each(|run| run.mark_obsolete(&self.common.obsolete_files));
             return Err(error);
         }
         change(&mut manifest, &mut runs);
@@ -106,7 +106,7 @@ impl<F: Fingerprint> Core<F> {
         if let Err(failed) = replace(&self.common, before.as_ref(), &manifest) {
             return Err(match failed {
                 Failed::AsBefore(error) => {
-                    new.iter().for_each(|run| run.retire(&self.common.remover));
+                    new.iter().for_each(|run| run.mark_obsolete(&self.common.obsolete_files));
                     error
                 }
                 Failed::Unknown(error) => {
@@ -124,7 +124,7 @@ impl<F: Fingerprint> Core<F> {
         let stays =
             |segment: &Arc<Segment>| tree.runs.iter().flat_map(|run| run.segments()).any(|of| Arc::ptr_eq(of, segment));
         let replaced = gone.iter().flat_map(|run| run.segments()).filter(|segment| !stays(segment));
-        replaced.for_each(|segment| segment.retire(&self.common.remover));
+        replaced.for_each(|segment| segment.mark_obsolete(&self.common.obsolete_files));
         after(&mut tree);
         let seen = self.publish(&tree);
         let logs = first_log..tree.manifest.first_log;
@@ -134,7 +134,7 @@ impl<F: Fingerprint> Core<F> {
         self.make_later_filters(&seen);
         drop((installing, seen));
         self.forget();
-        self.retire(gone);
+        self.mark_obsolete(gone);
         Ok(())
     }
 }
@@ -148,7 +148,11 @@ enum Failed {
 }
 
 /// Replaces the manifest, or places the first one.
-fn replace(common: &Common, before: Option<&ManifestData>, manifest: &ManifestData) -> std::result::Result<(), Failed> {
+fn replace(
+    common: &StoreContext,
+    before: Option<&ManifestData>,
+    manifest: &ManifestData,
+) -> std::result::Result<(), Failed> {
     let (env, path) = (common.env(), &common.path);
     let is_as_before = || match (manifest::read(&**env, path), before) {
         (Ok(found), Some(before)) => found == *before,

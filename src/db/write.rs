@@ -1,24 +1,24 @@
 //! Writes to a store, at any time and from any number of threads.
 
-use super::numbering::check_numbering;
+use super::id_assignment::check_id_assignment;
 use crate::db::resolved::Resolved;
-use crate::db::store_inner::{Core, Writing, lock};
-use crate::db::write_batch::{Write, WriteBatch, Written};
+use crate::db::store_inner::{StoreInner, Writing, lock};
+use crate::db::write_batch::{Write, WriteBatch, WriteSummary};
 use crate::db::writer::Promise;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::{Id, IdKind, check_text};
 use crate::format::log::MOST_BYTES;
-use crate::format::manifest::Numbering;
+use crate::format::manifest::IdAssignment;
 use crate::wal::Durability;
 use std::sync::MutexGuard;
 
 /// Bytes that a record takes in a log beside its fingerprint and its text.
 const RECORD_BYTES: usize = 16;
 
-impl<F: Fingerprint> Core<F> {
+impl<F: Fingerprint> StoreInner<F> {
     /// Does what a batch says, and returns when that is as durable as it is to be.
-    pub(crate) fn write(&self, batch: &WriteBatch<F>, durability: Durability) -> Result<Written> {
+    pub(crate) fn write(&self, batch: &WriteBatch<F>, durability: Durability) -> Result<WriteSummary> {
         self.check_batch(batch)?;
         self.slow_down();
         let counting = self.lock_counting(batch);
@@ -49,7 +49,7 @@ impl<F: Fingerprint> Core<F> {
         &self,
         writing: &mut Writing<'_>,
         batch: &WriteBatch<F>,
-    ) -> Result<(Written, Option<Promise>)> {
+    ) -> Result<(WriteSummary, Option<Promise>)> {
         let mut resolved = Resolved::new(self, batch);
         self.decide(writing, batch)?;
         for write in &batch.writes {
@@ -81,7 +81,7 @@ impl<F: Fingerprint> Core<F> {
         if bytes > MOST_BYTES {
             return Err(Error::invalid(format!("a batch of {} writes is too large", batch.len()))
                 .at_path(&self.common.path)
-                .with_remedy("write it in several batches, or load it in bulk"));
+                .with_remedy("write it in several chunks, or load it in bulk"));
         }
         Ok(())
     }
@@ -108,17 +108,17 @@ impl<F: Fingerprint> Core<F> {
         }
         for write in &batch.writes {
             let wanted = match write {
-                Write::Insert(_, None) => Numbering::Own,
-                Write::Insert(_, Some(_)) | Write::Replace(..) => Numbering::Given,
+                Write::Insert(_, None) => IdAssignment::Auto,
+                Write::Insert(_, Some(_)) | Write::Replace(..) => IdAssignment::Explicit,
                 Write::Remove(..) | Write::RemoveFingerprint(_) | Write::RemoveId(_) => continue,
             };
-            let has = writing.get().numbering;
-            check_numbering(has, wanted).map_err(|(has, remedy)| {
+            let has = writing.get().id_assignment;
+            check_id_assignment(has, wanted).map_err(|(has, remedy)| {
                 Error::invalid(format!("the store {has}")).at_path(&self.common.path).with_remedy(remedy)
             })?;
             // A load that is not done yet may have decided it.
-            if has == Numbering::Undecided || !writing.get().is_numbering_kept {
-                self.decide_numbering(writing, wanted)?;
+            if has == IdAssignment::Undecided || !writing.get().is_assignment_kept {
+                self.decide_id_assignment(writing, wanted)?;
             }
         }
         Ok(())

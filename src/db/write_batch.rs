@@ -92,7 +92,7 @@ pub(crate) fn owned(id: IdRef<'_>) -> Option<Id> {
 /// What a batch of writes has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Written {
+pub struct WriteSummary {
     /// Records that were there and are not any more.
     pub removed: u64,
     /// The number of the first record that the store has numbered, if it has numbered any; the others follow.

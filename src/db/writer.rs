@@ -5,13 +5,13 @@
 //! Specified in format-spec/store.md, A batch of writes.
 
 use crate::db::recovery::Recovered;
-use crate::db::store_inner::{Core, Writing, lock};
-use crate::db::version_set::{Sealed, Tree};
+use crate::db::store_inner::{StoreInner, Writing, lock};
+use crate::db::version_set::{Sealed, VersionSet};
 use crate::error::{Error, ErrorKind, Result};
+use crate::fingerprint::Entry;
 use crate::fingerprint::Fingerprint;
-use crate::fingerprint::Mention;
 use crate::format::log::{LogHeader, MOST_BYTES, write_operations};
-use crate::format::manifest::{MOST_NUMBER, Numbering};
+use crate::format::manifest::{IdAssignment, MOST_NUMBER};
 use crate::memtable::Memtable;
 use crate::options::Maintenance;
 use crate::wal;
@@ -36,9 +36,9 @@ pub(crate) struct Writer {
     pub(crate) next_sequence: u64,
     /// That of the first write in the active memtable.
     pub(crate) active_first: u64,
-    pub(crate) numbering: Numbering,
+    pub(crate) id_assignment: IdAssignment,
     /// Whether the manifest says so too.
-    pub(crate) is_numbering_kept: bool,
+    pub(crate) is_assignment_kept: bool,
     /// The next number for a record without an id.
     pub(crate) next_id: u64,
     /// Bytes of logs that the active memtable's writes took.
@@ -61,15 +61,15 @@ impl Promise {
 
 impl Writer {
     /// Who goes on where the logs of earlier processes end, and the tree with the memtables that they hold.
-    pub(crate) fn after<F: Fingerprint>(mut tree: Tree<F>, recovered: Recovered<F>) -> (Tree<F>, Self) {
+    pub(crate) fn after<F: Fingerprint>(mut tree: VersionSet<F>, recovered: Recovered<F>) -> (VersionSet<F>, Self) {
         let writer = Self {
             log: None,
             unsynced: recovered.logs,
             next_log: recovered.next_log,
             next_sequence: recovered.next_sequence,
             active_first: recovered.active_first,
-            numbering: tree.manifest.numbering,
-            is_numbering_kept: true,
+            id_assignment: tree.manifest.id_assignment,
+            is_assignment_kept: true,
             next_id: recovered.next_id,
             log_bytes: recovered.log_bytes,
         };
@@ -84,12 +84,12 @@ impl Writer {
     }
 }
 
-impl<F: Fingerprint> Core<F> {
+impl<F: Fingerprint> StoreInner<F> {
     /// Writes operations as one batch: to the log, then to the memtable, where readers see all of them at once.
     ///
     /// # Errors
     /// `InvalidInput` if they are too many for a frame; `Io`: nothing was written.
-    pub(crate) fn commit(&self, writing: &mut Writing<'_>, operations: &[Mention<F>]) -> Result<Option<Promise>> {
+    pub(crate) fn commit(&self, writing: &mut Writing<'_>, operations: &[Entry<F>]) -> Result<Option<Promise>> {
         if operations.is_empty() {
             return Ok(writing.get().promise());
         }
@@ -100,7 +100,7 @@ impl<F: Fingerprint> Core<F> {
                 format!("what a batch comes down to takes {} bytes in the log, which is too much", bytes.len());
             return Err(Error::invalid(message)
                 .at_path(&self.common.path)
-                .with_remedy("write it in several batches, or load or remove in bulk"));
+                .with_remedy("write it in several chunks, or load or remove in bulk"));
         }
         self.check_numbers(writing.get())?;
         let active = match self.active(writing.get()).filter(|memtable| memtable.has_room(operations)) {
@@ -249,7 +249,7 @@ impl<F: Fingerprint> Core<F> {
     }
 
     /// Refuses a write while memtables cannot be moved to segments.
-    fn refuse(&self, tree: &Tree<F>) -> Result<()> {
+    fn refuse(&self, tree: &VersionSet<F>) -> Result<()> {
         tree.flushing.as_ref().map_or(Ok(()), |failing| Err(failing.refusal(&self.common.path)))
     }
 
@@ -272,7 +272,7 @@ impl<F: Fingerprint> Core<F> {
     /// nor for a device.
     ///
     /// # Errors
-    /// Those of [`Core::flush`].
+    /// Those of [`StoreInner::flush`].
     pub(crate) fn flush_beside(&self) -> Result<()> {
         let written = self.writer()?.get().promise();
         // A log that is as long as a memtable ends, so that none grows for ever.
@@ -306,11 +306,11 @@ impl<F: Fingerprint> Core<F> {
     }
 }
 
-impl<F: Fingerprint> Core<F> {
+impl<F: Fingerprint> StoreInner<F> {
     /// Says who numbers records, durably, before the first of them is written.
-    pub(crate) fn decide_numbering(&self, writing: &mut Writing<'_>, numbering: Numbering) -> Result<()> {
-        self.install(&[], |manifest, _| manifest.numbering = numbering, |_| ())?;
-        (writing.get().numbering, writing.get().is_numbering_kept) = (numbering, true);
+    pub(crate) fn decide_id_assignment(&self, writing: &mut Writing<'_>, id_assignment: IdAssignment) -> Result<()> {
+        self.install(&[], |manifest, _| manifest.id_assignment = id_assignment, |_| ())?;
+        (writing.get().id_assignment, writing.get().is_assignment_kept) = (id_assignment, true);
         Ok(())
     }
 }

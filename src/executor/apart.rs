@@ -1,4 +1,4 @@
-//! Work that a store does while it holds a lock, on threads of its own.
+//! QueryStats that a store does while it holds a lock, on threads of its own.
 //!
 //! A thread of a pool that waits for its part of some work takes up other work of that pool meanwhile. Were it to hold a lock of
 //! the store then, and that other work to want it, it would wait for itself. So whatever takes a lock has threads that do

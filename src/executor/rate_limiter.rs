@@ -5,15 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Longest pause: so soon it is noticed that the work is to end, or to hurry, in any case.
+/// Longest pause: so soon it is noticed that the work is to end, or to unthrottle, in any case.
 const LONGEST: Duration = Duration::from_millis(100);
-/// Work that is done between two looks at the clock's worth of pause.
+/// QueryStats that is done between two looks at the clock's worth of pause.
 const SLICE: Duration = Duration::from_millis(2);
 
-/// Has work that calls [`Pace::step`] again and again rest in between, so that queries have the processor and the device
+/// Has work that calls [`RateLimiter::step`] again and again rest in between, so that queries have the processor and the device
 /// for most of the time, and has it end when the store is closed.
 #[derive(Debug)]
-pub(crate) struct Pace {
+pub(crate) struct RateLimiter {
     stopped: AtomicBool,
     hurried: AtomicBool,
     /// When the work went on after the last pause.
@@ -23,7 +23,7 @@ pub(crate) struct Pace {
     rest: u32,
 }
 
-impl Pace {
+impl RateLimiter {
     /// For work that rests `rest` times as long as it works.
     pub(crate) fn new(rest: u32) -> Self {
         Self {
@@ -47,7 +47,7 @@ impl Pace {
     }
 
     /// Has the work go on without rest, or with it again.
-    pub(crate) fn hurry(&self, hurried: bool) {
+    pub(crate) fn unthrottle(&self, hurried: bool) {
         self.hurried.store(hurried, Ordering::Relaxed);
         self.woken.notify_all();
     }
@@ -80,17 +80,17 @@ mod tests {
 
     #[test]
     fn rests_as_long_as_it_is_told_unless_in_a_hurry_and_ends_when_it_is_stopped() {
-        let work = |pace: &Pace| {
+        let work = |limiter: &RateLimiter| {
             let started = Instant::now();
             let mut steps = 0u32;
             while started.elapsed() < Duration::from_millis(200) {
-                pace.step().unwrap();
+                limiter.step().unwrap();
                 steps += 1;
             }
             steps
         };
-        let (paced, hurried) = (Pace::new(3), Pace::new(3));
-        hurried.hurry(true);
+        let (paced, hurried) = (RateLimiter::new(3), RateLimiter::new(3));
+        hurried.unthrottle(true);
         // Whatever else the machine does: who never rests makes many more steps.
         assert!(work(&hurried) > work(&paced));
         paced.stop();

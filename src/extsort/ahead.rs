@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Result as Outcome;
 
 /// What makes chunks, one after another.
-pub(crate) trait Source: Send + 'static {
+pub(crate) trait ReadAhead: Send + 'static {
     /// What is made.
     type Chunk: Send + 'static;
 
@@ -24,19 +24,19 @@ pub(crate) trait Source: Send + 'static {
 /// An iterator over the chunks of a source. There are never more than two: the one that was returned last, and the
 /// next one, which is begun as soon as the one before is asked for. It ends with the first error.
 #[derive(Debug)]
-pub(crate) struct Ahead<S: Source>(State<S>);
+pub(crate) struct Ahead<S: ReadAhead>(State<S>);
 
 #[derive(Debug)]
-enum State<S: Source> {
+enum State<S: ReadAhead> {
     Begin(S),
     Working(Receiver<Outcome<Made<S>>>),
     End,
 }
 
 /// The source, and what it made.
-type Made<S> = (S, Result<Option<<S as Source>::Chunk>>);
+type Made<S> = (S, Result<Option<<S as ReadAhead>::Chunk>>);
 
-impl<S: Source> Ahead<S> {
+impl<S: ReadAhead> Ahead<S> {
     pub(crate) fn new(source: S) -> Self {
         Self(State::Begin(source))
     }
@@ -71,7 +71,7 @@ impl<S: Source> Ahead<S> {
     }
 }
 
-impl<S: Source> Iterator for Ahead<S> {
+impl<S: ReadAhead> Iterator for Ahead<S> {
     type Item = Result<S::Chunk>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -79,7 +79,7 @@ impl<S: Source> Iterator for Ahead<S> {
     }
 }
 
-impl<S: Source> Drop for Ahead<S> {
+impl<S: ReadAhead> Drop for Ahead<S> {
     fn drop(&mut self) {
         // Who drops the iterator has its memory back.
         if let State::Working(receiver) = &self.0 {

@@ -1,8 +1,8 @@
 //! Items in order, chunk by chunk.
 
 use crate::error::Result;
-use crate::extsort::ahead::{Ahead, Source};
-use crate::extsort::cut::{Cutter, Part, Slice};
+use crate::extsort::ahead::{Ahead, ReadAhead};
+use crate::extsort::cut::{ChunkPart, Cutter, Slice};
 use crate::extsort::item::Item;
 use crate::extsort::lengths::{bytes_of, length};
 use crate::extsort::radix as sort;
@@ -189,14 +189,14 @@ impl<T: Item> Reader<T> {
     }
 }
 
-impl<T: Item> Source for Reader<T> {
+impl<T: Item> ReadAhead for Reader<T> {
     type Chunk = Vec<T>;
 
     fn next_chunk(&mut self) -> Result<Option<Vec<T>>> {
         let slices = match self.cutter.next(self.most)? {
             None => return Ok(None),
-            Some(Part::Single(item)) => return Ok(Some(vec![item])),
-            Some(Part::Slices(slices)) => slices,
+            Some(ChunkPart::Single(item)) => return Ok(Some(vec![item])),
+            Some(ChunkPart::Slices(slices)) => slices,
         };
         let mut items = self.read(&slices)?;
         if slices.len() > 1 {

@@ -38,7 +38,7 @@ pub(crate) type Slice = (usize, u64, u64);
 
 /// What a chunk is made of.
 #[derive(Debug)]
-pub(crate) enum Part<T> {
+pub(crate) enum ChunkPart<T> {
     /// These parts of runs.
     Slices(Vec<Slice>),
     /// One item, which stands in many runs.
@@ -56,7 +56,7 @@ impl<T: Item> Cutter<T> {
     }
 
     /// The next part of at most `most` items, as large as there is one, or none behind the last.
-    pub(crate) fn next(&mut self, most: u64) -> Result<Option<Part<T>>> {
+    pub(crate) fn next(&mut self, most: u64) -> Result<Option<ChunkPart<T>>> {
         let from = self.taken.clone();
         let all: Vec<u64> = self.runs.runs.iter().map(|run| run.count).collect();
         if from == all {
@@ -78,7 +78,7 @@ impl<T: Item> Cutter<T> {
         let slices = from.iter().zip(&lower).enumerate().map(|(run, (&from, &to))| (run, from, to));
         let slices = slices.filter(|&(_, from, to)| from < to).collect();
         self.taken = lower;
-        Ok(Some(Part::Slices(slices)))
+        Ok(Some(ChunkPart::Slices(slices)))
     }
 
     /// An item in the middle of the run of which most is in question: run and number.
@@ -159,7 +159,7 @@ impl<T: Item> Cutter<T> {
     }
 
     /// The least item that is not taken yet, from all runs that have it.
-    fn single(&mut self) -> Result<Part<T>> {
+    fn single(&mut self) -> Result<ChunkPart<T>> {
         let mut heads = Vec::with_capacity(self.taken.len());
         for (run, taken) in self.taken.clone().into_iter().enumerate() {
             let ends = self.runs.runs.get(run).is_none_or(|run| taken >= run.count);
@@ -170,7 +170,7 @@ impl<T: Item> Cutter<T> {
             .iter_mut()
             .zip(&heads)
             .for_each(|(taken, head)| *taken += u64::from(head.is_some() && *head == least));
-        Ok(Part::Single(least.unwrap_or_default()))
+        Ok(ChunkPart::Single(least.unwrap_or_default()))
     }
 }
 

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 /// A fingerprint with the number of its document, in the order in which a segment holds them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Entry<F> {
+pub(crate) struct NumberedRecord<F> {
     /// The fingerprint.
     pub(crate) fingerprint: F,
     /// The document's number.
@@ -14,11 +14,11 @@ pub(crate) struct Entry<F> {
 }
 
 /// The fingerprint of each.
-pub(crate) fn fingerprints<F: Fingerprint>(entries: &[Entry<F>]) -> Vec<F> {
+pub(crate) fn fingerprints<F: Fingerprint>(entries: &[NumberedRecord<F>]) -> Vec<F> {
     entries.par_iter().map(|entry| entry.fingerprint).collect()
 }
 
-impl<F: Fingerprint> Item for Entry<F> {
+impl<F: Fingerprint> Item for NumberedRecord<F> {
     const BYTES: usize = <F as Fingerprint>::BYTES + 8;
 
     #[inline]

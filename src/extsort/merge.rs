@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// All records of all runs, in order; equal ones are not dropped.
 #[derive(Debug)]
-pub(crate) struct Merge<F> {
+pub(crate) struct MergedTexts<F> {
     pub(crate) runs: Arc<TextRuns<F>>,
     readers: Vec<Reader<F>>,
     /// Numbers of the readers that have a record: a heap, the least record first.
@@ -36,7 +36,7 @@ struct Reader<F> {
     end: u64,
 }
 
-impl<F: Fingerprint> Merge<F> {
+impl<F: Fingerprint> MergedTexts<F> {
     /// Merges with buffers of `memory` bytes together, short of a record that takes more.
     pub(crate) fn new(runs: Arc<TextRuns<F>>, memory: u64) -> Self {
         let buffer = length(memory / (runs.runs.len() as u64).max(1)).max(F::BYTES + LENGTH_BYTES);

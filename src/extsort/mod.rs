@@ -22,7 +22,7 @@ mod workspace;
 
 pub(crate) use chunks::{Chunk, Chunks, Sorted};
 pub(crate) use deal::{Dealer, cut, deal};
-pub(crate) use entry::{Entry, fingerprints};
+pub(crate) use entry::{NumberedRecord, fingerprints};
 pub(crate) use item::Item;
 pub(crate) use radix::{drop_equal, sorted};
 pub(crate) use sample::Sample;

@@ -16,7 +16,7 @@ const STEP: u64 = 256;
 
 /// One run: distinct items, ascending.
 #[derive(Debug)]
-pub(crate) struct Run<T> {
+pub(crate) struct SortedRun<T> {
     /// Number of its first item in the file.
     first: u64,
     /// Number of items.
@@ -31,7 +31,7 @@ pub(crate) struct Runs<T> {
     pub(crate) directory: PathBuf,
     /// There is one as soon as there is a run.
     file: Option<Box<dyn ScratchFile>>,
-    pub(crate) runs: Vec<Run<T>>,
+    pub(crate) runs: Vec<SortedRun<T>>,
     /// Distance between samples.
     pub(crate) step: u64,
     /// Number of samples there may be.
@@ -63,7 +63,7 @@ impl<T: Item> Runs<T> {
             file.append(&bytes).map_err(fail)?;
         }
         let samples = items.iter().step_by(length(self.step)).copied().collect();
-        self.runs.push(Run { first, count: items.len() as u64, samples });
+        self.runs.push(SortedRun { first, count: items.len() as u64, samples });
         self.thin();
         Ok(())
     }
@@ -78,7 +78,7 @@ impl<T: Item> Runs<T> {
     }
 
     /// Fills `items` with those of a run from number `from` on, by way of `bytes`, of whose capacity there is use.
-    pub(crate) fn read(&self, run: &Run<T>, from: u64, items: &mut [T], bytes: &mut Vec<u8>) -> Result<()> {
+    pub(crate) fn read(&self, run: &SortedRun<T>, from: u64, items: &mut [T], bytes: &mut Vec<u8>) -> Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
         let at_once = (bytes.capacity() / T::BYTES.max(1)).max(1);
         let mut offset = (run.first + from) * T::BYTES as u64;

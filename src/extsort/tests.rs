@@ -4,7 +4,7 @@ use crate::env::Failing;
 use crate::env::FileSystem;
 use crate::env::Memory;
 use crate::error::{ErrorKind, Result};
-use crate::extsort::entry::Entry;
+use crate::extsort::entry::NumberedRecord;
 use crate::fingerprint::U256;
 use proptest::prelude::*;
 use std::path::Path;
@@ -83,11 +83,11 @@ proptest! {
         agrees(&items, memory, chunk_memory, extend);
         let numbers: Vec<u64> = items.iter().map(|item| item.0 ^ item.1).collect();
         agrees(&numbers, memory, chunk_memory, extend);
-        let entry = |&(fingerprint, id)| Entry { fingerprint, id };
+        let entry = |&(fingerprint, id)| NumberedRecord { fingerprint, id };
         agrees(&items.iter().map(entry).collect::<Vec<_>>(), memory, chunk_memory, extend);
-        let wide = |&(word, id): &(u64, u64)| Entry { fingerprint: u128::from(word) << 32 | 7, id };
+        let wide = |&(word, id): &(u64, u64)| NumberedRecord { fingerprint: u128::from(word) << 32 | 7, id };
         agrees(&items.iter().map(wide).collect::<Vec<_>>(), memory, chunk_memory, extend);
-        let wide = |&(word, id): &(u64, u64)| Entry { fingerprint: U256([word, 0, word, id]), id };
+        let wide = |&(word, id): &(u64, u64)| NumberedRecord { fingerprint: U256([word, 0, word, id]), id };
         agrees(&items.iter().map(wide).collect::<Vec<_>>(), memory, chunk_memory, extend);
     }
 }
@@ -99,8 +99,8 @@ pub(crate) fn scattered(count: u64) -> impl Iterator<Item = u64> {
 
 #[test]
 fn dozens_of_runs_and_chunks() {
-    let items: Vec<Entry<u64>> =
-        scattered(100_000).map(|fingerprint| Entry { fingerprint, id: fingerprint % 7 }).collect();
+    let items: Vec<NumberedRecord<u64>> =
+        scattered(100_000).map(|fingerprint| NumberedRecord { fingerprint, id: fingerprint % 7 }).collect();
     let (runs, chunks) = agrees(&items, 40_000, 50_000, false);
     assert!(runs > 50 && chunks > 50, "{runs} runs, {chunks} chunks");
     // Samples are in use and have been thinned.
@@ -112,10 +112,10 @@ fn dozens_of_runs_and_chunks() {
 
 #[test]
 fn skew_does_not_break_the_bound() {
-    let shapes: [fn(u64) -> Entry<u64>; 3] = [
-        |i| Entry { fingerprint: 7, id: i },
-        |i| Entry { fingerprint: i % 3, id: i % 9_000 },
-        |_| Entry { fingerprint: 7, id: 7 },
+    let shapes: [fn(u64) -> NumberedRecord<u64>; 3] = [
+        |i| NumberedRecord { fingerprint: 7, id: i },
+        |i| NumberedRecord { fingerprint: i % 3, id: i % 9_000 },
+        |_| NumberedRecord { fingerprint: 7, id: 7 },
     ];
     for shape in shapes {
         let items: Vec<_> = scattered(20_000).map(shape).collect();

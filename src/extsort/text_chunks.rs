@@ -2,9 +2,9 @@
 
 use crate::env::ScratchFile;
 use crate::error::Result;
-use crate::extsort::ahead::{Ahead, Source};
+use crate::extsort::ahead::{Ahead, ReadAhead};
 use crate::extsort::lengths::{bytes_of, length};
-use crate::extsort::merge::Merge;
+use crate::extsort::merge::MergedTexts;
 use crate::extsort::peak::Peak;
 use crate::extsort::text_sorter::{FETCH, LENGTH_BYTES, Slot, Texts};
 use crate::fingerprint::Fingerprint;
@@ -107,7 +107,7 @@ impl<F: Fingerprint> SortedTexts<F> {
         let (input, records) = match &self.records {
             // With those that were dropped, which does for the proportion.
             Records::Memory(kept) => (Input::Memory(Arc::clone(kept), 0), self.count),
-            Records::Runs(runs) => (Input::Runs(Merge::new(Arc::clone(runs), buffers)), runs.records),
+            Records::Runs(runs) => (Input::Runs(MergedTexts::new(Arc::clone(runs), buffers)), runs.records),
         };
         let texts = self.text_bytes();
         // Room for entries and for texts in the proportion that all records have.
@@ -213,7 +213,7 @@ struct Filler<F> {
 enum Input<F> {
     /// Those in memory from this one on.
     Memory(Arc<Kept<F>>, usize),
-    Runs(Merge<F>),
+    Runs(MergedTexts<F>),
 }
 
 impl<F: Fingerprint> Input<F> {
@@ -254,7 +254,7 @@ impl<F: Fingerprint> Input<F> {
     }
 }
 
-impl<F: Fingerprint> Source for Filler<F> {
+impl<F: Fingerprint> ReadAhead for Filler<F> {
     type Chunk = TextChunk<F>;
 
     fn next_chunk(&mut self) -> Result<Option<TextChunk<F>>> {

@@ -1,7 +1,7 @@
 //! What a load may use: memory, and a directory for what does not fit it.
 
 use crate::env::Env;
-use crate::extsort::entry::Entry;
+use crate::extsort::entry::NumberedRecord;
 use crate::extsort::item::Item;
 use crate::extsort::sorter::Sorter;
 use crate::extsort::spool::Spool;
@@ -59,7 +59,7 @@ impl Workspace {
     }
 
     /// Bytes for sorted records on their way to a segment.
-    pub(crate) fn memory_of_batches(&self) -> u64 {
+    pub(crate) fn memory_of_chunks(&self) -> u64 {
         self.memory / 4
     }
 
@@ -87,7 +87,9 @@ impl Workspace {
     /// Fingerprints that skew is measured on, at most, where not all of them are in memory: measuring copies them some
     /// times.
     pub(crate) fn most_sampled<F: Fingerprint>(&self) -> usize {
-        usize::try_from(self.memory / 16 / size_of::<Entry<F>>() as u64).unwrap_or(usize::MAX).min(MOST_SAMPLED)
+        usize::try_from(self.memory / 16 / size_of::<NumberedRecord<F>>() as u64)
+            .unwrap_or(usize::MAX)
+            .min(MOST_SAMPLED)
     }
 
     /// A sorter that keeps within so many bytes.

@@ -4,7 +4,7 @@ use super::fields::{Fields, seal};
 use super::manifest::MOST_NUMBER;
 use super::parameters::Parameters;
 use crate::error::{Error, Result};
-use crate::fingerprint::{Fingerprint, Id, IdKind, Mention, Record, check_text};
+use crate::fingerprint::{Entry, Fingerprint, Id, IdKind, Record, check_text};
 
 /// First bytes of a log.
 const MAGIC: &[u8; 8] = b"fpstrwal";
@@ -145,11 +145,11 @@ fn pad(out: &mut Vec<u8>) {
 }
 
 /// Appends operations, those that do the same together.
-pub(crate) fn write_operations<F: Fingerprint>(operations: &[Mention<F>], out: &mut Vec<u8>) {
-    for run in operations.chunk_by(|a, b| a.removed == b.removed) {
-        out.push(if run.first().is_some_and(|first| first.removed) { REMOVE } else { INSERT });
+pub(crate) fn write_operations<F: Fingerprint>(operations: &[Entry<F>], out: &mut Vec<u8>) {
+    for run in operations.chunk_by(|a, b| a.is_tombstone == b.is_tombstone) {
+        out.push(if run.first().is_some_and(|first| first.is_tombstone) { REMOVE } else { INSERT });
         out.extend_from_slice(&u32::try_from(run.len()).unwrap_or(u32::MAX).to_le_bytes());
-        for Mention { record, .. } in run {
+        for Entry { record, .. } in run {
             record.fingerprint.write_le(out);
             match &record.id {
                 Id::Number(number) | Id::Count(number) => out.extend_from_slice(&number.to_le_bytes()),
@@ -163,7 +163,7 @@ pub(crate) fn write_operations<F: Fingerprint>(operations: &[Mention<F>], out: &
 }
 
 /// Reads the operations of a frame.
-pub(crate) fn parse_operations<F: Fingerprint>(fields: &mut Fields<'_>, ids: IdKind) -> Result<Vec<Mention<F>>> {
+pub(crate) fn parse_operations<F: Fingerprint>(fields: &mut Fields<'_>, ids: IdKind) -> Result<Vec<Entry<F>>> {
     let mut operations = Vec::new();
     while fields.remaining() > 0 {
         let removed = match fields.u8("operation")? {
@@ -179,7 +179,7 @@ pub(crate) fn parse_operations<F: Fingerprint>(fields: &mut Fields<'_>, ids: IdK
         operations.reserve(count);
         for _ in 0..count {
             let record = parse_record(fields, ids)?;
-            operations.push(Mention { record, removed });
+            operations.push(Entry { record, is_tombstone: removed });
         }
     }
     Ok(operations)
@@ -217,7 +217,7 @@ mod tests {
     use super::*;
     use crate::fingerprint::U256;
 
-    fn operations<F: Fingerprint>(ids: IdKind) -> Vec<Mention<F>> {
+    fn operations<F: Fingerprint>(ids: IdKind) -> Vec<Entry<F>> {
         let id = |number: u64| match ids {
             IdKind::Number => Id::Number(number),
             IdKind::None => Id::Count(number + 1),
@@ -227,7 +227,7 @@ mod tests {
         (0..9)
             .map(|number| {
                 let record = Record { fingerprint: fingerprint(number), id: id(number) };
-                Mention { record, removed: number % 4 == 2 }
+                Entry { record, is_tombstone: number % 4 == 2 }
             })
             .collect()
     }
@@ -248,7 +248,7 @@ mod tests {
                 Err(error) => assert!(error.offset().is_some()),
             }
         }
-        assert_eq!(whole, operations.chunk_by(|a, b| a.removed == b.removed).count() - 1);
+        assert_eq!(whole, operations.chunk_by(|a, b| a.is_tombstone == b.is_tombstone).count() - 1);
     }
 
     #[test]
@@ -260,7 +260,7 @@ mod tests {
         }
         let mut bytes = Vec::new();
         let record = Record::new(7u64, "a\tb");
-        write_operations(&[Mention { record, removed: false }], &mut bytes);
+        write_operations(&[Entry { record, is_tombstone: false }], &mut bytes);
         assert!(parse_operations::<u64>(&mut Fields::new(&bytes, 0), IdKind::Text).is_err());
         for bytes in [&[3, 1, 0, 0, 0][..], &[1, 0, 0, 0, 0], &[1, 255, 255, 255, 255, 0, 0]] {
             assert!(parse_operations::<u64>(&mut Fields::new(bytes, 0), IdKind::Number).is_err());

@@ -24,14 +24,14 @@ const NET: u8 = 8;
 /// Who gives a store's records their ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Numbering {
-    /// Nobody yet: the first load decides.
+pub enum IdAssignment {
+    /// Not decided yet: the first records decide.
     #[default]
     Undecided,
-    /// The store, from a counter that never reuses a number.
-    Own,
-    /// The user.
-    Given,
+    /// The store assigns ids, from a counter that never reuses a number.
+    Auto,
+    /// The user assigns ids.
+    Explicit,
 }
 
 /// One segment of the store.
@@ -56,7 +56,7 @@ pub(crate) struct RunEntry {
     pub(crate) first: u64,
     pub(crate) last: u64,
     /// Records of older runs that are hidden, if there are any.
-    pub(crate) removals: Option<SegmentEntry>,
+    pub(crate) tombstones: Option<SegmentEntry>,
     /// Its records, if there are any.
     pub(crate) records: Option<SegmentEntry>,
     /// Where the ids of its records are, if the store has an id index and the run has records.
@@ -68,20 +68,20 @@ pub(crate) struct RunEntry {
 impl RunEntry {
     /// Its segments, in the order in which they stand in the manifest.
     pub(crate) fn segments(&self) -> impl Iterator<Item = &SegmentEntry> {
-        [&self.removals, &self.records, &self.id_index].into_iter().flatten()
+        [&self.tombstones, &self.records, &self.id_index].into_iter().flatten()
     }
 
     /// Whether so many records more, or less, can come of its segments.
     fn may_add(&self, net: i64) -> bool {
         let records = |segment: Option<SegmentEntry>| segment.map_or(0, |segment| segment.records);
-        let of = if net < 0 { self.removals } else { self.records };
+        let of = if net < 0 { self.tombstones } else { self.records };
         net.unsigned_abs() <= records(of)
     }
 }
 
 /// Bytes that were ever written to the store's files, for the write amplification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct WriteSummary {
     /// To logs.
     pub(crate) log: u64,
     /// To segments of new records: flushed, or loaded in bulk.
@@ -94,7 +94,7 @@ pub(crate) struct Written {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ManifestData {
     pub(crate) parameters: Parameters,
-    pub(crate) numbering: Numbering,
+    pub(crate) id_assignment: IdAssignment,
     /// The next number for a record without an id, without what the logs say.
     pub(crate) next_id: u64,
     /// The number of the next segment.
@@ -103,7 +103,7 @@ pub(crate) struct ManifestData {
     pub(crate) first_log: u64,
     /// The last sequence number whose writes are in segments: of logs only later ones count.
     pub(crate) flushed: u64,
-    pub(crate) written: Written,
+    pub(crate) written: WriteSummary,
     /// Oldest first.
     pub(crate) runs: Vec<RunEntry>,
 }
@@ -113,12 +113,12 @@ impl ManifestData {
     pub(crate) fn new(parameters: Parameters) -> Self {
         Self {
             parameters,
-            numbering: Numbering::Undecided,
+            id_assignment: IdAssignment::Undecided,
             next_id: 0,
             next_segment: 1,
             first_log: 1,
             flushed: 0,
-            written: Written::default(),
+            written: WriteSummary::default(),
             runs: Vec::new(),
         }
     }
@@ -133,12 +133,12 @@ impl ManifestData {
         let mut out = MAGIC.to_vec();
         out.extend_from_slice(&super::VERSION.to_le_bytes());
         self.parameters.write(&mut out);
-        out.push(match self.numbering {
-            Numbering::Undecided => 0,
-            Numbering::Own => 1,
-            Numbering::Given => 2,
+        out.push(match self.id_assignment {
+            IdAssignment::Undecided => 0,
+            IdAssignment::Auto => 1,
+            IdAssignment::Explicit => 2,
         });
-        let Written { log, new, merged } = self.written;
+        let WriteSummary { log, new, merged } = self.written;
         for value in [self.next_id, self.next_segment, self.first_log, self.flushed, log, new, merged] {
             out.extend_from_slice(&value.to_le_bytes());
         }
@@ -148,7 +148,7 @@ impl ManifestData {
             out.extend_from_slice(&run.last.to_le_bytes());
             let has = |segment: Option<_>, bit| segment.map_or(0, |_| bit);
             let net = run.net.map_or(0, |_| NET);
-            out.push(has(run.removals, REMOVALS) | has(run.records, RECORDS) | has(run.id_index, ID_INDEX) | net);
+            out.push(has(run.tombstones, REMOVALS) | has(run.records, RECORDS) | has(run.id_index, ID_INDEX) | net);
             run.net.iter().for_each(|net| out.extend_from_slice(&net.to_le_bytes()));
             for segment in run.segments() {
                 for value in [segment.number, segment.file_length, segment.records, segment.fingerprints] {
@@ -167,15 +167,15 @@ impl ManifestData {
         fields.version()?;
         fields.check_seal(0)?;
         let parameters = Parameters::parse(fields)?;
-        let numbering = match fields.u8("numbering")? {
-            0 => Numbering::Undecided,
-            1 => Numbering::Own,
-            2 => Numbering::Given,
-            other => return Err(fields.damaged(format!("unknown numbering {other}"))),
+        let id_assignment = match fields.u8("id_assignment")? {
+            0 => IdAssignment::Undecided,
+            1 => IdAssignment::Auto,
+            2 => IdAssignment::Explicit,
+            other => return Err(fields.damaged(format!("unknown id_assignment {other}"))),
         };
         let (next_id, next_segment) = (fields.u64("next id")?, fields.u64("next segment")?);
         let (first_log, flushed) = (fields.u64("first log")?, fields.u64("flushed")?);
-        let written = Written {
+        let written = WriteSummary {
             log: fields.u64("bytes to logs")?,
             new: fields.u64("bytes of new segments")?,
             merged: fields.u64("bytes of merged segments")?,
@@ -190,7 +190,7 @@ impl ManifestData {
         }
         fields.checksum()?;
         fields.end()?;
-        let state = Self { parameters, numbering, next_id, next_segment, first_log, flushed, written, runs };
+        let state = Self { parameters, id_assignment, next_id, next_segment, first_log, flushed, written, runs };
         state.check()?;
         Ok(state)
     }
@@ -253,9 +253,9 @@ fn parse_run(fields: &mut Fields<'_>) -> Result<RunEntry> {
             footer_checksum: fields.foreign_checksum("footer checksum")?,
         }))
     };
-    let (removals, records) = (segment(REMOVALS, "removals")?, segment(RECORDS, "records")?);
+    let (tombstones, records) = (segment(REMOVALS, "tombstones")?, segment(RECORDS, "records")?);
     let id_index = segment(ID_INDEX, "id index")?;
-    Ok(RunEntry { first, last, removals, records, id_index, net })
+    Ok(RunEntry { first, last, tombstones, records, id_index, net })
 }
 
 #[cfg(test)]
@@ -265,18 +265,18 @@ mod tests {
     fn sample() -> ManifestData {
         let segment =
             |number| Some(SegmentEntry { number, file_length: 5, records: 3, fingerprints: 2, footer_checksum: 9 });
-        let run = |first, last| RunEntry { first, last, removals: None, records: None, id_index: None, net: None };
+        let run = |first, last| RunEntry { first, last, tombstones: None, records: None, id_index: None, net: None };
         ManifestData {
-            numbering: Numbering::Own,
+            id_assignment: IdAssignment::Auto,
             next_id: 3,
             next_segment: 12,
             first_log: 4,
             flushed: 9,
-            written: Written { log: 1, new: 2, merged: 3 },
+            written: WriteSummary { log: 1, new: 2, merged: 3 },
             runs: vec![
                 RunEntry { records: segment(7), net: Some(3), ..run(1, 4) },
-                RunEntry { removals: segment(2), net: Some(-1), ..run(5, 5) },
-                RunEntry { removals: segment(10), records: segment(11), ..run(8, 9) },
+                RunEntry { tombstones: segment(2), net: Some(-1), ..run(5, 5) },
+                RunEntry { tombstones: segment(10), records: segment(11), ..run(8, 9) },
             ],
             ..ManifestData::new(Parameters::new(3))
         }
@@ -314,9 +314,9 @@ mod tests {
             |state| state.flushed = u64::MAX,
             |state| state.runs[0].net = Some(4),
             |state| state.runs[1].net = Some(1),
-            |state| state.runs[1].removals = state.runs[2].records,
-            |state| state.runs[1].removals = None,
-            |state| state.runs[0].id_index = state.runs[1].removals,
+            |state| state.runs[1].tombstones = state.runs[2].records,
+            |state| state.runs[1].tombstones = None,
+            |state| state.runs[0].id_index = state.runs[1].tombstones,
             |state| state.parameters = state.parameters.clone().with_id_index(true),
         ];
         assert!(parse(&sample()).is_ok());

@@ -1,7 +1,7 @@
 //! What a write-ahead log holds.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::{Fingerprint, Mention, Record};
+use crate::fingerprint::{Entry, Fingerprint, Record};
 use crate::format::Parameters;
 use crate::options::Options;
 use crate::version::check_width;
@@ -95,7 +95,8 @@ impl LogView {
         check_width::<F>(self.parameters(), self.reader.path())?;
         let offset = self.reader.position();
         let Some((sequence, operations)) = self.reader.next_batch()? else { return Ok(None) };
-        let operations = operations.into_iter().map(|Mention { record, removed }| (record, removed)).collect();
+        let operations =
+            operations.into_iter().map(|Entry { record, is_tombstone: removed }| (record, removed)).collect();
         Ok(Some(FrameView { offset, bytes: self.reader.position() - offset, sequence, operations }))
     }
 

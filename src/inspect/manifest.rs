@@ -3,7 +3,7 @@
 use crate::admin::WrittenBytes;
 use crate::error::Result;
 use crate::format::Parameters;
-use crate::format::manifest::{ManifestData, Numbering, RunEntry, SegmentEntry};
+use crate::format::manifest::{IdAssignment, ManifestData, RunEntry, SegmentEntry};
 use crate::options::Options;
 use crate::segment::segment_name;
 use crate::version::SegmentRole;
@@ -17,7 +17,7 @@ pub struct ManifestView {
     /// What was fixed when the store was created.
     pub parameters: Parameters,
     /// Who gives records their ids.
-    pub numbering: Numbering,
+    pub id_assignment: IdAssignment,
     /// The next number for a record without an id, without what the logs say.
     pub next_id: u64,
     /// The number of the next segment.
@@ -69,9 +69,9 @@ pub struct SegmentFact {
 pub fn manifest(store: impl AsRef<Path>, options: &Options) -> Result<ManifestView> {
     let state = file::read(&*options.env, store.as_ref())?;
     let runs = state.runs.iter().map(view).collect();
-    let ManifestData { parameters, numbering, next_id, next_segment, first_log, flushed, written, .. } = state;
+    let ManifestData { parameters, id_assignment, next_id, next_segment, first_log, flushed, written, .. } = state;
     let written = WrittenBytes::of(written);
-    Ok(ManifestView { parameters, numbering, next_id, next_segment, first_log, flushed, written, runs })
+    Ok(ManifestView { parameters, id_assignment, next_id, next_segment, first_log, flushed, written, runs })
 }
 
 fn view(run: &RunEntry) -> RunView {
@@ -82,7 +82,7 @@ fn view(run: &RunEntry) -> RunView {
         Some((role, SegmentFact { name, file_length, records, fingerprints, footer_checksum }))
     };
     let segments = [
-        (SegmentRole::Removals, &run.removals),
+        (SegmentRole::Tombstones, &run.tombstones),
         (SegmentRole::Records, &run.records),
         (SegmentRole::IdIndex, &run.id_index),
     ];

@@ -56,7 +56,7 @@ pub fn open_all(store: impl AsRef<Path>, options: &Options) -> Result<Vec<(Segme
     let runs = open_runs(store.as_ref(), &options.clone().with_filters(Filters::Off), &[])?.1;
     let segments = runs.iter().flat_map(|run| {
         let roles = [
-            (SegmentRole::Removals, &run.removals),
+            (SegmentRole::Tombstones, &run.tombstones),
             (SegmentRole::Records, &run.records),
             (SegmentRole::IdIndex, &run.id_index),
         ];

@@ -2,7 +2,7 @@
 
 use super::hash::Groups;
 use super::mask;
-use super::source::{Source, no_memory};
+use super::source::{FingerprintSource, no_memory};
 use crate::env::Array;
 use crate::error::Result;
 use crate::extsort::{Dealer, cut, deal};
@@ -53,7 +53,11 @@ pub(crate) struct Counts {
 
 impl Counts {
     /// Counts the fingerprints of a path.
-    pub(super) fn new<F: Fingerprint>(source: &Source<'_, F>, path: &Path<F>, groups: Groups<F>) -> Result<Self> {
+    pub(super) fn new<F: Fingerprint>(
+        source: &FingerprintSource<'_, F>,
+        path: &Path<F>,
+        groups: Groups<F>,
+    ) -> Result<Self> {
         let shares = source.each_part(|visit| {
             let mut counts = vec![0; groups.count()];
             visit(&mut |fingerprints| {
@@ -76,7 +80,7 @@ impl Counts {
 
 /// Puts the fingerprints of some groups in memory, and returns each group. `memory` is used again.
 pub(super) fn load<'a, F: Fingerprint>(
-    source: &Source<'_, F>,
+    source: &FingerprintSource<'_, F>,
     path: &Path<F>,
     groups: Groups<F>,
     range: &Range<usize>,
@@ -108,7 +112,7 @@ pub(super) fn load<'a, F: Fingerprint>(
 }
 
 /// The bits that vary among the fingerprints of a path.
-pub(super) fn varying<F: Fingerprint>(sources: &[&Source<'_, F>], path: &Path<F>) -> Result<F> {
+pub(super) fn varying<F: Fingerprint>(sources: &[&FingerprintSource<'_, F>], path: &Path<F>) -> Result<F> {
     let mut all = Vec::new();
     for source in sources {
         all.append(&mut source.each_part(|visit| {

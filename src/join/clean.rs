@@ -3,26 +3,26 @@
 use crate::error::Result;
 use crate::extsort::Workspace;
 use crate::fingerprint::Fingerprint;
-use crate::join::job::Means;
+use crate::join::job::JobContext;
 use crate::join::ordered::pool;
 use crate::segment::write_segment;
-use crate::segment::{Building, batches};
+use crate::segment::{Building, chunks};
 use crate::segment::{Segment, SegmentFile};
-use crate::version::Common;
+use crate::version::ReadView;
 use crate::version::Snapshot;
-use crate::version::State;
+use crate::version::StoreContext;
 use std::sync::{Arc, OnceLock};
 
 /// A state that is made clean when somebody needs it.
 #[derive(Clone, Debug)]
-pub(crate) struct Source<F: Fingerprint> {
-    common: Arc<Common>,
-    state: State<F>,
+pub(crate) struct CleanSegments<F: Fingerprint> {
+    common: Arc<StoreContext>,
+    state: ReadView<F>,
     /// Its segments, once somebody has asked for them.
     segments: Arc<OnceLock<Vec<Arc<Segment>>>>,
 }
 
-impl<F: Fingerprint> Source<F> {
+impl<F: Fingerprint> CleanSegments<F> {
     pub(crate) fn new(snapshot: &Snapshot<F>) -> Self {
         let (common, state) = (Arc::clone(snapshot.common()), snapshot.state().clone());
         Self { common, state, segments: Arc::default() }
@@ -32,10 +32,10 @@ impl<F: Fingerprint> Source<F> {
     ///
     /// # Errors
     /// Those of making them.
-    pub(crate) fn segments(&self, means: &Means) -> Result<&[Arc<Segment>]> {
+    pub(crate) fn segments(&self, job: &JobContext) -> Result<&[Arc<Segment>]> {
         if self.segments.get().is_none() {
             // Who waits for it may be all threads of the current pool.
-            let workspace = means.workspace(means.memory / 2);
+            let workspace = job.workspace(job.memory / 2);
             let made = pool()?.install(|| segments(&self.common, &self.state, &workspace))?;
             // Somebody else may have been faster, with the same ones.
             let _ = self.segments.set(made);
@@ -54,22 +54,26 @@ impl<F: Fingerprint> Source<F> {
 ///
 /// # Errors
 /// `Damaged` or `Io` from reading; `Io` from temporary files.
-fn segments<F: Fingerprint>(common: &Common, state: &State<F>, workspace: &Workspace) -> Result<Vec<Arc<Segment>>> {
+fn segments<F: Fingerprint>(
+    common: &StoreContext,
+    state: &ReadView<F>,
+    workspace: &Workspace,
+) -> Result<Vec<Arc<Segment>>> {
     let mut segments = Vec::new();
-    let records: Box<dyn Iterator<Item = _>> = if state.has_removals() {
+    let records: Box<dyn Iterator<Item = _>> = if state.has_tombstones() {
         Box::new(state.merge().live())
     } else {
         segments.clone_from(&state.view.segments);
         if state.visible() == 0 && state.view.memtables.len() < 2 {
             return Ok(segments);
         }
-        let mut merge = crate::version::Merge::default();
-        state.memtables().rev().for_each(|(memtable, visible)| merge.add_mentions(memtable.mentions(visible)));
+        let mut merge = crate::version::NewestEntries::default();
+        state.memtables().rev().for_each(|(memtable, visible)| merge.add_entries(memtable.entries(visible)));
         Box::new(merge.live())
     };
     let parameters = common.parameters.clone().with_id_index(false);
     let building = Building::new(&workspace.env, &workspace.directory, None, &parameters, workspace);
-    let built = write_segment::<F>(building, batches(records, workspace.memory_of_batches()))?;
+    let built = write_segment::<F>(building, chunks(records, workspace.memory_of_chunks()))?;
     if let Some((path, file)) = built.and_then(|built| Some((built.path, built.unnamed?))) {
         segments.push(Arc::new(Segment::of_file(SegmentFile::new(&path, file))?));
     }

@@ -164,7 +164,7 @@ impl<F: Fingerprint> Pairs<F> {
     ) -> Result<ControlFlow<()>> {
         let shares = Share::of_size(self.left.ready(), SHARE)?;
         let work = |taker: &mut Box<dyn Taker<F> + '_>, share: Share, output: &Output| {
-            self.means.progress.check()?;
+            self.job.progress.check()?;
             let mut last = None;
             let mut repeated = None;
             for record in RecordIter::<F>::of_share(self.left.ready(), share)? {

@@ -21,7 +21,7 @@ const CACHED: usize = 16384;
 /// Fingerprints that are looked at to see which bits vary.
 const SAMPLED: usize = 256;
 /// Fingerprints that are compared between two looks at what was found.
-const LOT: usize = 4096;
+const CHUNK: usize = 4096;
 
 /// Takes pairs that were found; of one side the smaller fingerprint first, of two the left one.
 pub(super) type Take<'a, F> = &'a mut dyn FnMut(&[(F, F)]) -> Step;
@@ -103,7 +103,7 @@ impl<F: Fingerprint> Joiner<F> {
         }
         for group in longer.iter().filter(|group| !large(group)) {
             self.small(sides, group);
-            if self.found.len() >= LOT {
+            if self.found.len() >= CHUNK {
                 self.hand_on(node, take)?;
             }
         }
@@ -128,9 +128,9 @@ impl<F: Fingerprint> Joiner<F> {
         take: Take<'_, F>,
     ) -> Step {
         let all = sides.left.buffer.get(range).unwrap_or_default();
-        for from in (0..all.len()).step_by(LOT) {
-            let lot = all.get(from..all.len().min(from + LOT + REACH)).unwrap_or_default();
-            near_pairs(lot, LOT, self.k, &mut self.found);
+        for from in (0..all.len()).step_by(CHUNK) {
+            let chunk = all.get(from..all.len().min(from + CHUNK + REACH)).unwrap_or_default();
+            near_pairs(chunk, CHUNK, self.k, &mut self.found);
             self.hand_on(node, take)?;
         }
         Ok(())
@@ -153,9 +153,9 @@ impl<F: Fingerprint> Joiner<F> {
     pub(super) fn compare(&mut self, node: &Node<F>, left: &[F], right: Option<&[F]>, take: Take<'_, F>) -> Step {
         let mut rest = left;
         while let Some((one, others)) = rest.split_first() {
-            for lot in right.unwrap_or(others).chunks(LOT) {
-                near_across(std::slice::from_ref(one), lot, self.k, &mut self.found);
-                if self.found.len() >= LOT {
+            for chunk in right.unwrap_or(others).chunks(CHUNK) {
+                near_across(std::slice::from_ref(one), chunk, self.k, &mut self.found);
+                if self.found.len() >= CHUNK {
                     self.hand_on(node, take)?;
                 }
             }

@@ -10,7 +10,7 @@ use std::thread::{Builder, JoinHandle};
 use std::vec::IntoIter;
 
 /// Record pairs that are handed on together.
-const LOT: usize = 1024;
+const CHUNK: usize = 1024;
 
 /// Iterates over pairs of distinct fingerprints. Ends after the first error.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct PairIter<F: Fingerprint = u64>(Background<Pair<F>>);
 impl<F: Fingerprint> PairIter<F> {
     pub(crate) fn new(pairs: Pairs<F>) -> Result<Self> {
         let progress = pairs.progress();
-        let find = move |sender: &SyncSender<_>| pairs.visit_distinct(<[_]>::to_vec, |lot| Ok(send(sender, lot)));
+        let find = move |sender: &SyncSender<_>| pairs.visit_distinct(<[_]>::to_vec, |chunk| Ok(send(sender, chunk)));
         Background::start(progress, find).map(Self)
     }
 }
@@ -39,17 +39,17 @@ pub struct RecordPairIter<F: Fingerprint = u64>(Background<RecordPair<F>>);
 impl<F: Fingerprint> RecordPairIter<F> {
     pub(crate) fn new(pairs: Pairs<F>) -> Result<Self> {
         let progress = pairs.progress();
-        let find = move |sender: &SyncSender<_>| pairs.visit_records(gather, |lot| Ok(send(sender, lot)));
+        let find = move |sender: &SyncSender<_>| pairs.visit_records(gather, |chunk| Ok(send(sender, chunk)));
         Background::start(progress, find).map(Self)
     }
 }
 
-fn gather<F: Fingerprint>(lot: &mut Vec<RecordPair<F>>, found: RecordPairs<'_, F>) -> ControlFlow<()> {
+fn gather<F: Fingerprint>(chunk: &mut Vec<RecordPair<F>>, found: RecordPairs<'_, F>) -> ControlFlow<()> {
     for a in found.a {
         let record = |fingerprint, id: &_| Record { fingerprint, id: Clone::clone(id) };
-        lot.extend(found.b.iter().map(|b| RecordPair { a: record(found.pair.a, a), b: record(found.pair.b, b) }));
+        chunk.extend(found.b.iter().map(|b| RecordPair { a: record(found.pair.a, a), b: record(found.pair.b, b) }));
     }
-    if lot.len() < LOT { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    if chunk.len() < CHUNK { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
 impl<F: Fingerprint> Iterator for RecordPairIter<F> {
@@ -60,17 +60,17 @@ impl<F: Fingerprint> Iterator for RecordPairIter<F> {
     }
 }
 
-/// Hands on a lot; breaks when nobody wants it.
-fn send<T>(sender: &SyncSender<Result<Vec<T>>>, lot: Vec<T>) -> ControlFlow<()> {
-    if sender.send(Ok(lot)).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+/// Hands on a chunk; breaks when nobody wants it.
+fn send<T>(sender: &SyncSender<Result<Vec<T>>>, chunk: Vec<T>) -> ControlFlow<()> {
+    if sender.send(Ok(chunk)).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
-/// What a thread finds, lot by lot.
+/// What a thread finds, chunk by chunk.
 #[derive(Debug)]
 struct Background<T> {
-    lot: IntoIter<T>,
+    chunk: IntoIter<T>,
     /// None at the end.
-    lots: Option<Receiver<Result<Vec<T>>>>,
+    chunks: Option<Receiver<Result<Vec<T>>>>,
     thread: Option<JoinHandle<()>>,
     /// Has it end.
     progress: Progress,
@@ -81,7 +81,7 @@ impl<T: Send + 'static> Background<T> {
         progress: Progress,
         find: impl FnOnce(&SyncSender<Result<Vec<T>>>) -> Result<()> + Send + 'static,
     ) -> Result<Self> {
-        let (sender, lots) = sync_channel(4);
+        let (sender, chunks) = sync_channel(4);
         let work = move || {
             if let Err(error) = find(&sender) {
                 // If nobody waits for it, nobody has to know.
@@ -90,18 +90,18 @@ impl<T: Send + 'static> Background<T> {
         };
         let thread = Builder::new().name("pairs".into()).spawn(work);
         let thread = thread.map_err(Error::no_thread)?;
-        Ok(Self { lot: Vec::new().into_iter(), lots: Some(lots), thread: Some(thread), progress })
+        Ok(Self { chunk: Vec::new().into_iter(), chunks: Some(chunks), thread: Some(thread), progress })
     }
 }
 
 impl<T> Background<T> {
     fn next_item(&mut self) -> Option<Result<T>> {
         loop {
-            if let Some(item) = self.lot.next() {
+            if let Some(item) = self.chunk.next() {
                 return Some(Ok(item));
             }
-            match self.lots.as_ref()?.recv() {
-                Ok(Ok(lot)) => self.lot = lot.into_iter(),
+            match self.chunks.as_ref()?.recv() {
+                Ok(Ok(chunk)) => self.chunk = chunk.into_iter(),
                 Ok(Err(error)) => {
                     self.end();
                     return Some(Err(error));
@@ -113,7 +113,7 @@ impl<T> Background<T> {
 
     /// Waits for the thread, which stops soon. A panic there is one here.
     fn end(&mut self) {
-        self.lots = None;
+        self.chunks = None;
         self.progress.stop();
         if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join)
             && !std::thread::panicking()

@@ -14,7 +14,7 @@ const MEMORY: u64 = 1 << 30;
 
 /// Memory, a place for temporary files, and the progress of one piece of work.
 #[derive(Debug)]
-pub(crate) struct Means {
+pub(crate) struct JobContext {
     pub(crate) env: Arc<dyn Env>,
     /// Bytes.
     pub(crate) memory: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Means {
     pub(crate) progress: Progress,
 }
 
-impl Means {
+impl JobContext {
     /// Those of work over a store that is told nothing else.
     pub(crate) fn new<F: Fingerprint>(snapshot: &Snapshot<F>) -> Self {
         let options = &snapshot.common().options;
@@ -43,7 +43,7 @@ impl Means {
 }
 
 /// For another piece of work, whose progress is its own.
-impl Clone for Means {
+impl Clone for JobContext {
     fn clone(&self) -> Self {
         let (env, temp_dir) = (Arc::clone(&self.env), self.temp_dir.clone());
         Self { env, memory: self.memory, temp_dir, progress: Progress::default() }

@@ -18,10 +18,10 @@ mod stop;
 mod tiles;
 mod whole;
 
-pub(crate) use clean::Source;
+pub(crate) use clean::CleanSegments;
 pub(crate) use hash::Groups;
 pub use iter::{PairIter, RecordPairIter};
-pub(crate) use job::Means;
+pub(crate) use job::JobContext;
 pub use job::Progress;
 pub(crate) use ordered::{Output, ordered, pool, unpacked};
 pub use pairs::{Pair, Pairs, RecordPair, RecordPairs};

@@ -1,4 +1,4 @@
-//! Work on all threads whose results come in the order of the tasks.
+//! QueryStats on all threads whose results come in the order of the tasks.
 //!
 //! Each task has a queue of its own for what it makes, and the queues are read one after another. A queue is short, and
 //! only so many are open at a time; a thread that is too far ahead waits. So memory is bounded however much a task makes,

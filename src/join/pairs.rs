@@ -4,11 +4,11 @@ use crate::db::check_hashers;
 use crate::error::Result;
 use crate::fingerprint::Id;
 use crate::fingerprint::{Fingerprint, Record};
-use crate::join::clean::Source;
+use crate::join::clean::CleanSegments;
 use crate::join::expand::{Expander, How};
 use crate::join::iter::PairIter;
 use crate::join::iter::RecordPairIter;
-use crate::join::job::{Means, Progress};
+use crate::join::job::{JobContext, Progress};
 use crate::join::ordered::{Output, unpacked};
 use crate::join::passes::{MakeTaker, Taker};
 use crate::join::sink::Sink;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// Less than this is taken as so much.
 const LEAST_MEMORY: u64 = 1 << 20;
 /// Pairs that are handed on together: so few that what is made of them is small too.
-pub(crate) const LOT: usize = 2048;
+pub(crate) const CHUNK: usize = 2048;
 
 /// Two fingerprints near each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -92,10 +92,10 @@ pub struct RecordPairs<'a, F = u64> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Pairs<F: Fingerprint = u64> {
-    pub(crate) left: Source<F>,
-    pub(crate) right: Option<Source<F>>,
+    pub(crate) left: CleanSegments<F>,
+    pub(crate) right: Option<CleanSegments<F>>,
     k: u32,
-    pub(crate) means: Means,
+    pub(crate) job: JobContext,
     sorted: bool,
     fingerprints: PhantomData<F>,
 }
@@ -108,10 +108,10 @@ impl<F: Fingerprint> Pairs<F> {
             check_hashers("fingerprints", other.parameters().hasher(), one.parameters().hasher())?;
         }
         Ok(Self {
-            left: Source::new(one),
-            right: other.map(Source::new),
+            left: CleanSegments::new(one),
+            right: other.map(CleanSegments::new),
             k,
-            means: Means::new(one),
+            job: JobContext::new(one),
             sorted: false,
             fingerprints: PhantomData,
         })
@@ -121,7 +121,7 @@ impl<F: Fingerprint> Pairs<F> {
     /// counts as so much.
     #[must_use]
     pub fn with_memory(mut self, bytes: u64) -> Self {
-        self.means.memory = bytes.max(LEAST_MEMORY);
+        self.job.memory = bytes.max(LEAST_MEMORY);
         self
     }
 
@@ -129,7 +129,7 @@ impl<F: Fingerprint> Pairs<F> {
     /// names and vanish with the process. Only sorting needs them.
     #[must_use]
     pub fn with_temp_dir(mut self, directory: &Path) -> Self {
-        self.means = self.means.in_directory(directory);
+        self.job = self.job.in_directory(directory);
         self
     }
 
@@ -143,7 +143,7 @@ impl<F: Fingerprint> Pairs<F> {
     /// How far the join is.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        self.means.progress.clone()
+        self.job.progress.clone()
     }
 
     /// Pairs of distinct fingerprints; between two stores, equal ones are pairs too.
@@ -173,7 +173,7 @@ impl<F: Fingerprint> Pairs<F> {
         sink: impl FnMut(T) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         self.prepare()?;
-        let taker = || -> Box<dyn Taker<F> + '_> { Box::new(Lots::new(&map)) };
+        let taker = || -> Box<dyn Taker<F> + '_> { Box::new(PairChunks::new(&map)) };
         let mut sink = unpacked(sink);
         if self.sorted { self.visit_sorted(false, &taker, &mut sink) } else { self.run(&taker, &mut sink) }
     }
@@ -189,8 +189,8 @@ impl<F: Fingerprint> Pairs<F> {
         sink: impl FnMut(T) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         self.prepare()?;
-        let how = How { add: &add, in_order: self.sorted, progress: &self.means.progress };
-        let expander = || Expander::new(self.left.ready(), self.right.as_ref().map(Source::ready), how);
+        let how = How { add: &add, in_order: self.sorted, progress: &self.job.progress };
+        let expander = || Expander::new(self.left.ready(), self.right.as_ref().map(CleanSegments::ready), how);
         let taker = || -> Box<dyn Taker<F> + '_> { Box::new(expander()) };
         let mut sink = unpacked(sink);
         if self.sorted {
@@ -204,35 +204,35 @@ impl<F: Fingerprint> Pairs<F> {
 
     /// Has the segments of both sides at hand.
     fn prepare(&self) -> Result<()> {
-        self.left.segments(&self.means)?;
-        self.right.as_ref().map_or(Ok(()), |right| right.segments(&self.means).map(|_| ()))
+        self.left.segments(&self.job)?;
+        self.right.as_ref().map_or(Ok(()), |right| right.segments(&self.job).map(|_| ()))
     }
 
     pub(crate) fn run(&self, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<()> {
-        let progress = Arc::clone(&self.means.progress.0);
-        let right = self.right.as_ref().map(Source::ready);
-        let join = Join::new(self.left.ready(), right, self.k, self.means.memory, progress);
+        let progress = Arc::clone(&self.job.progress.0);
+        let right = self.right.as_ref().map(CleanSegments::ready);
+        let join = Join::new(self.left.ready(), right, self.k, self.job.memory, progress);
         join.run(taker, sink).map(drop)
     }
 }
 
 /// Gathers pairs and makes something of many at a time.
-pub(crate) struct Lots<'a, F, M> {
+pub(crate) struct PairChunks<'a, F, M> {
     pairs: Vec<Pair<F>>,
     map: &'a M,
 }
 
-impl<'a, F, M> Lots<'a, F, M> {
+impl<'a, F, M> PairChunks<'a, F, M> {
     pub(crate) fn new(map: &'a M) -> Self {
         Self { pairs: Vec::new(), map }
     }
 }
 
-impl<F: Fingerprint, T: Send + 'static, M: Fn(&[Pair<F>]) -> T> Taker<F> for Lots<'_, F, M> {
+impl<F: Fingerprint, T: Send + 'static, M: Fn(&[Pair<F>]) -> T> Taker<F> for PairChunks<'_, F, M> {
     fn take(&mut self, pairs: &[(F, F)], output: &Output) -> Step {
-        for lot in pairs.chunks(LOT) {
-            self.pairs.extend(lot.iter().map(|&(a, b)| Pair { a, b }));
-            if self.pairs.len() >= LOT {
+        for chunk in pairs.chunks(CHUNK) {
+            self.pairs.extend(chunk.iter().map(|&(a, b)| Pair { a, b }));
+            if self.pairs.len() >= CHUNK {
                 self.flush(output)?;
             }
         }

@@ -12,7 +12,7 @@ use super::node::Node;
 use super::ordered::{Output, ordered_by};
 use super::sides::{Side, Sides};
 use super::sink::Sink;
-use super::source::Source;
+use super::source::FingerprintSource;
 use super::stop::Step;
 use crate::env::Array;
 use crate::error::Result;
@@ -44,8 +44,8 @@ pub(crate) trait Taker<F> {
 pub(super) struct Passes<'a, 's, 't, F> {
     pub(super) join: &'a Join<'a, F>,
     pub(super) pool: &'a ThreadPool,
-    pub(super) left: Source<'a, F>,
-    pub(super) right: Option<Source<'a, F>>,
+    pub(super) left: FingerprintSource<'a, F>,
+    pub(super) right: Option<FingerprintSource<'a, F>>,
     /// What is in memory of each side.
     pub(super) memory: [Option<Array<F>>; 2],
     /// Makes what takes the pairs, one a thread and pass.
@@ -66,7 +66,7 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         if let Some(right) = &self.right {
             sample.append(&mut right.sample()?);
         }
-        let sizes = (self.left.at_most(), self.right.as_ref().map(Source::at_most));
+        let sizes = (self.left.at_most(), self.right.as_ref().map(FingerprintSource::at_most));
         // A bit that varies, but not in the sample, is chosen for no part; parts without it do as well.
         self.node(&Node::root(self.join.k), &Path::all(), sizes, mask::varying(sample.into_iter()))
     }
@@ -136,19 +136,21 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
 
     /// How many fingerprints each side has in each bucket.
     pub(super) fn counts(&self, path: &Path<F>, groups: Groups<F>) -> Result<[Counts; 2]> {
-        let count = |source: &Source<'_, F>| self.pool.install(|| Counts::new(source, path, groups));
+        let count = |source: &FingerprintSource<'_, F>| self.pool.install(|| Counts::new(source, path, groups));
         Ok([count(&self.left)?, self.right.as_ref().map_or_else(|| Ok(Counts::default()), count)?])
     }
 
     /// Joins one bucket that is too large for one thread's memory.
     fn bucket(&mut self, node: &Node<F>, path: &Path<F>, sizes: Sizes) -> Result<ControlFlow<()>> {
-        let sources: Vec<&Source<'_, F>> = std::iter::once(&self.left).chain(&self.right).collect();
+        let sources: Vec<&FingerprintSource<'_, F>> = std::iter::once(&self.left).chain(&self.right).collect();
         let varying = self.pool.install(|| varying(&sources, path))?;
         let node = node.anew(mask::without(varying, node.equal), self.join.k);
         let items = sizes.0 + sizes.1.unwrap_or(0);
         let flow = if items <= self.join.most_kept() {
             // From now on only these are gone through.
-            let kept = |source: &Source<'a, F>| self.pool.install(|| Source::kept(source, |one| path.has(one)));
+            let kept = |source: &FingerprintSource<'a, F>| {
+                self.pool.install(|| FingerprintSource::kept(source, |one| path.has(one)))
+            };
             let (left, right) = (kept(&self.left)?, self.right.as_ref().map(kept).transpose()?);
             let (left, right) = (std::mem::replace(&mut self.left, left), std::mem::replace(&mut self.right, right));
             let flow = self.node(&node, &path.alone(), sizes, varying);

@@ -11,32 +11,32 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Fingerprints that are handed on together where several segments are merged.
-const LOT: usize = 4096;
+const CHUNK: usize = 4096;
 /// Blocks that are looked at to see which bits vary.
 const SAMPLED: usize = 64;
 
 /// Fingerprints of a store. They are kept in memory where there is room for them; else they are decoded anew whenever they are
 /// visited: that takes a nanosecond or two each, less than to sort or to write them.
 #[derive(Debug)]
-pub(super) struct Source<'a, F> {
+pub(super) struct FingerprintSource<'a, F> {
     segments: Vec<Arc<Segment>>,
     /// The numbers of those that are wanted, if not all are.
     only: Option<&'a Bitset>,
     /// What one thread visits at a time.
-    parts: Vec<Part<F>>,
+    parts: Vec<LoadedPart<F>>,
     /// Number of fingerprints, or somewhat more: one of several segments counts several times.
     at_most: u64,
 }
 
 /// Some of the fingerprints of a source.
 #[derive(Debug)]
-enum Part<F> {
+enum LoadedPart<F> {
     Stored(Share),
     /// So many in memory.
     Kept(Array<F>, usize),
 }
 
-impl<'a, F: Fingerprint> Source<'a, F> {
+impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
     /// All fingerprints of these segments, or only those with these numbers, kept in memory if that takes no more than so many
     /// bytes. Threads of the current pool take a part or two each.
     pub(super) fn new(segments: &[Arc<Segment>], only: Option<&'a Bitset>, memory: u64) -> Result<Self> {
@@ -44,7 +44,7 @@ impl<'a, F: Fingerprint> Source<'a, F> {
         let at_most = only.map_or_else(|| fingerprints_of(segments), Bitset::count);
         let large = at_most.saturating_mul(F::BYTES as u64) > memory;
         let parts = if large || only.is_some() {
-            let parts = shares.into_iter().map(Part::Stored).collect();
+            let parts = shares.into_iter().map(LoadedPart::Stored).collect();
             let stored = Self { segments: segments.to_vec(), only, parts, at_most };
             return if large { Ok(stored) } else { Self::kept(&stored, |_| true) };
         } else {
@@ -55,7 +55,7 @@ impl<'a, F: Fingerprint> Source<'a, F> {
                     kept.as_mut_slice().iter_mut().skip(count).zip(fingerprints).for_each(|(slot, one)| *slot = *one);
                     count += fingerprints.len();
                 })?;
-                Ok(Part::Kept(kept, count))
+                Ok(LoadedPart::Kept(kept, count))
             };
             shares.into_par_iter().map(keep).collect::<Result<_>>()?
         };
@@ -73,9 +73,9 @@ impl<'a, F: Fingerprint> Source<'a, F> {
             let mut kept = Array::new(count).ok_or_else(no_memory)?;
             let mut slots = kept.as_mut_slice().iter_mut();
             each(visit, &mut |one| slots.next().into_iter().for_each(|slot| *slot = one))?;
-            Ok(Part::Kept(kept, count))
+            Ok(LoadedPart::Kept(kept, count))
         })?;
-        let count = |part: &Part<F>| if let Part::Kept(_, count) = part { *count as u64 } else { 0 };
+        let count = |part: &LoadedPart<F>| if let LoadedPart::Kept(_, count) = part { *count as u64 } else { 0 };
         Ok(Self { segments: Vec::new(), only: None, at_most: parts.iter().map(count).sum(), parts })
     }
 
@@ -117,11 +117,11 @@ impl<'a, F: Fingerprint> Source<'a, F> {
         let all = given.into_par_iter().zip(&self.parts);
         all.map(|(given, part)| {
             make(given, &|visit| match part {
-                Part::Kept(kept, count) => {
-                    kept.as_slice().get(..*count).unwrap_or_default().chunks(LOT).for_each(visit);
+                LoadedPart::Kept(kept, count) => {
+                    kept.as_slice().get(..*count).unwrap_or_default().chunks(CHUNK).for_each(visit);
                     Ok(())
                 }
-                Part::Stored(share) => visit_stored(&self.segments, *share, self.only, visit),
+                LoadedPart::Stored(share) => visit_stored(&self.segments, *share, self.only, visit),
             })
         })
         .collect()
@@ -189,7 +189,7 @@ pub(crate) fn visit_stored<F: Fingerprint>(
         }
         return Ok(());
     }
-    let mut merged = Vec::with_capacity(LOT);
+    let mut merged = Vec::with_capacity(CHUNK);
     for cursor in &mut cursors {
         cursor.fill()?;
     }
@@ -202,7 +202,7 @@ pub(crate) fn visit_stored<F: Fingerprint>(
             cursor.rest.start += 1;
             cursor.fill()?;
         }
-        if merged.len() == LOT {
+        if merged.len() == CHUNK {
             visit(&merged);
             merged.clear();
         }

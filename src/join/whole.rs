@@ -17,7 +17,7 @@ use crate::join::ordered::pool;
 use crate::join::passes::MakeTaker;
 use crate::join::passes::Passes;
 use crate::join::sink::Sink;
-use crate::join::source::Source;
+use crate::join::source::FingerprintSource;
 use crate::segment::Segment;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
@@ -101,7 +101,8 @@ impl<'a, F: Fingerprint> Join<'a, F> {
     pub(crate) fn run(&self, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<ControlFlow<()>> {
         let pool = pool()?;
         let sides = 1 + u64::from(self.right.is_some());
-        let source = |segments: &[_], only| pool.install(|| Source::new(segments, only, self.kept() / sides));
+        let source =
+            |segments: &[_], only| pool.install(|| FingerprintSource::new(segments, only, self.kept() / sides));
         let left = source(self.left, None)?;
         let right = self.right.map(|right| source(right, self.only)).transpose()?;
         let memory = Default::default();

@@ -2,23 +2,23 @@
 
 use crate::db::Estimate;
 use crate::db::Slowed;
+use crate::db::id_assignment::{Refused, check_id_assignment};
 use crate::db::merged_net;
-use crate::db::numbering::{Refused, check_numbering};
-use crate::db::{Core, Writing};
 use crate::db::{Made, Making, RunParts};
+use crate::db::{StoreInner, Writing};
 use crate::db::{layers, pointless};
 use crate::error::{Error, Result};
 use crate::executor::apart;
 use crate::extsort::Workspace;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::IdKind;
-use crate::format::manifest::{ManifestData, Numbering};
+use crate::format::manifest::{IdAssignment, ManifestData};
 use crate::load::records::{RecordIds, SortedRecords};
 use crate::load::replace::Others;
 use crate::memtable::Memtable;
 use crate::options::{Filters, Maintenance};
-use crate::segment::{Expected, batches};
-use crate::version::Present;
+use crate::segment::{Expected, chunks};
+use crate::version::MembershipCursor;
 use crate::version::Run;
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ pub(crate) enum Merging {
     All,
 }
 
-impl<F: Fingerprint> Core<F> {
+impl<F: Fingerprint> StoreInner<F> {
     /// Adds records; whether runs were merged.
     pub(crate) fn bulk_load(&self, records: SortedRecords<F>, merging: Merging) -> Result<(LoadReport, bool)> {
         let loaded = self.load(records, |records, first| self.load_reserved(records, None, first, merging))?;
@@ -112,7 +112,7 @@ impl<F: Fingerprint> Core<F> {
         } else {
             report.already_present = report.records;
         }
-        let removed = parts.removals.as_ref().map_or(0, |(entry, _)| entry.records);
+        let removed = parts.tombstones.as_ref().map_or(0, |(entry, _)| entry.records);
         let merged = self.add_run(MadeRun { parts, last, is_apart }, merging, &workspace)?;
         Ok(Loaded { report, removed, merged })
     }
@@ -131,9 +131,9 @@ impl<F: Fingerprint> Core<F> {
         let expected = Expected { first_number, text_bytes, at_once: records.come_at_once() };
         let fingerprints = records.fingerprints();
         let runs = self.tree().runs.clone();
-        let mut present = Present::new(layers(&runs));
+        let mut present = MembershipCursor::new(layers(&runs));
         let mut checked = false;
-        let missing = records.batches().map(|batch| {
+        let missing = records.chunks().map(|batch| {
             let batch = batch?;
             let given = batch.records();
             let missing = present.missing(batch)?;
@@ -147,12 +147,12 @@ impl<F: Fingerprint> Core<F> {
             }
             Ok(missing)
         });
-        let removals = old.map_or(Ok(None), |old| self.make_gone(old, records, &runs, workspace))?;
+        let tombstones = old.map_or(Ok(None), |old| self.make_gone(old, records, &runs, workspace))?;
         let making = Making { expected, ..Making::new(workspace) };
         let records = self.maker().records(making, missing).inspect_err(|_| {
-            removals.iter().for_each(|(_, segment)| segment.retire(&self.common.remover));
+            tombstones.iter().for_each(|(_, segment)| segment.mark_obsolete(&self.common.obsolete_files));
         })?;
-        Ok((self.maker().run::<F>(removals, records, making)?, last_of(&runs)))
+        Ok((self.maker().run::<F>(tombstones, records, making)?, last_of(&runs)))
     }
 
     /// The segment of those old records that these runs have, and that are not among the new ones.
@@ -164,10 +164,10 @@ impl<F: Fingerprint> Core<F> {
         workspace: &Workspace,
     ) -> Result<Option<Made>> {
         let expected = Expected { text_bytes: old.text_bytes(), ..Expected::default() };
-        let gone = batches(Others::new(old.records(), new.records()), workspace.memory_of_batches());
-        let mut present = Present::new(layers(runs));
+        let gone = chunks(Others::new(old.records(), new.records()), workspace.memory_of_chunks());
+        let mut present = MembershipCursor::new(layers(runs));
         let making = Making { expected, ..Making::new(workspace) };
-        self.maker().removals(making, gone.map(|batch| present.present(batch?)))
+        self.maker().tombstones(making, gone.map(|batch| present.present(batch?)))
     }
 
     /// What a load may use beside the indexes of what the store has.
@@ -199,22 +199,22 @@ impl<F: Fingerprint> Core<F> {
 
     /// Enters a run merged with all others, in one step; if something was written or merged meanwhile, in two.
     fn enter_merged(&self, made: MadeRun, workspace: &Workspace) -> Result<bool> {
-        let retire = |parts: &RunParts| parts.retire(&self.common.remover);
+        let mark_obsolete = |parts: &RunParts| parts.mark_obsolete(&self.common.obsolete_files);
         // The lock of merging is released before that of writers is taken: the writer may want it.
         let compacting = self.lock_merging();
         let older = self.tree().runs.clone();
         let mut runs = older.clone();
         runs.extend(made.parts.clone().into_run(last_of(&older) + 1, last_of(&older) + 1, None));
-        if runs.len() < 2 && runs.iter().all(|run| run.removals.is_none()) {
+        if runs.len() < 2 && runs.iter().all(|run| run.tombstones.is_none()) {
             drop(compacting);
             return self.enter(made).map(|()| false);
         }
         let merged = self.check_room_to_merge(&runs);
         let merged = merged.and_then(|()| self.merge_runs(self.maker(), &runs, true, workspace, None));
-        let merged = merged.inspect_err(|_| retire(&made.parts))?;
+        let merged = merged.inspect_err(|_| mark_obsolete(&made.parts))?;
         drop(compacting);
-        let mut writing = self.writer().inspect_err(|_| [&made.parts, &merged].into_iter().for_each(retire))?;
-        self.seal(&mut writing).inspect_err(|_| [&made.parts, &merged].into_iter().for_each(retire))?;
+        let mut writing = self.writer().inspect_err(|_| [&made.parts, &merged].into_iter().for_each(mark_obsolete))?;
+        self.seal(&mut writing).inspect_err(|_| [&made.parts, &merged].into_iter().for_each(mark_obsolete))?;
         let is_as_before = {
             let tree = self.tree();
             let same = tree.runs.len() == older.len() && tree.runs.iter().zip(&older).all(|(a, b)| Arc::ptr_eq(a, b));
@@ -222,12 +222,12 @@ impl<F: Fingerprint> Core<F> {
         };
         if !is_as_before {
             drop(writing);
-            retire(&merged);
+            mark_obsolete(&merged);
             self.enter(made)?;
             return self.compact_all().map(|_| true);
         }
         // No manifest names the segments of the load alone.
-        retire(&made.parts);
+        mark_obsolete(&made.parts);
         let bytes = (made.parts.bytes(), merged.bytes());
         let first = runs.first().map_or(1, |run| run.entry.first);
         let sequence = writing.get().next_sequence;
@@ -239,12 +239,12 @@ impl<F: Fingerprint> Core<F> {
 
     /// Enters a run as what was written last. Writers wait for the flush of what came since the last one.
     fn enter(&self, made: MadeRun) -> Result<()> {
-        let retire = |parts: &RunParts| parts.retire(&self.common.remover);
-        let slowed = self.flush_most().inspect_err(|_| retire(&made.parts))?;
-        let mut writing = self.writer().inspect_err(|_| retire(&made.parts))?;
+        let mark_obsolete = |parts: &RunParts| parts.mark_obsolete(&self.common.obsolete_files);
+        let slowed = self.flush_most().inspect_err(|_| mark_obsolete(&made.parts))?;
+        let mut writing = self.writer().inspect_err(|_| mark_obsolete(&made.parts))?;
         // Nothing older may come into segments after it.
         let sealed = self.seal(&mut writing).and_then(|()| self.flush_sealed());
-        sealed.and_then(|()| self.check_numbers(writing.get())).inspect_err(|_| retire(&made.parts))?;
+        sealed.and_then(|()| self.check_numbers(writing.get())).inspect_err(|_| mark_obsolete(&made.parts))?;
         let older = self.tree().runs.clone();
         let (bytes, count) = ((made.parts.bytes(), 0), made.parts.count());
         let quiet = made.is_apart || last_of(&older) == made.last;
@@ -280,7 +280,7 @@ impl<F: Fingerprint> Core<F> {
     fn count_beside(&self, run: &Arc<Run>, count: i64, older: &[Arc<Run>], last: u64) {
         // What cannot be counted, or noted, is counted when it is asked for. So is a run that adds and removes, and what was
         // merged with runs from before, which no longer tell what was removed.
-        if run.records.is_some() && run.removals.is_some()
+        if run.records.is_some() && run.tombstones.is_some()
             || last > 0 && !older.iter().any(|run| run.entry.last == last)
         {
             return;
@@ -312,7 +312,7 @@ impl<F: Fingerprint> Core<F> {
             |manifest, all| {
                 manifest.flushed = sequence;
                 manifest.first_log = writer.next_log;
-                (manifest.numbering, manifest.next_id) = (writer.numbering, writer.next_id);
+                (manifest.id_assignment, manifest.next_id) = (writer.id_assignment, writer.next_id);
                 manifest.written.new = manifest.written.new.saturating_add(bytes);
                 manifest.written.merged = manifest.written.merged.saturating_add(merged_bytes);
                 change(manifest, all);
@@ -320,7 +320,7 @@ impl<F: Fingerprint> Core<F> {
             |_| (),
         )?;
         writer.next_sequence += 1;
-        writer.is_numbering_kept = true;
+        writer.is_assignment_kept = true;
         writer.unsynced.clear();
         Ok(())
     }
@@ -345,41 +345,41 @@ pub(crate) struct Reserved {
     /// The first one.
     first: u64,
     /// Who numbers, and from where on, before and now.
-    before: (Numbering, u64),
-    now: (Numbering, u64),
+    before: (IdAssignment, u64),
+    now: (IdAssignment, u64),
 }
 
-impl<F: Fingerprint> Core<F> {
+impl<F: Fingerprint> StoreInner<F> {
     /// Decides whose ids the store has, if nobody has decided yet, and refuses others; sets numbers aside for records
     /// without ids.
     fn reserve(&self, records: &SortedRecords<F>) -> Result<Reserved> {
         let mut writing = self.writer()?;
         let writer = writing.get();
-        let before = (writer.numbering, writer.next_id);
-        let wanted = wanted_numbering(&self.common.parameters.ids(), records.ids());
+        let before = (writer.id_assignment, writer.next_id);
+        let wanted = wanted_id_assignment(&self.common.parameters.ids(), records.ids());
         let wanted = wanted.map_err(|(has, remedy)| self.refused(has, remedy))?;
         if let Some(wanted) = wanted {
-            check_numbering(writer.numbering, wanted).map_err(|(has, remedy)| self.refused(has, remedy))?;
-            writer.is_numbering_kept &= writer.numbering == wanted;
-            writer.numbering = wanted;
-            if wanted == Numbering::Own {
+            check_id_assignment(writer.id_assignment, wanted).map_err(|(has, remedy)| self.refused(has, remedy))?;
+            writer.is_assignment_kept &= writer.id_assignment == wanted;
+            writer.id_assignment = wanted;
+            if wanted == IdAssignment::Auto {
                 let next = writer.next_id.checked_add(records.given());
                 writer.next_id =
                     next.ok_or_else(|| Error::invalid("the store has no numbers left").at_path(&self.common.path))?;
             }
         }
-        Ok(Reserved { first: before.1, before, now: (writer.numbering, writer.next_id) })
+        Ok(Reserved { first: before.1, before, now: (writer.id_assignment, writer.next_id) })
     }
 
     /// Undoes a reservation, if nobody has built on it.
     fn give_back(&self, reserved: &Reserved) {
         if let Ok(mut writing) = self.writer() {
             let writer = writing.get();
-            if (writer.numbering, writer.next_id) == reserved.now {
-                let (numbering, next_id) = reserved.before;
+            if (writer.id_assignment, writer.next_id) == reserved.now {
+                let (id_assignment, next_id) = reserved.before;
                 writer.next_id = next_id;
-                if !writer.is_numbering_kept {
-                    (writer.numbering, writer.is_numbering_kept) = (numbering, true);
+                if !writer.is_assignment_kept {
+                    (writer.id_assignment, writer.is_assignment_kept) = (id_assignment, true);
                 }
             }
         }
@@ -391,7 +391,7 @@ impl<F: Fingerprint> Core<F> {
 }
 
 /// Who has to number records with such ids in a store with ids of a kind; nobody, where that is no question.
-fn wanted_numbering(kind: &IdKind, ids: RecordIds) -> std::result::Result<Option<Numbering>, Refused> {
+fn wanted_id_assignment(kind: &IdKind, ids: RecordIds) -> std::result::Result<Option<IdAssignment>, Refused> {
     match (kind, ids) {
         (_, RecordIds::NoRecords) | (IdKind::None, RecordIds::Without) | (IdKind::Text, RecordIds::Texts) => Ok(None),
         (IdKind::None, _) => Err(("has no ids, the input has", "load the fingerprints alone")),
@@ -400,7 +400,7 @@ fn wanted_numbering(kind: &IdKind, ids: RecordIds) -> std::result::Result<Option
         (IdKind::Number, RecordIds::Texts) => {
             Err(("has ids of 64-bit numbers, the input has texts", "make a store of text ids for them"))
         }
-        (IdKind::Number, RecordIds::Numbers) => Ok(Some(Numbering::Given)),
-        (IdKind::Number, RecordIds::Without) => Ok(Some(Numbering::Own)),
+        (IdKind::Number, RecordIds::Numbers) => Ok(Some(IdAssignment::Explicit)),
+        (IdKind::Number, RecordIds::Without) => Ok(Some(IdAssignment::Auto)),
     }
 }

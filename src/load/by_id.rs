@@ -2,7 +2,7 @@
 //!
 //! Few ids are looked up in the id index, where there is one. For many, or without an index, all records are gone through.
 
-use crate::db::Core;
+use crate::db::StoreInner;
 use crate::error::{Error, Result};
 use crate::extsort::Workspace;
 use crate::fingerprint::Fingerprint;
@@ -11,7 +11,7 @@ use crate::load::records::{RecordIds, RecordSorter, SortedRecords};
 use crate::load::remove::RemoveReport;
 use crate::load::sorted_ids::SortedIds;
 use crate::query::Asking;
-use crate::version::State;
+use crate::version::ReadView;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -20,7 +20,7 @@ use std::sync::{Mutex, PoisonError};
 const RECORDS_PER_LOOK_UP: u64 = 32;
 
 /// Bytes of ids that are looked up in an index at a time, and how many of them one thread takes.
-const LOT: u64 = 1 << 20;
+const CHUNK: u64 = 1 << 20;
 const PIECE: usize = 64;
 
 /// Bytes that an id takes in memory beside its text.
@@ -74,7 +74,7 @@ impl Unknown {
     }
 }
 
-impl<F: Fingerprint> Core<F> {
+impl<F: Fingerprint> StoreInner<F> {
     /// Removes all records of these ids.
     pub(crate) fn bulk_remove_ids(&self, ids: &SortedIds) -> Result<RemoveIdsReport> {
         self.writer().map(drop)?;
@@ -116,15 +116,15 @@ impl<F: Fingerprint> Core<F> {
     }
 
     /// Looks ids up in the index.
-    fn look_up(&self, state: &State<F>, ids: &SortedIds, found: &Mutex<RecordSorter<F>>) -> Result<Unknown> {
+    fn look_up(&self, state: &ReadView<F>, ids: &SortedIds, found: &Mutex<RecordSorter<F>>) -> Result<Unknown> {
         let (mut ids, mut unknown) = (ids.ids(), Unknown::default());
         loop {
-            let lot = lot(&mut ids)?;
-            if lot.is_empty() {
+            let chunk = chunk(&mut ids)?;
+            if chunk.is_empty() {
                 return Ok(unknown);
             }
             let asking = || Asking::new(&self.common, state.clone());
-            let looked_up = lot.par_chunks(PIECE).map_init(asking, |asking, ids| {
+            let looked_up = chunk.par_chunks(PIECE).map_init(asking, |asking, ids| {
                 let mut unknown = Unknown::default();
                 for id in ids {
                     let mut is_known = false;
@@ -144,14 +144,14 @@ impl<F: Fingerprint> Core<F> {
 }
 
 /// The next ids.
-fn lot(ids: &mut impl Iterator<Item = Result<Id>>) -> Result<Vec<Id>> {
-    let (mut lot, mut bytes) = (Vec::new(), 0);
-    while bytes < LOT {
+fn chunk(ids: &mut impl Iterator<Item = Result<Id>>) -> Result<Vec<Id>> {
+    let (mut chunk, mut bytes) = (Vec::new(), 0);
+    while bytes < CHUNK {
         let Some(id) = ids.next().transpose()? else { break };
         bytes += ID_BYTES + id.text().map_or(0, str::len) as u64;
-        lot.push(id);
+        chunk.push(id);
     }
-    Ok(lot)
+    Ok(chunk)
 }
 
 pub(crate) fn push<F: Fingerprint>(found: &Mutex<RecordSorter<F>>, fingerprint: F, id: &Id) -> Result<()> {

@@ -5,10 +5,10 @@
 //! with everything in it.
 
 use crate::db::Recovery;
-use crate::db::Tree;
+use crate::db::VersionSet;
 use crate::db::Writer;
-use crate::db::{CREATING, Room, begin_creation, create_durably, forget_lock, room_for_store, undo_creation};
-use crate::db::{Core, Handle};
+use crate::db::{CREATING, Vacancy, begin_creation, create_durably, forget_lock, undo_creation, vacancy_for_store};
+use crate::db::{Handle, StoreInner};
 use crate::error::{ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
@@ -17,7 +17,7 @@ use crate::load::bulk_load::{LoadReport, Merging};
 use crate::load::records::SortedRecords;
 use crate::options::Options;
 use crate::version::check_width;
-use crate::version::{Common, absolute, hold};
+use crate::version::{StoreContext, absolute, hold};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -32,28 +32,28 @@ pub(crate) fn create<F: Fingerprint>(
     check_width::<F>(parameters, path)?;
     let path = &*absolute(path, options)?;
     let env = &*options.env;
-    let room = room_for_store(env, path)?;
+    let room = vacancy_for_store(env, path)?;
     create_durably(env, path)?;
     let (lock, options) = &hold(path, options).inspect_err(|error| {
         // Its file may be there all the same, where it could not be written.
-        if error.kind() != ErrorKind::Locked && room == Room::Absent {
+        if error.kind() != ErrorKind::Locked && room == Vacancy::Absent {
             forget_lock(env, path, &room);
         }
     })?;
     let env = &*options.env;
     // Another process may have been faster.
-    if let Err(error) = room_for_store(env, path) {
+    if let Err(error) = vacancy_for_store(env, path) {
         if error.kind() != ErrorKind::AlreadyExists {
             forget_lock(env, path, &room);
         }
         return Err(error);
     }
     let manifest = ManifestData::new(parameters.clone());
-    let mut tree = Tree::new(manifest.clone(), Vec::new());
+    let mut tree = VersionSet::new(manifest.clone(), Vec::new());
     tree.is_placed = false;
     let writer =
-        Writer { next_log: 1, next_sequence: 1, active_first: 1, is_numbering_kept: true, ..Writer::default() };
-    let core = Arc::new(Core::new(Common::new::<F>(path, options, parameters)?, tree, Some(writer)));
+        Writer { next_log: 1, next_sequence: 1, active_first: 1, is_assignment_kept: true, ..Writer::default() };
+    let core = Arc::new(StoreInner::new(StoreContext::new::<F>(path, options, parameters)?, tree, Some(writer)));
     match fill(&core, &manifest, records) {
         Ok(report) => {
             core.make_filters(options.filters);
@@ -70,7 +70,7 @@ pub(crate) fn create<F: Fingerprint>(
 }
 
 fn fill<F: Fingerprint>(
-    core: &Core<F>,
+    core: &StoreInner<F>,
     manifest: &ManifestData,
     records: Option<SortedRecords<F>>,
 ) -> Result<LoadReport> {

@@ -4,9 +4,9 @@
 //! flushed and merged to one run that has an index, and one manifest with the new parameters takes the place of the old. Before
 //! that manifest is there, the store is as it was.
 
-use crate::db::Core;
 use crate::db::Handle;
 use crate::db::Maker;
+use crate::db::StoreInner;
 use crate::db::merged_net;
 use crate::error::Result;
 use crate::executor::apart;
@@ -41,7 +41,7 @@ pub fn add_id_index(path: impl AsRef<Path>, options: &Options) -> Result<bool> {
     with_width!(parameters.width(), F => Handle::<F>::open(path.as_ref(), &options)?.core.add_id_index())
 }
 
-impl<F: Fingerprint> Core<F> {
+impl<F: Fingerprint> StoreInner<F> {
     /// Makes one run of all that has an id index. The store is not to be used any more then: it has the parameters of before.
     fn add_id_index(&self) -> Result<bool> {
         let common = &self.common;
@@ -60,9 +60,9 @@ impl<F: Fingerprint> Core<F> {
             let maker = Maker { parameters: &parameters, ..self.maker() };
             let made = self.merge_runs(maker, &runs, true, &self.foreground_workspace(), None)?;
             drop(compacting);
-            let mut writing = self.writer().inspect_err(|_| made.retire(&common.remover))?;
+            let mut writing = self.writer().inspect_err(|_| made.mark_obsolete(&common.obsolete_files))?;
             // A log that was only begun has the parameters of before, too.
-            self.seal(&mut writing).inspect_err(|_| made.retire(&common.remover))?;
+            self.seal(&mut writing).inspect_err(|_| made.mark_obsolete(&common.obsolete_files))?;
             let (bytes, net) = ((0, made.bytes()), merged_net(&runs, true, &made));
             let first = runs.first().map_or(1, |run| run.entry.first);
             let run: Vec<_> = made.into_run(first, writing.get().next_sequence, net).into_iter().collect();

@@ -4,13 +4,13 @@ use crate::error::{Error, Result};
 use crate::extsort::Sample;
 use crate::extsort::Workspace;
 use crate::extsort::drop_equal;
-use crate::extsort::{Entry, fingerprints};
 use crate::extsort::{Item, Sorted, SortedTexts, Sorter, TextSorter};
+use crate::extsort::{NumberedRecord, fingerprints};
 use crate::fingerprint::{Fingerprint, Record};
 use crate::fingerprint::{IdRef, check_text};
 use crate::options::Options;
 use crate::plan::Skew;
-use crate::segment::Batch;
+use crate::segment::RecordChunk;
 use rayon::prelude::*;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -66,8 +66,8 @@ pub struct RecordSorter<F: Fingerprint = u64> {
 #[derive(Debug)]
 enum Sorters<F: Fingerprint> {
     Nothing,
-    Without(Sorter<Entry<F>>),
-    Numbers(Sorter<Entry<F>>),
+    Without(Sorter<NumberedRecord<F>>),
+    Numbers(Sorter<NumberedRecord<F>>),
     Texts(TextSorter<F>, Sample<F>),
 }
 
@@ -91,10 +91,10 @@ impl<F: Fingerprint> RecordSorter<F> {
     pub fn check_room(&self, records: u64) -> Result<()> {
         let records = u128::from(records);
         // Sorted in memory, they are there twice.
-        if records * 2 * size_of::<Entry<F>>() as u128 <= self.workspace.memory_of_records().into() {
+        if records * 2 * size_of::<NumberedRecord<F>>() as u128 <= self.workspace.memory_of_records().into() {
             return Ok(());
         }
-        let bytes = records * <Entry<F> as Item>::BYTES as u128;
+        let bytes = records * <NumberedRecord<F> as Item>::BYTES as u128;
         match self.workspace.env.free_bytes(&self.workspace.directory) {
             Some(free) if u128::from(free) < bytes => {
                 let message = format!("{records} records take {bytes} bytes in temporary files, {free} are free");
@@ -126,8 +126,8 @@ impl<F: Fingerprint> RecordSorter<F> {
         let number = self.given;
         self.given += 1;
         match (&mut self.sorter, id) {
-            (Sorters::Without(sorter), IdRef::None) => sorter.push(Entry { fingerprint, id: number }),
-            (Sorters::Numbers(sorter), IdRef::Number(id)) => sorter.push(Entry { fingerprint, id }),
+            (Sorters::Without(sorter), IdRef::None) => sorter.push(NumberedRecord { fingerprint, id: number }),
+            (Sorters::Numbers(sorter), IdRef::Number(id)) => sorter.push(NumberedRecord { fingerprint, id }),
             (Sorters::Texts(sorter, sample), IdRef::Text(text)) => {
                 check_text(text)?;
                 sample.push(fingerprint);
@@ -144,10 +144,10 @@ impl<F: Fingerprint> RecordSorter<F> {
     /// `Io` from temporary files.
     pub fn finish(self) -> Result<SortedRecords<F>> {
         let source = match self.sorter {
-            Sorters::Nothing => Source::Nothing,
-            Sorters::Without(sorter) => Source::Without(sorter.finish()?),
-            Sorters::Numbers(sorter) => Source::Numbers(sorter.finish()?),
-            Sorters::Texts(sorter, sample) => Source::Texts(sorter.finish()?, sample.finish()),
+            Sorters::Nothing => RecordSource::Nothing,
+            Sorters::Without(sorter) => RecordSource::Without(sorter.finish()?),
+            Sorters::Numbers(sorter) => RecordSource::Numbers(sorter.finish()?),
+            Sorters::Texts(sorter, sample) => RecordSource::Texts(sorter.finish()?, sample.finish()),
         };
         Ok(SortedRecords { workspace: self.workspace, given: self.given, source, distinct: OnceLock::new() })
     }
@@ -177,16 +177,16 @@ impl<F: Fingerprint> RecordSorter<F> {
 pub struct SortedRecords<F: Fingerprint = u64> {
     workspace: Workspace,
     given: u64,
-    source: Source<F>,
+    source: RecordSource<F>,
     /// Number of different fingerprints, once somebody has asked for it.
     distinct: OnceLock<u64>,
 }
 
 #[derive(Debug)]
-enum Source<F: Fingerprint> {
+enum RecordSource<F: Fingerprint> {
     Nothing,
-    Without(Sorted<Entry<F>>),
-    Numbers(Sorted<Entry<F>>),
+    Without(Sorted<NumberedRecord<F>>),
+    Numbers(Sorted<NumberedRecord<F>>),
     /// With some of the fingerprints, from all over.
     Texts(SortedTexts<F>, Vec<F>),
 }
@@ -245,43 +245,47 @@ impl<F: Fingerprint> SortedRecords<F> {
     #[must_use]
     pub fn ids(&self) -> RecordIds {
         match self.source {
-            Source::Nothing => RecordIds::NoRecords,
-            Source::Without(_) => RecordIds::Without,
-            Source::Numbers(_) => RecordIds::Numbers,
-            Source::Texts(..) => RecordIds::Texts,
+            RecordSource::Nothing => RecordIds::NoRecords,
+            RecordSource::Without(_) => RecordIds::Without,
+            RecordSource::Numbers(_) => RecordIds::Numbers,
+            RecordSource::Texts(..) => RecordIds::Texts,
         }
     }
 
     /// Number of different fingerprints; where not all of them are in memory, at most so many.
     #[must_use]
     pub fn fingerprints(&self) -> u64 {
-        fn count<F: Fingerprint>(entries: &[Entry<F>]) -> u64 {
-            let begins = |pair: &[Entry<F>]| matches!(pair, [a, b] if a.fingerprint != b.fingerprint);
+        fn count<F: Fingerprint>(entries: &[NumberedRecord<F>]) -> u64 {
+            let begins = |pair: &[NumberedRecord<F>]| matches!(pair, [a, b] if a.fingerprint != b.fingerprint);
             entries.par_windows(2).filter(|pair| begins(pair)).count() as u64 + u64::from(!entries.is_empty())
         }
         *self.distinct.get_or_init(|| match &self.source {
-            Source::Without(sorted) | Source::Numbers(sorted) => sorted.in_memory().map_or(self.given, count),
-            Source::Texts(..) | Source::Nothing => self.in_memory().map_or(self.given, |all| all.len() as u64),
+            RecordSource::Without(sorted) | RecordSource::Numbers(sorted) => {
+                sorted.in_memory().map_or(self.given, count)
+            }
+            RecordSource::Texts(..) | RecordSource::Nothing => {
+                self.in_memory().map_or(self.given, |all| all.len() as u64)
+            }
         })
     }
 
     /// Whether they are one batch, if there are any.
     pub(crate) fn come_at_once(&self) -> bool {
-        self.is_in_memory() && !matches!(self.source, Source::Texts(..))
+        self.is_in_memory() && !matches!(self.source, RecordSource::Texts(..))
     }
 
     /// Whether nothing had to go to a temporary file.
     pub(crate) fn is_in_memory(&self) -> bool {
         match &self.source {
-            Source::Nothing => true,
-            Source::Without(sorted) | Source::Numbers(sorted) => sorted.in_memory().is_some(),
-            Source::Texts(sorted, _) => sorted.is_in_memory(),
+            RecordSource::Nothing => true,
+            RecordSource::Without(sorted) | RecordSource::Numbers(sorted) => sorted.in_memory().is_some(),
+            RecordSource::Texts(sorted, _) => sorted.is_in_memory(),
         }
     }
 
     /// Bytes of all ids that are texts.
     pub(crate) fn text_bytes(&self) -> u64 {
-        if let Source::Texts(sorted, _) = &self.source { sorted.text_bytes() } else { 0 }
+        if let RecordSource::Texts(sorted, _) = &self.source { sorted.text_bytes() } else { 0 }
     }
 
     /// How the fingerprints are spread: measured on those of 64 bits, on a sample where not all are in memory.
@@ -294,21 +298,21 @@ impl<F: Fingerprint> SortedRecords<F> {
         match (self.in_memory(), &self.source) {
             (Some(fingerprints), _) => Skew::of_sorted(Arc::new(words(fingerprints))),
             // A sample that cannot be read will be found out by the load.
-            (None, Source::Without(sorted) | Source::Numbers(sorted)) => {
+            (None, RecordSource::Without(sorted) | RecordSource::Numbers(sorted)) => {
                 let sample = sorted.sample(self.workspace.most_sampled::<F>()).unwrap_or_default();
                 Skew::new(words(sample.into_iter().map(|entry| entry.fingerprint).collect()))
             }
-            (None, Source::Texts(_, sample)) => Skew::new(words(sample.clone())),
-            (None, Source::Nothing) => Skew::new(Vec::new()),
+            (None, RecordSource::Texts(_, sample)) => Skew::new(words(sample.clone())),
+            (None, RecordSource::Nothing) => Skew::new(Vec::new()),
         }
     }
 
     /// The distinct fingerprints in order, if everything is in memory.
     fn in_memory(&self) -> Option<Vec<F>> {
         let mut all: Vec<F> = match &self.source {
-            Source::Nothing => Vec::new(),
-            Source::Without(sorted) | Source::Numbers(sorted) => fingerprints(sorted.in_memory()?),
-            Source::Texts(sorted, _) => sorted.in_memory()?,
+            RecordSource::Nothing => Vec::new(),
+            RecordSource::Without(sorted) | RecordSource::Numbers(sorted) => fingerprints(sorted.in_memory()?),
+            RecordSource::Texts(sorted, _) => sorted.in_memory()?,
         };
         drop_equal(&mut all);
         Some(all)
@@ -321,21 +325,25 @@ impl<F: Fingerprint> SortedRecords<F> {
 
     /// The records in order, one by one and each once. Not for those without ids.
     pub(crate) fn records(&self) -> impl Iterator<Item = Result<Record<F>>> {
-        self.batches().flat_map(|batch| {
-            batch.map_or_else(|error| Box::new(std::iter::once(Err(error))) as Box<_>, Batch::into_records)
+        self.chunks().flat_map(|batch| {
+            batch.map_or_else(|error| Box::new(std::iter::once(Err(error))) as Box<_>, RecordChunk::into_records)
         })
     }
 
     /// The records in order.
-    pub(crate) fn batches(&self) -> Box<dyn Iterator<Item = Result<Batch<'_, F>>> + '_> {
-        let memory = self.workspace.memory_of_batches();
+    pub(crate) fn chunks(&self) -> Box<dyn Iterator<Item = Result<RecordChunk<'_, F>>> + '_> {
+        let memory = self.workspace.memory_of_chunks();
         match &self.source {
-            Source::Nothing => Box::new(std::iter::empty()),
-            Source::Without(sorted) => {
-                Box::new(sorted.chunks(memory).map(|chunk| Ok(Batch::Unnumbered(chunk?.into()))))
+            RecordSource::Nothing => Box::new(std::iter::empty()),
+            RecordSource::Without(sorted) => {
+                Box::new(sorted.chunks(memory).map(|chunk| Ok(RecordChunk::Unnumbered(chunk?.into()))))
             }
-            Source::Numbers(sorted) => Box::new(sorted.chunks(memory).map(|chunk| Ok(Batch::Numbers(chunk?.into())))),
-            Source::Texts(sorted, _) => Box::new(sorted.chunks(memory).map(|chunk| Ok(Batch::Texts(chunk?)))),
+            RecordSource::Numbers(sorted) => {
+                Box::new(sorted.chunks(memory).map(|chunk| Ok(RecordChunk::Numbers(chunk?.into()))))
+            }
+            RecordSource::Texts(sorted, _) => {
+                Box::new(sorted.chunks(memory).map(|chunk| Ok(RecordChunk::Texts(chunk?))))
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Removing many records at once.
 
 use crate::db::Making;
-use crate::db::{Core, lock};
+use crate::db::{StoreInner, lock};
 use crate::db::{layers, records_of_runs};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
@@ -9,7 +9,7 @@ use crate::fingerprint::IdKind;
 use crate::load::bulk_load::{MadeRun, Merging, last_of};
 use crate::load::records::{RecordIds, SortedRecords};
 use crate::segment::Expected;
-use crate::version::Present;
+use crate::version::MembershipCursor;
 
 /// What a removal has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct RemoveReport {
     pub left: u64,
 }
 
-impl<F: Fingerprint> Core<F> {
+impl<F: Fingerprint> StoreInner<F> {
     /// Removes those records that are there.
     pub(crate) fn bulk_remove(&self, records: &SortedRecords<F>) -> Result<RemoveReport> {
         let counted = self.common.parameters.ids() == IdKind::None;
@@ -32,14 +32,14 @@ impl<F: Fingerprint> Core<F> {
         self.check_ids(records)?;
         let workspace = self.beside_indexes(records.workspace());
         let runs = self.tree().runs.clone();
-        let mut present = Present::new(layers(&runs));
-        let found = records.batches().map(|batch| present.present(batch?));
+        let mut present = MembershipCursor::new(layers(&runs));
+        let found = records.chunks().map(|batch| present.present(batch?));
         let expected = Expected { text_bytes: records.text_bytes(), ..Expected::default() };
         let making = Making { expected, ..Making::new(&workspace) };
-        let removals = self.maker().removals(making, found)?;
-        let removed = removals.as_ref().map_or(0, |(entry, _)| entry.records);
-        if removals.is_some() {
-            let parts = self.maker().run::<F>(removals, None, making)?;
+        let tombstones = self.maker().tombstones(making, found)?;
+        let removed = tombstones.as_ref().map_or(0, |(entry, _)| entry.records);
+        if tombstones.is_some() {
+            let parts = self.maker().run::<F>(tombstones, None, making)?;
             // No record is removed one by one meanwhile where they are counted.
             let made = MadeRun { parts, last: last_of(&runs), is_apart: counted };
             self.add_run(made, Merging::AsDue, &workspace)?;

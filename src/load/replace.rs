@@ -1,10 +1,10 @@
 //! Giving many ids other fingerprints at once: what goes and what comes are one run.
 
-use crate::db::Core;
+use crate::db::StoreInner;
 use crate::error::{Error, Result};
 use crate::fingerprint::IdKind;
 use crate::fingerprint::{Fingerprint, Record};
-use crate::format::manifest::Numbering;
+use crate::format::manifest::IdAssignment;
 use crate::load::bulk_load::{LoadReport, Loaded, Merging};
 use crate::load::records::SortedRecords;
 use crate::load::sorted_ids::IdSorter;
@@ -26,7 +26,7 @@ pub struct ReplaceReport {
     pub several: u64,
 }
 
-impl<F: Fingerprint> Core<F> {
+impl<F: Fingerprint> StoreInner<F> {
     /// Gives the ids of the records these fingerprints and no others; whether runs were merged.
     pub(crate) fn bulk_replace(&self, records: SortedRecords<F>, merging: Merging) -> Result<(ReplaceReport, bool)> {
         self.check_replaced(&records)?;
@@ -50,7 +50,7 @@ impl<F: Fingerprint> Core<F> {
         if self.common.parameters.ids() == IdKind::None {
             return Err(self.without_ids());
         }
-        if self.writer()?.get().numbering == Numbering::Own && !records.is_empty() {
+        if self.writer()?.get().id_assignment == IdAssignment::Auto && !records.is_empty() {
             let error = Error::invalid("the store numbers its records itself, so no id stands for a document");
             return Err(error.at_path(&self.common.path).with_remedy("make a store of records with ids of their own"));
         }

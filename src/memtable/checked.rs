@@ -5,7 +5,7 @@ use super::*;
 use crate::format::Parameters;
 use crate::memtable::{MemtablePlan, MemtableScratch};
 use crate::plan::Design;
-use crate::query_stats::Work;
+use crate::query_stats::QueryStats;
 use loom::thread;
 use std::ops::ControlFlow;
 
@@ -32,11 +32,11 @@ fn found(memtable: &Memtable<u64>, visible: u32, scans: bool) -> Vec<(u64, Vec<u
     let mut plan = if scans { MemtablePlan::scan() } else { MemtablePlan::new(&memtable.shape, 1) };
     // So few fingerprints would all be compared.
     plan.masks = 0;
-    let (mut found, mut mentions) = (Vec::new(), Vec::new());
-    let (mut scratch, mut work) = (MemtableScratch::default(), Work::default());
+    let (mut found, mut entries) = (Vec::new(), Vec::new());
+    let (mut scratch, mut work) = (MemtableScratch::default(), QueryStats::default());
     let _ = memtable.search(visible, (HERE, 1), &plan, &mut scratch, &mut work, |entry, fingerprint| {
-        memtable.mentions_of(entry, visible, &mut mentions);
-        let ids = mentions.drain(..).filter(|(_, removed)| !removed).filter_map(|(id, _)| id.number()).collect();
+        memtable.entries_of(entry, visible, &mut entries);
+        let ids = entries.drain(..).filter(|(_, removed)| !removed).filter_map(|(id, _)| id.number()).collect();
         found.push((fingerprint, ids));
         ControlFlow::<()>::Continue(())
     });

@@ -14,9 +14,9 @@
 
 mod atomics;
 mod buckets;
+mod entries;
 mod find;
 mod ids;
-mod mentions;
 mod search;
 mod shape;
 
@@ -24,7 +24,7 @@ pub(crate) use search::{MemtablePlan, MemtableScratch};
 pub(crate) use shape::MemtableShape;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::{Fingerprint, Id, IdKind, Mention};
+use crate::fingerprint::{Entry, Fingerprint, Id, IdKind};
 use atomics::{Arena, AtomicArray, AtomicU32, AtomicU64, Ordering};
 use buckets::Buckets;
 use find::ByIds;
@@ -57,8 +57,8 @@ pub(crate) struct Memtable<F> {
     pushed: AtomicU32,
     /// Records that readers may see.
     visible: AtomicU32,
-    /// How many of the pushed ones are removals.
-    removals: AtomicU32,
+    /// How many of the pushed ones are tombstones.
+    tombstones: AtomicU32,
     width: PhantomData<F>,
 }
 
@@ -109,7 +109,7 @@ impl<F: Fingerprint> Memtable<F> {
                 fingerprints: AtomicU32::new(0),
                 pushed: AtomicU32::new(0),
                 visible: AtomicU32::new(0),
-                removals: AtomicU32::new(0),
+                tombstones: AtomicU32::new(0),
                 width: PhantomData,
             })
         };
@@ -132,7 +132,7 @@ impl<F: Fingerprint> Memtable<F> {
     }
 
     /// Whether these operations, and the texts of their ids, still fit.
-    pub(crate) fn has_room(&self, operations: &[Mention<F>]) -> bool {
+    pub(crate) fn has_room(&self, operations: &[Entry<F>]) -> bool {
         let pushed = self.pushed.load(Ordering::Relaxed) as usize;
         let text_bytes = operations.iter().filter_map(|operation| operation.record.id.text()).map(str::len).sum();
         pushed.saturating_add(operations.len()) <= self.capacity as usize
@@ -152,8 +152,8 @@ impl<F: Fingerprint> Memtable<F> {
 
     /// Whether any record may have been removed by it.
     #[inline]
-    pub(crate) fn has_removals(&self) -> bool {
-        self.removals.load(Ordering::Relaxed) > 0
+    pub(crate) fn has_tombstones(&self) -> bool {
+        self.tombstones.load(Ordering::Relaxed) > 0
     }
 
     /// Number of distinct fingerprints.
@@ -189,7 +189,7 @@ impl<F: Fingerprint> Memtable<F> {
             self.index_record(fingerprint, entry, record);
         }
         self.index_id(id, record, link);
-        self.removals.fetch_add(u32::from(removed), Ordering::Relaxed);
+        self.tombstones.fetch_add(u32::from(removed), Ordering::Relaxed);
         // Whoever finds the record by its fingerprint finds everything that was stored above.
         if let Some(latest) = self.latest.as_slice().get(entry as usize) {
             latest.store(record + 1, Ordering::Release);
@@ -211,8 +211,8 @@ impl<F: Fingerprint> Memtable<F> {
     ///
     /// # Errors
     /// Those of [`Memtable::push`].
-    pub(crate) fn write(&self, operations: &[Mention<F>]) -> Result<()> {
-        for Mention { record, removed } in operations {
+    pub(crate) fn write(&self, operations: &[Entry<F>]) -> Result<()> {
+        for Entry { record, is_tombstone: removed } in operations {
             self.push(record.fingerprint, &record.id, *removed)?;
         }
         self.publish();

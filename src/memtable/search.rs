@@ -5,7 +5,7 @@ use crate::codec::prefetch;
 use crate::fingerprint::Fingerprint;
 use crate::plan::masks::masks;
 use crate::plan::probing;
-use crate::query_stats::Work;
+use crate::query_stats::QueryStats;
 use std::ops::ControlFlow;
 
 /// Prefixes that are on the way together.
@@ -62,7 +62,7 @@ impl<F: Fingerprint> Memtable<F> {
         (query, k): (F, u32),
         plan: &MemtablePlan,
         scratch: &mut MemtableScratch,
-        work: &mut Work,
+        work: &mut QueryStats,
         mut visit: impl FnMut(u32, F) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         let mut compare = |entry: u32| {

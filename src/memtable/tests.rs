@@ -1,8 +1,8 @@
 use super::*;
-use crate::fingerprint::{IdKind, Mention, Record, U256};
+use crate::fingerprint::{Entry, IdKind, Record, U256};
 use crate::format::Parameters;
 use crate::plan::Design;
-use crate::query_stats::Work;
+use crate::query_stats::QueryStats;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -37,7 +37,7 @@ fn memtable<F: Fingerprint>(parameters: &Parameters, records: usize) -> Memtable
 fn found<F: Fingerprint>(memtable: &Memtable<F>, visible: u32, query: F, k: u32) -> Vec<F> {
     let plan = MemtablePlan::new(&memtable.shape, k);
     let mut found = Vec::new();
-    let (mut scratch, mut work) = (MemtableScratch::default(), Work::default());
+    let (mut scratch, mut work) = (MemtableScratch::default(), QueryStats::default());
     let all = memtable.search(visible, (query, k), &plan, &mut scratch, &mut work, |entry, fingerprint| {
         assert_eq!(memtable.fingerprint(entry), fingerprint);
         found.push(fingerprint);
@@ -107,12 +107,14 @@ fn the_last_word_counts_at_every_moment() {
                 moments.push((memtable.visible(), model.clone()));
             }
         }
-        let one_more = Mention { record: Record::new(1, 1), removed: false };
+        let one_more = Entry { record: Record::new(1, 1), is_tombstone: false };
         assert!(!memtable.has_room(&[one_more]));
         for (visible, model) in moments {
-            let expected: Vec<Mention> =
-                model.iter().map(|(record, &removed)| Mention { record: record.clone(), removed }).collect();
-            assert_eq!(memtable.mentions(visible), expected);
+            let expected: Vec<Entry> = model
+                .iter()
+                .map(|(record, &removed)| Entry { record: record.clone(), is_tombstone: removed })
+                .collect();
+            assert_eq!(memtable.entries(visible), expected);
             for (record, removed) in model {
                 assert_eq!(memtable.is_removed(record.fingerprint, &record.id, visible), Some(removed));
                 let mut entries = memtable.entries_of_id(&record.id, visible);
@@ -192,14 +194,16 @@ fn counts_are_added_up() {
         memtable.push(fingerprint, &Id::Count(count), removed).unwrap();
     }
     memtable.publish();
-    let mention =
-        |fingerprint, count, removed| Mention { record: Record { fingerprint, id: Id::Count(count) }, removed };
-    assert_eq!(memtable.mentions(memtable.visible()), [mention(7, 3, false), mention(9, 4, true)]);
+    let entry = |fingerprint, count, removed| Entry {
+        record: Record { fingerprint, id: Id::Count(count) },
+        is_tombstone: removed,
+    };
+    assert_eq!(memtable.entries(memtable.visible()), [entry(7, 3, false), entry(9, 4, true)]);
     // No store counts so far; nothing overflows all the same.
     (0..2).for_each(|_| memtable.push(10, &Id::Count(u64::MAX), false).unwrap());
     memtable.publish();
-    let expected = [mention(7, 3, false), mention(9, 4, true), mention(10, u64::MAX, false)];
-    assert_eq!(memtable.mentions(memtable.visible()), expected);
+    let expected = [entry(7, 3, false), entry(9, 4, true), entry(10, u64::MAX, false)];
+    assert_eq!(memtable.entries(memtable.visible()), expected);
 }
 
 #[test]
@@ -221,7 +225,7 @@ fn readers_see_batches_whole_while_somebody_writes() {
         });
         for _ in 0..2 {
             scope.spawn(|| {
-                let (mut scratch, mut work, mut own) = (MemtableScratch::default(), Work::default(), Vec::new());
+                let (mut scratch, mut work, mut own) = (MemtableScratch::default(), QueryStats::default(), Vec::new());
                 while u64::from(memtable.visible()) < BATCHES * BATCH {
                     let visible = memtable.visible();
                     assert_eq!(u64::from(visible) % BATCH, 0);
@@ -234,7 +238,7 @@ fn readers_see_batches_whole_while_somebody_writes() {
                         let mut records = None;
                         let _ = memtable.search(visible, (query, 1), &plan, &mut scratch, &mut work, |entry, _| {
                             own.clear();
-                            memtable.mentions_of(entry, visible, &mut own);
+                            memtable.entries_of(entry, visible, &mut own);
                             records = Some(own.len() as u64);
                             ControlFlow::<()>::Continue(())
                         });

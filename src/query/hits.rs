@@ -10,19 +10,19 @@ use std::sync::Arc;
 
 /// Fingerprints near one query, and where they were found; the same place perhaps several times.
 #[derive(Debug)]
-pub(crate) struct Hits<F>(Vec<(F, Place)>);
+pub(crate) struct Hits<F>(Vec<(F, HitPlace)>);
 
 /// Where a fingerprint was found. The order is that of their ages, oldest first; of those in the same segment, whose rank
 /// is known comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum HitPlace {
     /// The number of a segment, and the rank in its first table where that is known.
     Segment(usize, Option<u64>),
     /// The number of a memtable, and that of the fingerprint in it.
     Memtable(usize, u32),
 }
 
-impl Place {
+impl HitPlace {
     /// Whether both are in the same segment or memtable.
     pub(crate) fn is_with(self, other: Self) -> bool {
         match (self, other) {
@@ -39,12 +39,12 @@ impl<F> Default for Hits<F> {
 }
 
 impl<F: Fingerprint> Hits<F> {
-    pub(crate) fn add(&mut self, fingerprint: F, place: Place) {
+    pub(crate) fn add(&mut self, fingerprint: F, place: HitPlace) {
         self.0.push((fingerprint, place));
     }
 
     /// In the order of fingerprints, newest places first, each once.
-    pub(crate) fn into_sorted(self) -> Vec<(F, Place)> {
+    pub(crate) fn into_sorted(self) -> Vec<(F, HitPlace)> {
         let mut hits = self.0;
         hits.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
         hits.dedup_by(|next, kept| next.0 == kept.0 && next.1.is_with(kept.1));
@@ -54,14 +54,14 @@ impl<F: Fingerprint> Hits<F> {
 
 impl<F: Fingerprint> Asking<F> {
     /// The records of what was found near a query, in order.
-    pub(crate) fn matches(&mut self, query: F, hits: Hits<F>, has_removals: bool) -> Result<Vec<Match<F>>> {
+    pub(crate) fn matches(&mut self, query: F, hits: Hits<F>, has_tombstones: bool) -> Result<Vec<Match<F>>> {
         let hits = hits.into_sorted();
         let mut matches = Vec::with_capacity(hits.len());
         for hits in hits.chunk_by(|a, b| a.0 == b.0) {
             let Some(&(fingerprint, _)) = hits.first() else { continue };
             let distance = distance(fingerprint, query);
             let mut add = |id| matches.push(Match { distance, fingerprint, id });
-            if has_removals {
+            if has_tombstones {
                 self.live_ids(fingerprint, hits, &mut add)?;
             } else {
                 let mut add = |id, removed: bool| {
@@ -80,7 +80,7 @@ impl<F: Fingerprint> Asking<F> {
         let mut left = Vec::with_capacity(matches.len());
         for found in matches.chunk_by(|a, b| a.fingerprint == b.fingerprint) {
             let Some(first) = found.first() else { continue };
-            if self.is_mentioned_as_removed(first.fingerprint)? {
+            if self.has_tombstone_for(first.fingerprint)? {
                 left.append(&mut self.records_of(query, first.fingerprint)?);
             } else {
                 left.extend_from_slice(found);
@@ -91,12 +91,13 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// Whether any record of a fingerprint was removed.
-    fn is_mentioned_as_removed(&mut self, fingerprint: F) -> Result<bool> {
-        if self.state.memtables().any(|(memtable, _)| memtable.has_removals() && memtable.find(fingerprint).is_some()) {
+    fn has_tombstone_for(&mut self, fingerprint: F) -> Result<bool> {
+        if self.state.memtables().any(|(memtable, _)| memtable.has_tombstones() && memtable.find(fingerprint).is_some())
+        {
             return Ok(true);
         }
-        for removals in Arc::clone(&self.state.view).runs.iter().filter_map(|run| run.removals.as_ref()) {
-            if removals.rank_of(fingerprint, &mut self.prober.scratch)?.is_some() {
+        for tombstones in Arc::clone(&self.state.view).runs.iter().filter_map(|run| run.tombstones.as_ref()) {
+            if tombstones.rank_of(fingerprint, &mut self.prober.scratch)?.is_some() {
                 return Ok(true);
             }
         }
@@ -113,17 +114,17 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// Calls `visit` with what is said of the ids of a fingerprint at a place, and whether they were removed.
-    fn ids_at(&mut self, fingerprint: F, place: Place, visit: &mut dyn FnMut(Id, bool)) -> Result<()> {
+    fn ids_at(&mut self, fingerprint: F, place: HitPlace, visit: &mut dyn FnMut(Id, bool)) -> Result<()> {
         match place {
-            Place::Segment(number, rank) => {
+            HitPlace::Segment(number, rank) => {
                 let rank = self.rank_at(fingerprint, number, rank)?;
                 let Some(segment) = self.state.view.segments.get(number) else { return Ok(()) };
                 segment.ids().ids_of(rank, &mut self.ids, |id| visit(id, false))
             }
-            Place::Memtable(number, entry) => {
+            HitPlace::Memtable(number, entry) => {
                 let mut own = Vec::new();
                 if let Some((memtable, visible)) = self.state.memtables().nth(number) {
-                    memtable.mentions_of(entry, visible, &mut own);
+                    memtable.entries_of(entry, visible, &mut own);
                 }
                 own.into_iter().for_each(|(id, removed)| visit(id, removed));
                 Ok(())
@@ -133,7 +134,7 @@ impl<F: Fingerprint> Asking<F> {
 
     /// Calls `visit` with the ids of a fingerprint that are there, some perhaps several times, or with their count. `hits` are
     /// all places where it is, newest first.
-    pub(crate) fn live_ids(&mut self, fingerprint: F, hits: &[(F, Place)], visit: &mut dyn FnMut(Id)) -> Result<()> {
+    pub(crate) fn live_ids(&mut self, fingerprint: F, hits: &[(F, HitPlace)], visit: &mut dyn FnMut(Id)) -> Result<()> {
         let (mut more, mut less) = (0u64, 0u64);
         let mut hidden = BTreeSet::new();
         let mut say = |id: Id, removed: bool, hidden: &mut BTreeSet<Id>| match (id, removed) {
@@ -146,22 +147,22 @@ impl<F: Fingerprint> Asking<F> {
         let view = Arc::clone(&self.state.view);
         let mut hits = hits.iter().map(|hit| hit.1).peekable();
         // What a memtable says is the last word on each id, so within one the order does not matter.
-        while let Some(place) = hits.next_if(|place| matches!(place, Place::Memtable(..))) {
+        while let Some(place) = hits.next_if(|place| matches!(place, HitPlace::Memtable(..))) {
             self.ids_at(fingerprint, place, &mut |id, removed| say(id, removed, &mut hidden))?;
         }
         for (number, run) in view.runs.iter().enumerate().rev() {
-            let here = |place: &Place| match place {
-                Place::Segment(segment, _) => view.run_of.get(*segment) == Some(&number),
-                Place::Memtable(..) => false,
+            let here = |place: &HitPlace| match place {
+                HitPlace::Segment(segment, _) => view.run_of.get(*segment) == Some(&number),
+                HitPlace::Memtable(..) => false,
             };
             if let Some(place) = hits.next_if(here) {
                 self.ids_at(fingerprint, place, &mut |id, removed| say(id, removed, &mut hidden))?;
             }
-            // Of a run's own records none was removed by it: its removals are of older ones.
-            if let Some(removals) = &run.removals
-                && let Some(rank) = removals.rank_of(fingerprint, &mut self.prober.scratch)?
+            // Of a run's own records none was removed by it: its tombstones are of older ones.
+            if let Some(tombstones) = &run.tombstones
+                && let Some(rank) = tombstones.rank_of(fingerprint, &mut self.prober.scratch)?
             {
-                removals.ids().ids_of(rank, &mut self.ids, |id| say(id, true, &mut hidden))?;
+                tombstones.ids().ids_of(rank, &mut self.ids, |id| say(id, true, &mut hidden))?;
             }
         }
         if self.common.parameters.ids() == IdKind::None && more > less {

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::fingerprint::Id;
 use crate::fingerprint::{Fingerprint, Match, distance};
-use crate::query::hits::Place;
+use crate::query::hits::HitPlace;
 use crate::query::searcher::{Asking, in_order};
 use crate::segment::IdScratch;
 use crate::segment::id_hash;
@@ -12,16 +12,16 @@ use std::sync::Arc;
 
 impl<F: Fingerprint> Asking<F> {
     /// All places where a fingerprint is, newest first.
-    pub(crate) fn places_of(&mut self, fingerprint: F) -> Result<Vec<(F, Place)>> {
+    pub(crate) fn places_of(&mut self, fingerprint: F) -> Result<Vec<(F, HitPlace)>> {
         let mut places = Vec::new();
         for (number, (memtable, _)) in self.state.memtables().enumerate() {
-            places.extend(memtable.find(fingerprint).map(|entry| (fingerprint, Place::Memtable(number, entry))));
+            places.extend(memtable.find(fingerprint).map(|entry| (fingerprint, HitPlace::Memtable(number, entry))));
         }
         places.reverse();
         let view = Arc::clone(&self.state.view);
         for (number, segment) in view.segments.iter().enumerate().rev() {
             if let Some(rank) = segment.rank_of(fingerprint, &mut self.prober.scratch)? {
-                places.push((fingerprint, Place::Segment(number, Some(rank))));
+                places.push((fingerprint, HitPlace::Segment(number, Some(rank))));
             }
         }
         Ok(places)

@@ -8,7 +8,7 @@ mod searcher;
 mod tables;
 mod visit;
 
-pub use batch::strategy::Batch;
+pub use batch::strategy::BatchStrategy;
 pub(crate) use records::Near;
 pub use searcher::Searcher;
 pub(crate) use searcher::{Asking, check_distance};

@@ -1,11 +1,11 @@
 //! The fingerprints nearest to a query, as many as memory allows.
 
 use crate::fingerprint::{Fingerprint, distance};
-use crate::query::hits::Place;
+use crate::query::hits::HitPlace;
 
 /// Places of fingerprints in the order of answers, of each the newest first; and the farthest fingerprint, if there may be more
 /// behind it.
-pub(crate) type Nearest<F> = (Vec<(F, Place)>, Option<(u32, F)>);
+pub(crate) type Nearest<F> = (Vec<(F, HitPlace)>, Option<(u32, F)>);
 
 /// Places of the nearest fingerprints behind a first one.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct NearHits<F> {
     most: usize,
     /// The farthest that is kept, once some were dropped.
     limit: Option<(u32, F)>,
-    found: Vec<(F, Place)>,
+    found: Vec<(F, HitPlace)>,
     /// Number of places from which on the farthest are dropped.
     crowded: usize,
 }
@@ -28,12 +28,12 @@ impl<F: Fingerprint> NearHits<F> {
         /// The list has twice as many places before it is tidied, and grows by doubling.
         const ROOM: usize = 4;
         const LEAST: usize = 64;
-        let most = wanted.min((bytes / ROOM / size_of::<(F, Place)>()).max(LEAST));
+        let most = wanted.min((bytes / ROOM / size_of::<(F, HitPlace)>()).max(LEAST));
         Self { query, after, most, limit: None, found: Vec::new(), crowded: most.saturating_mul(2).max(LEAST) }
     }
 
     /// Takes a place in, unless it is too near or too far.
-    pub(crate) fn add(&mut self, fingerprint: F, place: Place) {
+    pub(crate) fn add(&mut self, fingerprint: F, place: HitPlace) {
         let key = self.key(fingerprint);
         if self.after.is_some_and(|after| key <= after) || self.limit.is_some_and(|limit| key > limit) {
             return;
@@ -63,7 +63,7 @@ impl<F: Fingerprint> NearHits<F> {
     /// Puts the places in order, each once, and drops the farthest.
     fn tidy(&mut self) {
         let query = self.query;
-        let key = |hit: &(F, Place)| (distance(hit.0, query), hit.0);
+        let key = |hit: &(F, HitPlace)| (distance(hit.0, query), hit.0);
         self.found.sort_unstable_by(|a, b| key(a).cmp(&key(b)).then(b.1.cmp(&a.1)));
         self.found.dedup_by(|next, kept| next.0 == kept.0 && next.1.is_with(kept.1));
         let mut kept = self.found.chunk_by(|a, b| a.0 == b.0);
@@ -85,7 +85,9 @@ mod tests {
             let mut near = NearHits::new(0u64, after, most, usize::MAX);
             for &number in numbers {
                 // Several places, some of them twice.
-                for place in [Place::Segment(0, None), Place::Segment(1, Some(number)), Place::Segment(1, None)] {
+                for place in
+                    [HitPlace::Segment(0, None), HitPlace::Segment(1, Some(number)), HitPlace::Segment(1, None)]
+                {
                     near.add(number, place);
                 }
             }
@@ -93,7 +95,7 @@ mod tests {
             assert!(found.len() <= 2 * most);
             for places in found.chunk_by(|a, b| a.0 == b.0) {
                 let number = places[0].0;
-                let expected = [(number, Place::Segment(1, Some(number))), (number, Place::Segment(0, None))];
+                let expected = [(number, HitPlace::Segment(1, Some(number))), (number, HitPlace::Segment(0, None))];
                 assert_eq!(places, expected);
                 all.push(number);
             }

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Match, distance};
 use crate::fingerprint::{Id, IdKind};
 use crate::memtable::Memtable;
-use crate::query::hits::Place;
+use crate::query::hits::HitPlace;
 use crate::query::probe::segment::Found;
 use crate::query::searcher::{Asking, rank_of};
 use crate::segment::{IdCursor, Segment};
@@ -14,18 +14,18 @@ use std::sync::Arc;
 
 /// A part of a state that says something of a fingerprint.
 #[derive(Clone, Debug)]
-enum Layer<F: Fingerprint> {
+enum RunSegment<F: Fingerprint> {
     /// A memtable, how much of it is seen, and the fingerprint's number there.
     Memtable(Arc<Memtable<F>>, u32, u32),
-    /// A segment of records, or of removals, and the fingerprint's rank in its first table.
-    Segment { segment: Arc<Segment>, rank: u64, removals: bool },
+    /// A segment of records, or of tombstones, and the fingerprint's rank in its first table.
+    Segment { segment: Arc<Segment>, rank: u64, tombstones: bool },
 }
 
 /// All parts of a state that say something of one fingerprint, newest first.
 #[derive(Debug)]
 pub(crate) struct Layers<F: Fingerprint> {
     fingerprint: F,
-    layers: Vec<Layer<F>>,
+    layers: Vec<RunSegment<F>>,
 }
 
 /// What is near a record to be, in the order of answers.
@@ -38,29 +38,32 @@ pub(crate) struct Near<F: Fingerprint> {
 
 impl<F: Fingerprint> Asking<F> {
     /// The layers of a fingerprint that was found at these places, which are all, newest first.
-    pub(crate) fn layers_at(&mut self, fingerprint: F, places: &[(F, Place)]) -> Result<Layers<F>> {
+    pub(crate) fn layers_at(&mut self, fingerprint: F, places: &[(F, HitPlace)]) -> Result<Layers<F>> {
         let view = Arc::clone(&self.state.view);
         let mut layers = Vec::with_capacity(places.len());
         let mut places = places.iter().map(|place| place.1).peekable();
-        while let Some(Place::Memtable(number, entry)) = places.next_if(|place| matches!(place, Place::Memtable(..))) {
+        while let Some(HitPlace::Memtable(number, entry)) =
+            places.next_if(|place| matches!(place, HitPlace::Memtable(..)))
+        {
             let memtable = self.state.memtables().nth(number);
-            layers.extend(memtable.map(|(memtable, visible)| Layer::Memtable(Arc::clone(memtable), visible, entry)));
+            layers
+                .extend(memtable.map(|(memtable, visible)| RunSegment::Memtable(Arc::clone(memtable), visible, entry)));
         }
         for (number, run) in view.runs.iter().enumerate().rev() {
-            let here = |place: &Place| match place {
-                Place::Segment(segment, _) => view.run_of.get(*segment) == Some(&number),
-                Place::Memtable(..) => false,
+            let here = |place: &HitPlace| match place {
+                HitPlace::Segment(segment, _) => view.run_of.get(*segment) == Some(&number),
+                HitPlace::Memtable(..) => false,
             };
-            if let Some(Place::Segment(_, rank)) = places.next_if(here)
+            if let Some(HitPlace::Segment(_, rank)) = places.next_if(here)
                 && let Some(segment) = &run.records
             {
                 let rank = rank_of(segment, Found { fingerprint, rank }, &mut self.prober.scratch)?;
-                layers.push(Layer::Segment { segment: Arc::clone(segment), rank, removals: false });
+                layers.push(RunSegment::Segment { segment: Arc::clone(segment), rank, tombstones: false });
             }
-            if let Some(segment) = &run.removals
+            if let Some(segment) = &run.tombstones
                 && let Some(rank) = segment.rank_of(fingerprint, &mut self.prober.scratch)?
             {
-                layers.push(Layer::Segment { segment: Arc::clone(segment), rank, removals: true });
+                layers.push(RunSegment::Segment { segment: Arc::clone(segment), rank, tombstones: true });
             }
         }
         Ok(Layers { fingerprint, layers })
@@ -89,11 +92,11 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// Whether a layer says that a record was removed, or that it is there; `None` if it says nothing of it.
-    fn is_removed(&mut self, fingerprint: F, layer: &Layer<F>, id: &Id) -> Result<Option<bool>> {
+    fn is_removed(&mut self, fingerprint: F, layer: &RunSegment<F>, id: &Id) -> Result<Option<bool>> {
         match layer {
-            Layer::Memtable(memtable, visible, _) => Ok(memtable.is_removed(fingerprint, id, *visible)),
-            Layer::Segment { segment, rank, removals } => {
-                Ok(segment.ids().has(*rank, id, &mut self.ids)?.then_some(*removals))
+            RunSegment::Memtable(memtable, visible, _) => Ok(memtable.is_removed(fingerprint, id, *visible)),
+            RunSegment::Segment { segment, rank, tombstones } => {
+                Ok(segment.ids().has(*rank, id, &mut self.ids)?.then_some(*tombstones))
             }
         }
     }
@@ -119,11 +122,11 @@ impl<F: Fingerprint> Asking<F> {
                 if failed.is_some() || found.len() >= most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             };
             let ended = match layer {
-                Layer::Memtable(memtable, visible, entry) => {
+                RunSegment::Memtable(memtable, visible, entry) => {
                     memtable.live_ids_of(*entry, *visible).try_for_each(|id| take(self, id))
                 }
-                Layer::Segment { removals: true, .. } => ControlFlow::Continue(()),
-                Layer::Segment { segment, rank, .. } => {
+                RunSegment::Segment { tombstones: true, .. } => ControlFlow::Continue(()),
+                RunSegment::Segment { segment, rank, .. } => {
                     let (mut ended, mut ids) = (ControlFlow::Continue(()), std::mem::take(&mut self.ids));
                     let visited = segment.ids().visit_ids(*rank, &mut ids, |id| {
                         ended = take(self, id);
@@ -158,7 +161,7 @@ impl<F: Fingerprint> Asking<F> {
     /// `InvalidInput` if `k` exceeds the width; `Damaged` or `Io` from reading.
     pub(crate) fn duplicates(&mut self, fingerprint: F, id: Option<&Id>, k: u32, most: usize) -> Result<Near<F>> {
         let hits = self.near(fingerprint, k)?;
-        let mut near: Vec<&[(F, Place)]> = hits.chunk_by(|a, b| a.0 == b.0).collect();
+        let mut near: Vec<&[(F, HitPlace)]> = hits.chunk_by(|a, b| a.0 == b.0).collect();
         near.sort_by_key(|hits| hits.first().map(|hit| distance(hit.0, fingerprint)));
         let mut found = Near { own: Vec::new(), duplicates: Vec::new() };
         for hits in near {
@@ -182,11 +185,11 @@ impl<F: Fingerprint> Asking<F> {
 /// The ids of a fingerprint that are there, ascending, a page of each layer in memory. Not for counts.
 pub(crate) struct OrderedIds {
     /// Newest first.
-    sources: Vec<Source>,
+    sources: Vec<SegmentLookup>,
 }
 
 /// What a layer says of ids, ascending.
-struct Source {
+struct SegmentLookup {
     /// The next id, and whether it was removed.
     next: Option<(Id, bool)>,
     rest: Rest,
@@ -194,14 +197,14 @@ struct Source {
 
 enum Rest {
     Memtable(std::vec::IntoIter<(Id, bool)>),
-    /// A segment of records, or of removals.
+    /// A segment of records, or of tombstones.
     Segment(Box<IdCursor>, bool),
 }
 
-impl Source {
+impl SegmentLookup {
     fn advance(&mut self) -> Result<()> {
         self.next = match &mut self.rest {
-            Rest::Memtable(mentions) => mentions.next(),
+            Rest::Memtable(entries) => entries.next(),
             // Where the next fingerprint begins, this one ends.
             Rest::Segment(cursor, removed) => match cursor.peek()? {
                 Some((false, _)) => cursor.take()?.map(|(_, id)| (id, *removed)),
@@ -214,19 +217,19 @@ impl Source {
 
 impl OrderedIds {
     pub(crate) fn new<F: Fingerprint>(layers: &Layers<F>) -> Result<Self> {
-        let source = |layer: &Layer<F>| {
+        let source = |layer: &RunSegment<F>| {
             Ok(match layer {
-                Layer::Memtable(memtable, visible, entry) => {
-                    let mut mentions = Vec::new();
-                    memtable.mentions_of(*entry, *visible, &mut mentions);
-                    let mut mentions = mentions.into_iter();
-                    Source { next: mentions.next(), rest: Rest::Memtable(mentions) }
+                RunSegment::Memtable(memtable, visible, entry) => {
+                    let mut entries = Vec::new();
+                    memtable.entries_of(*entry, *visible, &mut entries);
+                    let mut entries = entries.into_iter();
+                    SegmentLookup { next: entries.next(), rest: Rest::Memtable(entries) }
                 }
-                Layer::Segment { segment, rank, removals } => {
+                RunSegment::Segment { segment, rank, tombstones } => {
                     let mut cursor = IdCursor::new(Arc::clone(segment));
                     cursor.seek(*rank)?;
-                    let next = cursor.take()?.map(|(_, id)| (id, *removals));
-                    Source { next, rest: Rest::Segment(Box::new(cursor), *removals) }
+                    let next = cursor.take()?.map(|(_, id)| (id, *tombstones));
+                    SegmentLookup { next, rest: Rest::Segment(Box::new(cursor), *tombstones) }
                 }
             })
         };

@@ -4,15 +4,15 @@ use crate::error::{Error, Result};
 use crate::fingerprint::Id;
 use crate::fingerprint::{Fingerprint, Match};
 use crate::memtable::{MemtablePlan, MemtableScratch};
-use crate::query::hits::{Hits, Place};
+use crate::query::hits::{HitPlace, Hits};
 use crate::query::probe::plan::SegmentPlan;
-use crate::query::probe::prober::{Asked, Part, Prober};
+use crate::query::probe::prober::{Asked, ProbePart, Prober};
 use crate::query::probe::segment::{Found, search_segment};
 use crate::query::visit::Visit;
-use crate::query_stats::Work;
+use crate::query_stats::QueryStats;
 use crate::segment::{IdScratch, Scratch, Segment, Table};
-use crate::version::Common;
-use crate::version::{Latest, State};
+use crate::version::StoreContext;
+use crate::version::{LatestVersion, ReadView};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -24,15 +24,15 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Searcher<'a, F: Fingerprint = u64> {
     /// Where later states come from.
-    latest: Option<&'a Latest<F>>,
+    latest: Option<&'a LatestVersion<F>>,
     asking: Asking<F>,
 }
 
 /// A state that is asked, and all that asking needs again and again.
 #[derive(Debug)]
 pub(crate) struct Asking<F: Fingerprint> {
-    pub(crate) common: Arc<Common>,
-    pub(crate) state: State<F>,
+    pub(crate) common: Arc<StoreContext>,
+    pub(crate) state: ReadView<F>,
     /// The number of the state's view.
     version: u64,
     /// Whether removed records are returned too.
@@ -45,27 +45,27 @@ pub(crate) struct Asking<F: Fingerprint> {
     pub(crate) prober: Prober,
     pub(crate) memtable: MemtableScratch,
     pub(crate) ids: IdScratch,
-    pub(crate) work: Work,
+    pub(crate) work: QueryStats,
 }
 
 impl<'a, F: Fingerprint> Searcher<'a, F> {
     /// Asks for the latest state each time.
-    pub(crate) fn following(common: &Arc<Common>, latest: &'a Latest<F>) -> Self {
+    pub(crate) fn following(common: &Arc<StoreContext>, latest: &'a LatestVersion<F>) -> Self {
         Self { latest: Some(latest), asking: Asking::new(common, latest.state()) }
     }
 
     /// The same with buffers that were used before.
-    pub(crate) fn with(asking: Asking<F>, latest: &'a Latest<F>) -> Self {
+    pub(crate) fn with(asking: Asking<F>, latest: &'a LatestVersion<F>) -> Self {
         Self { latest: Some(latest), asking }
     }
 
     /// Asks this state alone.
-    pub(crate) fn of_state(common: &Arc<Common>, state: State<F>) -> Self {
+    pub(crate) fn of_state(common: &Arc<StoreContext>, state: ReadView<F>) -> Self {
         Self { latest: None, asking: Asking::new(common, state) }
     }
 
     /// The same, and returns records, too, that were removed from it.
-    pub(crate) fn with_removed(common: &Arc<Common>, state: State<F>) -> Self {
+    pub(crate) fn with_removed(common: &Arc<StoreContext>, state: ReadView<F>) -> Self {
         let mut searcher = Self::of_state(common, state);
         searcher.asking.with_removed = true;
         searcher
@@ -73,7 +73,7 @@ impl<'a, F: Fingerprint> Searcher<'a, F> {
 
     /// What all queries so far have cost.
     #[must_use]
-    pub fn work(&self) -> Work {
+    pub fn stats(&self) -> QueryStats {
         self.asking.work
     }
 
@@ -144,7 +144,7 @@ impl<'a, F: Fingerprint> Searcher<'a, F> {
 }
 
 impl<F: Fingerprint> Asking<F> {
-    pub(crate) fn new(common: &Arc<Common>, state: State<F>) -> Self {
+    pub(crate) fn new(common: &Arc<StoreContext>, state: ReadView<F>) -> Self {
         Self {
             common: Arc::clone(common),
             state,
@@ -156,12 +156,12 @@ impl<F: Fingerprint> Asking<F> {
             prober: Prober::default(),
             memtable: MemtableScratch::default(),
             ids: IdScratch::default(),
-            work: Work::default(),
+            work: QueryStats::default(),
         }
     }
 
     /// Goes on to the state of now.
-    pub(crate) fn catch_up(&mut self, latest: &Latest<F>) {
+    pub(crate) fn catch_up(&mut self, latest: &LatestVersion<F>) {
         let version = latest.version();
         if version == self.version {
             self.state.catch_up();
@@ -171,7 +171,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// Whether its state's view is the latest.
-    pub(crate) fn is_of(&self, latest: &Latest<F>) -> bool {
+    pub(crate) fn is_of(&self, latest: &LatestVersion<F>) -> bool {
         self.version == latest.version()
     }
 
@@ -188,10 +188,10 @@ impl<F: Fingerprint> Asking<F> {
             None => self.any_in_segments(fingerprint, k)?,
         };
         let Some(place) = found else { return Ok(None) };
-        let removals = self.state.has_removals();
-        let layers = if removals { self.layers_of(place.0)? } else { self.layers_at(place.0, &[place])? };
+        let tombstones = self.state.has_tombstones();
+        let layers = if tombstones { self.layers_of(place.0)? } else { self.layers_at(place.0, &[place])? };
         let some = self.some_match(fingerprint, &layers)?;
-        if some.is_some() || !removals {
+        if some.is_some() || !tombstones {
             return Ok(some);
         }
         // All records of this one were removed. Are all those of others?
@@ -199,14 +199,14 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// A fingerprint within the distance in one of the segments.
-    fn any_in_segments(&mut self, query: F, k: u32) -> Result<Option<(F, Place)>> {
+    fn any_in_segments(&mut self, query: F, k: u32) -> Result<Option<(F, HitPlace)>> {
         // Where a near fingerprint most likely is comes first, in every segment.
         let view = Arc::clone(&self.state.view);
-        for part in [Part::Home, Part::Others] {
+        for part in [ProbePart::Home, ProbePart::Others] {
             for (number, (segment, plan)) in view.segments.iter().zip(&self.plans).enumerate() {
                 let asked = Asked { segment, queries: &[query], k };
                 let first = search_segment(&mut self.prober, asked, plan, part, &mut self.work, |_, found| {
-                    ControlFlow::Break((found.fingerprint, Place::Segment(number, found.rank)))
+                    ControlFlow::Break((found.fingerprint, HitPlace::Segment(number, found.rank)))
                 })?;
                 if let ControlFlow::Break(found) = first {
                     return Ok(Some(found));
@@ -217,7 +217,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// All places within the distance, fingerprint by fingerprint, of each the newest first.
-    pub(crate) fn near(&mut self, query: F, k: u32) -> Result<Vec<(F, Place)>> {
+    pub(crate) fn near(&mut self, query: F, k: u32) -> Result<Vec<(F, HitPlace)>> {
         self.plan(k)?;
         let (plans, memtable_plan) = (std::mem::take(&mut self.plans), self.memtable_plan.take());
         let hits = match &memtable_plan {
@@ -229,12 +229,12 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// A fingerprint within the distance in one of the memtables.
-    fn any_in_memtables(&mut self, query: F, k: u32) -> Option<(F, Place)> {
+    fn any_in_memtables(&mut self, query: F, k: u32) -> Option<(F, HitPlace)> {
         let plan = self.memtable_plan.as_ref()?;
         for (number, (memtable, visible)) in self.state.memtables().enumerate() {
             let found =
                 memtable.search(visible, (query, k), plan, &mut self.memtable, &mut self.work, |entry, found| {
-                    ControlFlow::Break((found, Place::Memtable(number, entry)))
+                    ControlFlow::Break((found, HitPlace::Memtable(number, entry)))
                 });
             if let ControlFlow::Break(found) = found {
                 return Some(found);
@@ -263,8 +263,8 @@ impl<F: Fingerprint> Asking<F> {
         memtable_plan: &MemtablePlan,
     ) -> Result<Vec<Vec<Match<F>>>> {
         let hits = self.hits(queries, k, plans, memtable_plan)?;
-        let has_removals = !self.with_removed && self.state.has_removals();
-        queries.iter().zip(hits).map(|(&query, hits)| self.matches(query, hits, has_removals)).collect()
+        let has_tombstones = !self.with_removed && self.state.has_tombstones();
+        queries.iter().zip(hits).map(|(&query, hits)| self.matches(query, hits, has_tombstones)).collect()
     }
 
     /// What is near each query, each segment searched by its plan.
@@ -279,9 +279,9 @@ impl<F: Fingerprint> Asking<F> {
         let mut hits: Vec<Hits<F>> = queries.iter().map(|_| Hits::default()).collect();
         for (number, (segment, plan)) in view.segments.iter().zip(plans).enumerate() {
             let asked = Asked { segment, queries, k };
-            let all = search_segment(&mut self.prober, asked, plan, Part::All, &mut self.work, |query, found| {
+            let all = search_segment(&mut self.prober, asked, plan, ProbePart::All, &mut self.work, |query, found| {
                 let hits = hits.get_mut(query);
-                hits.into_iter().for_each(|hits| hits.add(found.fingerprint, Place::Segment(number, found.rank)));
+                hits.into_iter().for_each(|hits| hits.add(found.fingerprint, HitPlace::Segment(number, found.rank)));
                 ControlFlow::<()>::Continue(())
             });
             let _ = all?;
@@ -290,7 +290,7 @@ impl<F: Fingerprint> Asking<F> {
             for (&query, hits) in queries.iter().zip(&mut hits) {
                 let (scratch, work) = (&mut self.memtable, &mut self.work);
                 let all = memtable.search(visible, (query, k), memtable_plan, scratch, work, |entry, fingerprint| {
-                    hits.add(fingerprint, Place::Memtable(number, entry));
+                    hits.add(fingerprint, HitPlace::Memtable(number, entry));
                     ControlFlow::<()>::Continue(())
                 });
                 debug_assert!(all.is_continue());

@@ -5,10 +5,10 @@ use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Match, distance};
 use crate::fingerprint::{Id, IdKind};
 use crate::memtable::MemtablePlan;
-use crate::query::hits::Place;
+use crate::query::hits::HitPlace;
 use crate::query::near::{NearHits, Nearest};
 use crate::query::probe::plan::SegmentPlan;
-use crate::query::probe::prober::{Asked, Part};
+use crate::query::probe::prober::{Asked, ProbePart};
 use crate::query::probe::scan::scan_segment;
 use crate::query::probe::segment::search_segment;
 use crate::query::records::OrderedIds;
@@ -100,7 +100,7 @@ impl<F: Fingerprint> Searcher<'_, F> {
 }
 
 /// Takes the places of one fingerprint.
-type Take<'t, F> = dyn FnMut(&mut Asking<F>, F, &[(F, Place)]) -> Result<ControlFlow<()>> + 't;
+type Take<'t, F> = dyn FnMut(&mut Asking<F>, F, &[(F, HitPlace)]) -> Result<ControlFlow<()>> + 't;
 
 impl<F: Fingerprint> Asking<F> {
     /// As [`Searcher::visit`].
@@ -185,15 +185,15 @@ impl<F: Fingerprint> Asking<F> {
             let work = &mut self.work;
             if how.scan || *plan == SegmentPlan::Scan {
                 let all = scan_segment(segment, query, &limit, &mut self.prober.scratch, work, |found| {
-                    near.add(found.fingerprint, Place::Segment(number, found.rank));
+                    near.add(found.fingerprint, HitPlace::Segment(number, found.rank));
                     limit.set(near.reach(how.k));
                     ControlFlow::<()>::Continue(())
                 });
                 let _ = all?;
             } else {
                 let asked = Asked { segment, queries: &[query], k: how.k };
-                let all = search_segment(&mut self.prober, asked, plan, Part::All, work, |_, found| {
-                    near.add(found.fingerprint, Place::Segment(number, found.rank));
+                let all = search_segment(&mut self.prober, asked, plan, ProbePart::All, work, |_, found| {
+                    near.add(found.fingerprint, HitPlace::Segment(number, found.rank));
                     ControlFlow::<()>::Continue(())
                 });
                 let _ = all?;
@@ -205,7 +205,7 @@ impl<F: Fingerprint> Asking<F> {
             let Some(plan) = plan else { continue };
             let (scratch, work) = (&mut self.memtable, &mut self.work);
             let all = memtable.search(visible, (query, how.k), plan, scratch, work, |entry, fingerprint| {
-                near.add(fingerprint, Place::Memtable(number, entry));
+                near.add(fingerprint, HitPlace::Memtable(number, entry));
                 ControlFlow::<()>::Continue(())
             });
             debug_assert!(all.is_continue());
@@ -218,7 +218,7 @@ impl<F: Fingerprint> Asking<F> {
     fn visit_ids(
         &mut self,
         fingerprint: F,
-        places: &[(F, Place)],
+        places: &[(F, HitPlace)],
         visit: &mut dyn FnMut(Id) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>> {
         let mut ended = ControlFlow::Continue(());
@@ -248,7 +248,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// The number of records of a fingerprint that are there.
-    fn count_ids(&mut self, fingerprint: F, places: &[(F, Place)]) -> Result<u64> {
+    fn count_ids(&mut self, fingerprint: F, places: &[(F, HitPlace)]) -> Result<u64> {
         if let Some((number, rank)) = self.only_segment(fingerprint, places)? {
             let segment = self.state.view.segments.get(number);
             return segment.map_or(Ok(0), |segment| segment.ids().count(rank, &mut self.ids));
@@ -263,9 +263,9 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// The segment, and the rank in it, of a fingerprint that is in no other place, if nothing hides records.
-    fn only_segment(&mut self, fingerprint: F, places: &[(F, Place)]) -> Result<Option<(usize, u64)>> {
+    fn only_segment(&mut self, fingerprint: F, places: &[(F, HitPlace)]) -> Result<Option<(usize, u64)>> {
         match places {
-            &[(_, Place::Segment(number, rank))] if !self.state.has_removals() => {
+            &[(_, HitPlace::Segment(number, rank))] if !self.state.has_tombstones() => {
                 Ok(Some((number, self.rank_at(fingerprint, number, rank)?)))
             }
             _ => Ok(None),
@@ -273,11 +273,11 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// Whether all ids of a fingerprint can be in memory together.
-    fn has_few_ids(&mut self, fingerprint: F, places: &[(F, Place)]) -> Result<bool> {
+    fn has_few_ids(&mut self, fingerprint: F, places: &[(F, HitPlace)]) -> Result<bool> {
         /// Pages of ids in one segment.
         const FEW: u64 = 8;
         for &(_, place) in places {
-            if let Place::Segment(number, rank) = place {
+            if let HitPlace::Segment(number, rank) = place {
                 let rank = self.rank_at(fingerprint, number, rank)?;
                 let segment = self.state.view.segments.get(number);
                 if segment.is_some_and(|segment| segment.ids().pages_of(rank).is_ok_and(|pages| pages > FEW)) {

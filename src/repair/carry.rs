@@ -13,9 +13,9 @@ use crate::repair::logs::SalvagedLogs;
 use crate::repair::report::{Loss, Lost, RepairAction};
 use crate::segment::Damage;
 use crate::segment::segment_name;
-use crate::version::Common;
-use crate::version::last_words;
+use crate::version::StoreContext;
 use crate::version::manifest as file;
+use crate::version::newest_entries;
 use crate::wal;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -42,8 +42,9 @@ impl<F: Fingerprint> Repairing<'_, F> {
         let names = self.env().list(&self.common.path);
         let names = names.map_err(|error| Error::io("cannot list", &self.common.path, error))?;
         let is_there = |path: &Path| path.file_name().is_some_and(|name| names.iter().any(|found| **found == *name));
-        self.retired.retain(|(path, _)| is_there(path));
-        self.report.kept_aside = self.retired.iter().filter(|(_, stays)| *stays).map(|(path, _)| aside(path)).collect();
+        self.obsolete_runs.retain(|(path, _)| is_there(path));
+        self.report.kept_aside =
+            self.obsolete_runs.iter().filter(|(_, stays)| *stays).map(|(path, _)| aside(path)).collect();
         let cut = self.report.actions.iter().filter_map(|action| match action {
             RepairAction::CutLog { path, .. } if self.is_lost_in(path) => Some(aside(path)),
             _ => None,
@@ -91,7 +92,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
                     operations: salvaged.operations,
                 });
                 let lost = |path: &PathBuf| salvaged.losses.iter().any(|loss| loss.path == *path);
-                self.retired.extend(salvaged.logs.iter().map(|path| (path.clone(), lost(path))));
+                self.obsolete_runs.extend(salvaged.logs.iter().map(|path| (path.clone(), lost(path))));
                 self.report.losses.append(&mut salvaged.losses);
                 self.logs = Some(salvaged);
                 Ok(())
@@ -102,7 +103,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
 
     /// All writes that could be read from damaged logs become one run, and the logs are not needed any more.
     fn flush(&mut self, salvaged: &SalvagedLogs<F>, manifest: &mut ManifestData) -> Result<()> {
-        // Of removals, of records and of an id index.
+        // Of tombstones, of records and of an id index.
         let numbers = [self.take_number(), self.take_number(), self.take_number()];
         (manifest.first_log, manifest.next_id) = (salvaged.next_log, salvaged.next_id);
         let (first, last) = (manifest.flushed + 1, salvaged.expected - 1);
@@ -114,11 +115,12 @@ impl<F: Fingerprint> Repairing<'_, F> {
         // Whatever is there under their names no manifest ever named.
         self.made.extend(numbers.map(|number| self.common.path.join(segment_name(number))));
         let newest_first = salvaged.memtables.iter().rev();
-        let mentions = last_words(newest_first.map(|memtable| (memtable, memtable.visible())))?;
-        let (Common { path, options, parameters, remover, .. }, next) = (&*self.common, AtomicU64::new(numbers[0]));
-        let maker = Maker { path, options, parameters, next: &next, remover };
+        let entries = newest_entries(newest_first.map(|memtable| (memtable, memtable.visible())))?;
+        let (StoreContext { path, options, parameters, obsolete_files, .. }, next) =
+            (&*self.common, AtomicU64::new(numbers[0]));
+        let maker = Maker { path, options, parameters, next: &next, obsolete_files };
         let run =
-            maker.run_of_mentions(&mentions, manifest.runs.is_empty(), &self.workspace)?.into_run(first, last, None);
+            maker.run_of_entries(&entries, manifest.runs.is_empty(), &self.workspace)?.into_run(first, last, None);
         for segment in run.iter().flat_map(|run| run.segments()) {
             self.check_made(segment.path())?;
         }
@@ -128,7 +130,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
 
     /// Puts the new manifest in the place of the old one, after which the old files go, or stay under another name.
     fn replace_manifest(&mut self, manifest: &ManifestData) -> Result<()> {
-        for (path, stays) in self.retired.clone() {
+        for (path, stays) in self.obsolete_runs.clone() {
             if stays {
                 self.keep_aside(&path)?;
             }
@@ -143,7 +145,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
             return Err(error);
         }
         self.made.clear();
-        for (path, _) in &self.retired {
+        for (path, _) in &self.obsolete_runs {
             // What cannot be removed, the next writer removes.
             let _ = self.env().remove(path);
         }
@@ -196,7 +198,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
             section,
             offset,
             bytes: Some(torn.bytes),
-            removals: false,
+            tombstones: false,
             records: None,
             what,
         });

@@ -12,15 +12,15 @@
 
 use crate::db::{NEVER_REACHED, TornLog, counted_after, next_id_after};
 use crate::error::{ErrorKind, Result};
+use crate::fingerprint::Entry;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::IdKind;
-use crate::fingerprint::Mention;
 use crate::format::log::LogHeader;
-use crate::format::manifest::{MOST_NUMBER, ManifestData, Numbering};
+use crate::format::manifest::{IdAssignment, MOST_NUMBER, ManifestData};
 use crate::memtable::Memtable;
 use crate::repair::report::{Loss, Lost};
 use crate::segment::Damage;
-use crate::version::Common;
+use crate::version::StoreContext;
 use crate::wal;
 use crate::wal::FramePlace;
 use crate::wal::{LogReader, Tail};
@@ -47,7 +47,7 @@ pub(crate) struct SalvagedLogs<F: Fingerprint> {
     /// The sequence number that comes next.
     pub(crate) expected: u64,
     pub(crate) next_id: u64,
-    /// What all counts add up to, those of removals too.
+    /// What all counts add up to, those of tombstones too.
     counted: u64,
     /// The first of the last logs that are not the store's, and behind which there is none that is.
     absent: Option<PathBuf>,
@@ -79,7 +79,7 @@ struct Bound {
 ///
 /// # Errors
 /// `Io`.
-pub(crate) fn salvage<F: Fingerprint>(common: &Common, manifest: &ManifestData) -> Result<SalvagedLogs<F>> {
+pub(crate) fn salvage<F: Fingerprint>(common: &StoreContext, manifest: &ManifestData) -> Result<SalvagedLogs<F>> {
     let numbers = wal::numbers_from(&**common.env(), &common.path, manifest.first_log)?;
     let mut salvaged = SalvagedLogs {
         logs: numbers.iter().map(|&number| common.path.join(wal::name(number))).collect(),
@@ -121,7 +121,7 @@ fn bound(later: &[One]) -> Bound {
 
 impl<F: Fingerprint> SalvagedLogs<F> {
     /// Opens all logs that are the store's, and finds their frames.
-    fn open_all(&mut self, common: &Common, manifest: &ManifestData, numbers: &[u64]) -> Result<Vec<One>> {
+    fn open_all(&mut self, common: &StoreContext, manifest: &ManifestData, numbers: &[u64]) -> Result<Vec<One>> {
         let (mut logs, mut expected, mut absent) = (Vec::new(), manifest.first_log, None);
         for &number in numbers {
             if number > expected {
@@ -172,15 +172,15 @@ impl<F: Fingerprint> SalvagedLogs<F> {
         }
         let what = Lost::Batches { first, last: Some(next - 1) };
         let section = if offset.is_some() { "log frame" } else { "log" };
-        let (section, removals) = (section.to_owned(), false);
-        self.losses.push(Loss { path, section, offset, bytes, removals, records: None, what });
+        let (section, tombstones) = (section.to_owned(), false);
+        self.losses.push(Loss { path, section, offset, bytes, tombstones, records: None, what });
     }
 
     /// A log had writes of which not even the number is known.
     fn lose_unknown(&mut self, manifest: &ManifestData, path: PathBuf) {
         let what = Lost::Batches { first: self.expected.max(manifest.flushed + 1), last: None };
         let section = "log".to_owned();
-        self.losses.push(Loss { path, section, offset: None, bytes: None, removals: false, records: None, what });
+        self.losses.push(Loss { path, section, offset: None, bytes: None, tombstones: false, records: None, what });
     }
 
     /// Where writes may have been that the log at hand does not have and that came before it.
@@ -192,7 +192,7 @@ impl<F: Fingerprint> SalvagedLogs<F> {
         }
     }
 
-    fn take_log(&mut self, common: &Common, manifest: &ManifestData, mut log: One, bound: Bound) -> Result<()> {
+    fn take_log(&mut self, common: &StoreContext, manifest: &ManifestData, mut log: One, bound: Bound) -> Result<()> {
         let path = log.reader.path().to_owned();
         let Bound { sequence, is_promised } = bound;
         let frames: Vec<FramePlace> =
@@ -258,7 +258,7 @@ impl<F: Fingerprint> SalvagedLogs<F> {
         let message = format!("{bytes} bytes of writes that were durable do not hold");
         self.damage(path.to_owned(), "log frame", Some(from), message);
         self.lose(manifest, next, (path.to_owned(), Some(from), Some(bytes)));
-        if manifest.numbering == Numbering::Own && manifest.parameters.ids() == IdKind::Number {
+        if manifest.id_assignment == IdAssignment::Auto && manifest.parameters.ids() == IdKind::Number {
             // So many numbers may have been given there; none is given again.
             self.next_id = self.next_id.saturating_add(bytes / (F::BYTES as u64 + 8));
         }
@@ -266,10 +266,10 @@ impl<F: Fingerprint> SalvagedLogs<F> {
 
     fn take(
         &mut self,
-        common: &Common,
+        common: &StoreContext,
         manifest: &ManifestData,
         frame: FramePlace,
-        operations: &[Mention<F>],
+        operations: &[Entry<F>],
     ) -> Result<()> {
         let memtable = match self.memtables.last().filter(|memtable| memtable.has_room(operations)) {
             Some(memtable) => Arc::clone(memtable),
@@ -290,7 +290,7 @@ impl<F: Fingerprint> SalvagedLogs<F> {
 }
 
 /// Opens a log, and tells the number of its first frame if its header holds; or why it is not the store's.
-fn open(common: &Common, number: u64) -> Result<std::result::Result<(LogReader, Option<u64>), &'static str>> {
+fn open(common: &StoreContext, number: u64) -> Result<std::result::Result<(LogReader, Option<u64>), &'static str>> {
     let env = &**common.env();
     match LogReader::open_file(env, &common.path.join(wal::name(number))) {
         Ok(reader) => {

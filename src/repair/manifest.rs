@@ -1,6 +1,6 @@
 //! A manifest in which one byte has changed, as it was.
 //!
-//! What a manifest says stands nowhere else: which segments belong to the store, in which order, which of them hold removals,
+//! What a manifest says stands nowhere else: which segments belong to the store, in which order, which of them hold tombstones,
 //! who numbers the records. So a manifest is not made up from what lies in the directory. But a CRC-32 tells more than that
 //! something is wrong: if one byte has changed, there is as a rule a single way to change one byte so that it holds. What comes
 //! of that has to be a manifest in every field, and every segment that it names has to be there with the length and the

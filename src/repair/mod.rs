@@ -35,7 +35,7 @@ use crate::options::{Filters, Options};
 use crate::segment::Damage;
 use crate::segment::is_segment_name;
 use crate::version::manifest as file;
-use crate::version::{Common, take_lock};
+use crate::version::{StoreContext, take_lock};
 use crate::wal;
 use crate::width::with_width;
 use std::path::{Path, PathBuf};
@@ -155,7 +155,7 @@ fn refuse_manifest(path: &Path, options: &Options, mut report: RepairReport, err
     let damage = Damage::from_error(&path.join(file::NAME), "manifest", error)?;
     let message = format!(
         "{}; segments in the directory: {segments}, logs: {logs}; which of them belong to the store, in which order, which \
-         segments hold removals and who numbers the records stands in the manifest alone: restore it from a copy",
+         segments hold tombstones and who numbers the records stands in the manifest alone: restore it from a copy",
         damage.message
     );
     report.refused.push(Damage { message, ..damage.clone() });
@@ -165,7 +165,7 @@ fn refuse_manifest(path: &Path, options: &Options, mut report: RepairReport, err
 
 /// A repair of a store of fingerprints of one width.
 struct Repairing<'a, F: Fingerprint> {
-    common: Arc<Common>,
+    common: Arc<StoreContext>,
     workspace: Workspace,
     /// What of all files could not be read so far.
     unreadable: Arc<Unreadable>,
@@ -178,7 +178,7 @@ struct Repairing<'a, F: Fingerprint> {
     /// Segments that were written.
     made: Vec<PathBuf>,
     /// Files that the store does without: those of which something is lost stay under another name.
-    retired: Vec<(PathBuf, bool)>,
+    obsolete_runs: Vec<(PathBuf, bool)>,
     /// What goes to a segment from damaged logs.
     logs: Option<crate::repair::logs::SalvagedLogs<F>>,
 }
@@ -192,10 +192,10 @@ impl<'a, F: Fingerprint> Repairing<'a, F> {
         report: RepairReport,
         (writes, restored): (bool, bool),
     ) -> Result<RepairReport> {
-        let common = Common::new::<F>(path, options, &manifest.parameters)?;
+        let common = StoreContext::new::<F>(path, options, &manifest.parameters)?;
         let workspace = Workspace::new(path, options);
         let next_segment = manifest.next_segment;
-        let (made, retired) = (Vec::new(), Vec::new());
+        let (made, obsolete_runs) = (Vec::new(), Vec::new());
         let mut repairing = Self {
             common,
             workspace,
@@ -205,7 +205,7 @@ impl<'a, F: Fingerprint> Repairing<'a, F> {
             writes,
             next_segment,
             made,
-            retired,
+            obsolete_runs,
             logs: None,
         };
         match repairing.carry_out(restored) {

@@ -21,7 +21,7 @@ type Current<F> = (u64, Stretch<F>, BTreeMap<u64, Vec<Id>>);
 /// Iterates over the records that are saved, by fingerprint, then id. Ends after the first error.
 pub(crate) struct Rebuilt<'a, F: Fingerprint> {
     path: &'a Path,
-    removals: bool,
+    tombstones: bool,
     counted: bool,
     ids: SalvagedIds,
     /// What of the ids comes next, last first.
@@ -79,7 +79,7 @@ impl Missing {
 }
 
 impl<'a, F: Fingerprint> Rebuilt<'a, F> {
-    /// The records of a segment whose fingerprints were found; `removals` if they are such that older ones have lost.
+    /// The records of a segment whose fingerprints were found; `tombstones` if they are such that older ones have lost.
     ///
     /// # Errors
     /// `Damaged` if parts that hold contradict each other; `Io`.
@@ -87,7 +87,7 @@ impl<'a, F: Fingerprint> Rebuilt<'a, F> {
         salvage: &'a Salvage,
         fingerprints: &'a Fingerprints<'a, F>,
         path: &'a Path,
-        removals: bool,
+        tombstones: bool,
     ) -> Result<Self> {
         let ids = salvage.ids()?;
         let mut waiting = ids.stretches();
@@ -107,7 +107,7 @@ impl<'a, F: Fingerprint> Rebuilt<'a, F> {
         }
         Ok(Self {
             path,
-            removals,
+            tombstones,
             counted,
             ids,
             waiting,
@@ -193,7 +193,7 @@ impl<'a, F: Fingerprint> Rebuilt<'a, F> {
                     section: "ids".to_owned(),
                     offset: Some(place.offset),
                     bytes: Some(place.length),
-                    removals: self.removals,
+                    tombstones: self.tombstones,
                     records: self.missing.of_gap(count),
                     what: Lost::Counts { fingerprints: Vec::new() },
                 };
@@ -301,7 +301,7 @@ impl<'a, F: Fingerprint> Rebuilt<'a, F> {
             section: section.to_owned(),
             offset: Some(offset),
             bytes: None,
-            removals: self.removals,
+            tombstones: self.tombstones,
             records: Some(records).filter(|_| all_known),
             what: Lost::Fingerprints(what),
         });

@@ -115,8 +115,8 @@ pub struct Loss {
     pub offset: Option<u64>,
     /// How many bytes.
     pub bytes: Option<u64>,
-    /// Whether it is about removals: what is lost of them comes back to life.
-    pub removals: bool,
+    /// Whether it is about tombstones: what is lost of them comes back to life.
+    pub tombstones: bool,
     /// How many records, where that is known.
     pub records: Option<u64>,
     /// What it was.

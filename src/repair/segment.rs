@@ -10,10 +10,10 @@ use crate::repair::fingerprints::Fingerprints;
 use crate::repair::rebuilt::{Rebuilt, Tally};
 use crate::repair::report::{Loss, Lost, RepairAction};
 use crate::segment::write_segment;
-use crate::segment::{Batch, Building, Expected, IdIndexEntries, batches, segment_name};
+use crate::segment::{Building, Expected, IdIndexEntries, RecordChunk, chunks, segment_name};
 use crate::segment::{Damage, Salvage, Segment, verify_segment};
 use crate::version::SegmentRole;
-use crate::version::{of_id_index, of_removals, open_segment};
+use crate::version::{of_id_index, of_tombstones, open_segment};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -44,17 +44,17 @@ impl<F: Fingerprint> Repairing<'_, F> {
     /// Looks at the segments of a run, and makes new ones for those that are damaged. Nothing if none is left.
     pub(crate) fn run_of(&mut self, run: &RunEntry) -> Result<Option<RunEntry>> {
         let parameters = self.manifest.parameters.clone();
-        let removals = self.fate(run.removals, SegmentRole::Removals, &of_removals(&parameters))?;
+        let tombstones = self.fate(run.tombstones, SegmentRole::Tombstones, &of_tombstones(&parameters))?;
         let records = self.fate(run.records, SegmentRole::Records, &parameters)?;
         let new_records = records.entry(run.records);
         let id_index = self.fate_of_id_index(run.id_index, records, new_records)?;
         let new = RunEntry {
-            removals: removals.entry(run.removals),
+            tombstones: tombstones.entry(run.tombstones),
             records: new_records,
             id_index: id_index.entry(run.id_index),
             ..*run
         };
-        Ok(Some(new).filter(|new| new.removals.is_some() || new.records.is_some()))
+        Ok(Some(new).filter(|new| new.tombstones.is_some() || new.records.is_some()))
     }
 
     /// What is wrong with a segment.
@@ -116,11 +116,11 @@ impl<F: Fingerprint> Repairing<'_, F> {
             section: "segment".to_owned(),
             offset: None,
             bytes: Some(entry.file_length),
-            removals: role == SegmentRole::Removals,
+            tombstones: role == SegmentRole::Tombstones,
             records: Some(entry.records),
             what: Lost::Segment { fingerprints: entry.fingerprints },
         });
-        self.retired.push((path.clone(), true));
+        self.obsolete_runs.push((path.clone(), true));
         self.report.actions.push(RepairAction::Drop { role, path });
         Fate::Gone
     }
@@ -135,11 +135,11 @@ impl<F: Fingerprint> Repairing<'_, F> {
     ) -> Result<Fate> {
         let path = self.path_of(entry.number);
         let fingerprints = Fingerprints::<F>::find(salvage, &self.workspace)?;
-        let mut rebuilt = Rebuilt::new(salvage, &fingerprints, &path, role == SegmentRole::Removals)?;
+        let mut rebuilt = Rebuilt::new(salvage, &fingerprints, &path, role == SegmentRole::Tombstones)?;
         let number = self.take_number();
         let made = if self.writes {
             let text_bytes = salvage.footer().ids.length.saturating_mul(TEXTS_OF_COMPRESSED);
-            let records = batches(&mut rebuilt, self.workspace.memory_of_batches());
+            let records = chunks(&mut rebuilt, self.workspace.memory_of_chunks());
             self.make(number, parameters, text_bytes, records)?
         } else {
             rebuilt.by_ref().try_for_each(|record| record.map(|_| ()))?;
@@ -147,7 +147,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
         };
         let (tally, losses) = rebuilt.into_losses();
         let lossless = losses.is_empty();
-        self.retired.push((path.clone(), !lossless));
+        self.obsolete_runs.push((path.clone(), !lossless));
         self.report.losses.extend(losses);
         let Tally { records, fingerprints } = tally;
         if records == 0 {
@@ -176,7 +176,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
         let damages = self.damages(&entry, &of_id_index(&self.manifest.parameters))?;
         match records {
             Fate::Gone => {
-                self.retired.push((path.clone(), false));
+                self.obsolete_runs.push((path.clone(), false));
                 self.report.actions.push(RepairAction::Drop { role: SegmentRole::IdIndex, path });
                 return Ok(Fate::Gone);
             }
@@ -196,9 +196,9 @@ impl<F: Fingerprint> Repairing<'_, F> {
             let entries = IdIndexEntries::<F>::of(&segment, &self.workspace, None)?;
             let workspace = self.workspace.clone();
             let parameters = of_id_index(&self.manifest.parameters);
-            made = self.make(number, &parameters, 0, entries.batches(&workspace))?;
+            made = self.make(number, &parameters, 0, entries.chunks(&workspace))?;
         }
-        self.retired.push((path.clone(), false));
+        self.obsolete_runs.push((path.clone(), false));
         self.report.actions.push(RepairAction::RebuildIdIndex { from: path, to: self.path_of(number) });
         Ok(Fate::Replaced(made, true))
     }
@@ -212,7 +212,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
         number: u64,
         parameters: &Parameters,
         text_bytes: u64,
-        batches: impl Iterator<Item = Result<Batch<'b, G>>>,
+        batches: impl Iterator<Item = Result<RecordChunk<'b, G>>>,
     ) -> Result<Option<SegmentEntry>> {
         // Whatever is there under its name no manifest ever named.
         self.made.push(self.path_of(number));

@@ -13,7 +13,7 @@ pub(crate) struct BlockIndex {
     layout: PageLayout,
     /// By how many bits stored keys are shorter than 64. Keys are looked for as if they had them, all zeros behind.
     shift: u32,
-    entries: Vec<Entry>,
+    entries: Vec<BlockKey>,
     directory: Directory,
     /// Number of keys before each page.
     ranks: Vec<u64>,
@@ -25,7 +25,7 @@ pub(crate) struct BlockIndex {
 /// What the index knows of a block, most often in one line of the cache. Packed into 14 bytes, of 16.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, packed(2))]
-struct Entry {
+struct BlockKey {
     /// The block's last key.
     key: u64,
     /// Where the block ends in its page.
@@ -36,7 +36,7 @@ struct Entry {
     kind: u8,
 }
 
-impl Keyed for Entry {
+impl Keyed for BlockKey {
     #[inline]
     fn key(&self) -> u64 {
         self.key
@@ -78,7 +78,7 @@ impl BlockIndex {
         };
         // Parsing has made sure that a page's blocks fit it, and a page is no longer than 65,536 bytes.
         let end = start.saturating_add(entry.length);
-        self.entries.push(Entry { key: entry.key, end, count: entry.count, kind: entry.kind.number() });
+        self.entries.push(BlockKey { key: entry.key, end, count: entry.count, kind: entry.kind.number() });
         self.fingerprints += u64::from(entry.count);
     }
 
@@ -209,7 +209,7 @@ impl BlockIndex {
 
     /// Bytes of memory.
     pub(crate) fn resident_bytes(&self) -> u64 {
-        let entries = self.entries.capacity() * size_of::<Entry>() + self.ranks.capacity() * 8;
+        let entries = self.entries.capacity() * size_of::<BlockKey>() + self.ranks.capacity() * 8;
         (entries + self.directory.resident_bytes()) as u64
     }
 

@@ -2,7 +2,7 @@
 
 use super::file::SegmentFile;
 use super::ids::Ids;
-use super::remover::Remover;
+use super::obsolete_files::ObsoleteFiles;
 use super::table::{Scratch, Table};
 use crate::env::{Env, ReadMode};
 use crate::error::{Error, Result};
@@ -22,13 +22,13 @@ pub(crate) struct Segment {
     tables: Vec<Table>,
     ids: Ids,
     /// Who removes its file when nobody has it open any more.
-    retired: OnceLock<Arc<Remover>>,
+    obsolete_runs: OnceLock<Arc<ObsoleteFiles>>,
 }
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        if let Some(remover) = self.retired.get() {
-            remover.remove(self.file.path());
+        if let Some(obsolete_files) = self.obsolete_runs.get() {
+            obsolete_files.remove(self.file.path());
         }
     }
 }
@@ -68,7 +68,7 @@ impl Segment {
                 .at_path(path)
                 .at_offset(footer.id_index.offset));
         }
-        Ok(Self { footer, footer_checksum, tables, ids, retired: OnceLock::new(), file })
+        Ok(Self { footer, footer_checksum, tables, ids, obsolete_runs: OnceLock::new(), file })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -84,8 +84,8 @@ impl Segment {
     }
 
     /// Has its file removed as soon as the last reader lets go of it, if its store is still open then.
-    pub(crate) fn retire(&self, remover: &Arc<Remover>) {
-        let _ = self.retired.set(Arc::clone(remover));
+    pub(crate) fn mark_obsolete(&self, obsolete_files: &Arc<ObsoleteFiles>) {
+        let _ = self.obsolete_runs.set(Arc::clone(obsolete_files));
     }
 
     /// The checksum that stands for the whole file.

@@ -51,7 +51,7 @@ impl Sink {
 
 /// What a segment consists of, in order: pages and what describes them, table for table, and the same for the ids.
 #[derive(Debug)]
-pub(crate) enum Part {
+pub(crate) enum SectionPart {
     /// Some of the pages of what follows.
     Pages(Vec<u8>),
     /// A table whose pages came before.
@@ -111,11 +111,11 @@ impl SegmentWriter {
     }
 
     /// Appends the next part.
-    pub(crate) fn part(&mut self, part: &Part) -> Result<()> {
+    pub(crate) fn part(&mut self, part: &SectionPart) -> Result<()> {
         match part {
-            Part::Pages(pages) => self.pages(pages),
-            Part::Table(table) => self.table(table),
-            Part::Ids(ids) => {
+            SectionPart::Pages(pages) => self.pages(pages),
+            SectionPart::Table(table) => self.table(table),
+            SectionPart::Ids(ids) => {
                 self.footer.ids = self.end_of_pages();
                 self.footer.id_index = self.section(&ids.index)?;
                 self.footer.id_dictionary = self.section(&ids.dictionary)?;

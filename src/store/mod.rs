@@ -20,11 +20,11 @@ mod query;
 mod snapshot;
 mod write;
 
-use crate::db::{Core, Handle, Recovery};
+use crate::db::{Handle, Recovery, StoreInner};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
-use crate::format::manifest::Numbering;
+use crate::format::manifest::IdAssignment;
 use crate::load::create::create;
 use crate::load::{IntoSorted, LoadReport};
 use crate::options::Options;
@@ -64,7 +64,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `AlreadyExists` if there is a store or anything else; `Io`.
     pub fn check_vacant(path: impl AsRef<Path>, options: &Options) -> Result<()> {
-        crate::db::room_for_store(&*options.env, path.as_ref()).map(|_| ())
+        crate::db::vacancy_for_store(&*options.env, path.as_ref()).map(|_| ())
     }
 
     /// Makes a store that holds `records` from the start: after a crash at any moment it is there with all of them, or
@@ -139,12 +139,12 @@ impl<F: Fingerprint> Store<F> {
 
     /// Who gives the records their ids.
     #[must_use]
-    pub fn numbering(&self) -> Numbering {
-        self.core().tree().manifest.numbering
+    pub fn id_assignment(&self) -> IdAssignment {
+        self.core().tree().manifest.id_assignment
     }
 
     /// The engine.
-    pub(crate) fn core(&self) -> &Core<F> {
+    pub(crate) fn core(&self) -> &StoreInner<F> {
         &self.handle.core
     }
 }

@@ -1,8 +1,8 @@
 //! Writing to an open store: one record, one batch, one check at a time.
 
 use super::Store;
-use crate::db::Check;
-use crate::db::{WriteBatch, Written, owned};
+use crate::db::InsertOutcome;
+use crate::db::{WriteBatch, WriteSummary, owned};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::{Id, IdRef};
@@ -92,7 +92,7 @@ impl<F: Fingerprint> Store<F> {
     /// `InvalidInput` if the store cannot take one of the writes, or the batch has more than 256 MiB; `Unsupported` if one of
     /// them needs an id index that the store has not; `ReadOnly`, `Poisoned`; `Damaged` or `Io` from reading; `Io` from
     /// writing: nothing was written then, unless a sync has failed, after which the store is poisoned.
-    pub fn write(&self, batch: &WriteBatch<F>, durability: Durability) -> Result<Written> {
+    pub fn write(&self, batch: &WriteBatch<F>, durability: Durability) -> Result<WriteSummary> {
         self.core().write(batch, durability)
     }
 
@@ -122,7 +122,7 @@ impl<F: Fingerprint> Store<F> {
         id: impl Into<IdRef<'a>>,
         k: u32,
         durability: Durability,
-    ) -> Result<Check<F>> {
+    ) -> Result<InsertOutcome<F>> {
         self.insert_if_new_naming(fingerprint, id, k, 1, durability)
     }
 
@@ -137,7 +137,7 @@ impl<F: Fingerprint> Store<F> {
         k: u32,
         most: usize,
         durability: Durability,
-    ) -> Result<Check<F>> {
+    ) -> Result<InsertOutcome<F>> {
         self.core().insert_if_new(fingerprint, owned(id.into()), (k, most), durability)
     }
 

@@ -7,7 +7,7 @@ use crate::fingerprint::Fingerprint;
 use crate::format::parameters::Parameters;
 use crate::memtable::MemtableShape;
 use crate::options::Options;
-use crate::segment::Remover;
+use crate::segment::ObsoleteFiles;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -17,22 +17,22 @@ pub(crate) const LOCK: &str = "LOCK";
 
 /// Where a store is, what was fixed when it was created, and how it was opened.
 #[derive(Debug)]
-pub(crate) struct Common {
+pub(crate) struct StoreContext {
     pub(crate) path: PathBuf,
     pub(crate) options: Options,
     pub(crate) parameters: Parameters,
     pub(crate) shape: Arc<MemtableShape>,
-    pub(crate) remover: Arc<Remover>,
+    pub(crate) obsolete_files: Arc<ObsoleteFiles>,
     filter_budget: OnceLock<u64>,
 }
 
-impl Common {
+impl StoreContext {
     pub(crate) fn new<F: Fingerprint>(path: &Path, options: &Options, parameters: &Parameters) -> Result<Arc<Self>> {
         check_width::<F>(parameters, path)?;
         let shape = Arc::new(MemtableShape::new(parameters, options.memtable_memory)?);
         let (path, options, parameters) = (path.to_owned(), options.clone(), parameters.clone());
-        let remover = Remover::new(&options.env);
-        Ok(Arc::new(Self { path, options, parameters, shape, remover, filter_budget: OnceLock::new() }))
+        let obsolete_files = ObsoleteFiles::new(&options.env);
+        Ok(Arc::new(Self { path, options, parameters, shape, obsolete_files, filter_budget: OnceLock::new() }))
     }
 
     /// Bytes of memory that filters may take in all. It stays the same while the store is open: later the filters

@@ -1,11 +1,11 @@
 //! What a store has already of records that are to be added or removed, so that it stays a set and counts what it does.
 
 use crate::error::Result;
-use crate::extsort::Entry;
+use crate::extsort::NumberedRecord;
 use crate::extsort::TextChunk;
 use crate::fingerprint::Id;
 use crate::fingerprint::{Fingerprint, Record};
-use crate::segment::Batch;
+use crate::segment::RecordChunk;
 use crate::segment::{IdCursor, RankCursor, Scratch, Segment};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -13,14 +13,14 @@ use std::sync::Arc;
 
 /// A segment, and whether its records are such that older ones have lost.
 #[derive(Clone, Debug)]
-pub(crate) struct Layer {
+pub(crate) struct RunSegment {
     pub(crate) segment: Arc<Segment>,
     pub(crate) removed: bool,
 }
 
 /// Knows the records of some segments. It is asked for records in order, and keeps no more of each segment than one block
 /// of fingerprints and one page of ids; only blocks and pages that may hold one of the records are read.
-pub(crate) struct Present<F> {
+pub(crate) struct MembershipCursor<F> {
     /// Newest first.
     segments: Vec<Reading<F>>,
     scratch: Scratch,
@@ -51,10 +51,10 @@ enum IdsOf {
     Within,
 }
 
-impl<F: Fingerprint> Present<F> {
+impl<F: Fingerprint> MembershipCursor<F> {
     /// Of these segments, newest first.
-    pub(crate) fn new(layers: impl Iterator<Item = Layer>) -> Self {
-        let reading = |Layer { segment, removed }: Layer| Reading {
+    pub(crate) fn new(layers: impl Iterator<Item = RunSegment>) -> Self {
+        let reading = |RunSegment { segment, removed }: RunSegment| Reading {
             ids: IdCursor::new(Arc::clone(&segment)),
             segment,
             removed,
@@ -68,8 +68,8 @@ impl<F: Fingerprint> Present<F> {
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading the segments.
-    pub(crate) fn missing<'b>(&mut self, batch: Batch<'b, F>) -> Result<Batch<'b, F>> {
-        if self.segments.is_empty() || matches!(batch, Batch::Unnumbered(_) | Batch::Counts(_)) {
+    pub(crate) fn missing<'b>(&mut self, batch: RecordChunk<'b, F>) -> Result<RecordChunk<'b, F>> {
+        if self.segments.is_empty() || matches!(batch, RecordChunk::Unnumbered(_) | RecordChunk::Counts(_)) {
             return Ok(batch);
         }
         self.those(batch, false)
@@ -79,50 +79,54 @@ impl<F: Fingerprint> Present<F> {
     /// each that is asked for.
     ///
     /// # Errors
-    /// As [`Present::missing`].
-    pub(crate) fn present<'b>(&mut self, batch: Batch<'b, F>) -> Result<Batch<'b, F>> {
+    /// As [`MembershipCursor::missing`].
+    pub(crate) fn present<'b>(&mut self, batch: RecordChunk<'b, F>) -> Result<RecordChunk<'b, F>> {
         self.those(batch, true)
     }
 
     /// Whether a record is there. Records are asked for in order; not for counts.
     ///
     /// # Errors
-    /// As [`Present::missing`].
+    /// As [`MembershipCursor::missing`].
     pub(crate) fn is_there(&mut self, record: &Record<F>) -> Result<bool> {
         self.has(record.fingerprint, |id| id.cmp(&record.id))
     }
 
     /// Those records of a batch that are there, or those that are not.
-    fn those<'b>(&mut self, batch: Batch<'b, F>, present: bool) -> Result<Batch<'b, F>> {
+    fn those<'b>(&mut self, batch: RecordChunk<'b, F>, present: bool) -> Result<RecordChunk<'b, F>> {
         Ok(match batch {
-            Batch::Numbers(entries) => {
+            RecordChunk::Numbers(entries) => {
                 let mut keep = Vec::with_capacity(entries.len());
                 for entry in &*entries {
                     if self.has(entry.fingerprint, |id| id.cmp(&Id::Number(entry.id)))? == present {
                         keep.push(*entry);
                     }
                 }
-                if keep.len() == entries.len() { Batch::Numbers(entries) } else { Batch::Numbers(Cow::Owned(keep)) }
+                if keep.len() == entries.len() {
+                    RecordChunk::Numbers(entries)
+                } else {
+                    RecordChunk::Numbers(Cow::Owned(keep))
+                }
             }
-            Batch::Texts(chunk) => {
+            RecordChunk::Texts(chunk) => {
                 let mut keep = TextChunk::default();
                 for (fingerprint, text) in chunk.records() {
                     if self.has(fingerprint, |id| id.text().unwrap_or_default().as_bytes().cmp(text))? == present {
                         keep.push(fingerprint, text);
                     }
                 }
-                Batch::Texts(keep)
+                RecordChunk::Texts(keep)
             }
-            Batch::Unnumbered(entries) => {
-                let mut counts: Vec<Entry<F>> = Vec::new();
+            RecordChunk::Unnumbered(entries) => {
+                let mut counts: Vec<NumberedRecord<F>> = Vec::new();
                 for same in entries.chunk_by(|a, b| a.fingerprint == b.fingerprint) {
                     let Some(first) = same.first() else { continue };
                     let id = self.taken(first.fingerprint, same.len() as u64)?;
-                    counts.extend(Some(Entry { id, ..*first }).filter(|entry| entry.id > 0));
+                    counts.extend(Some(NumberedRecord { id, ..*first }).filter(|entry| entry.id > 0));
                 }
-                Batch::Counts(counts)
+                RecordChunk::Counts(counts)
             }
-            counts @ Batch::Counts(_) => counts,
+            counts @ RecordChunk::Counts(_) => counts,
         })
     }
 

@@ -3,8 +3,8 @@
 use crate::env::Memory;
 use crate::env::{Env, ReadFile, ReadMode};
 use crate::error::ErrorKind;
-use crate::executor::Pace;
-use crate::extsort::Entry;
+use crate::executor::RateLimiter;
+use crate::extsort::NumberedRecord;
 use crate::extsort::TextChunk;
 use crate::extsort::Workspace;
 use crate::fingerprint::Fingerprint;
@@ -12,9 +12,9 @@ use crate::fingerprint::U256;
 use crate::fingerprint::{Id, IdKind};
 use crate::format::parameters::Parameters;
 use crate::options::Options;
-use crate::segment::{Batch, Building, IdIndexEntries, write_segment};
+use crate::segment::{Building, IdIndexEntries, RecordChunk, write_segment};
 use crate::segment::{IdScratch, Ranks, Scratch, Segment, SegmentFile, verify_segment};
-use crate::version::membership::{Layer, Present};
+use crate::version::membership::{MembershipCursor, RunSegment};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::io;
@@ -53,7 +53,7 @@ struct Fixture {
 }
 
 impl Fixture {
-    fn new<F: Fingerprint>(ids: IdKind, batch: Batch<'_, F>) -> Self {
+    fn new<F: Fingerprint>(ids: IdKind, batch: RecordChunk<'_, F>) -> Self {
         let memory = Arc::new(Memory::default());
         let env: Arc<dyn Env> = Arc::<Memory>::clone(&memory);
         let directory = Path::new("segments");
@@ -66,14 +66,14 @@ impl Fixture {
     }
 
     fn numbers<F: Fingerprint>(records: &[(F, u64)]) -> Self {
-        let entries: Vec<_> = records.iter().map(|&(fingerprint, id)| Entry { fingerprint, id }).collect();
-        Self::new(IdKind::Number, Batch::Numbers(entries.into()))
+        let entries: Vec<_> = records.iter().map(|&(fingerprint, id)| NumberedRecord { fingerprint, id }).collect();
+        Self::new(IdKind::Number, RecordChunk::Numbers(entries.into()))
     }
 
     fn texts<F: Fingerprint>(records: &[(F, String)]) -> Self {
         let mut chunk = TextChunk::default();
         records.iter().for_each(|(fingerprint, id)| chunk.push(*fingerprint, id.as_bytes()));
-        Self::new(IdKind::Text, Batch::Texts(chunk))
+        Self::new(IdKind::Text, RecordChunk::Texts(chunk))
     }
 
     fn open(&self) -> Segment {
@@ -201,8 +201,8 @@ proptest! {
 
 #[test]
 fn without_ids_the_fingerprint_is_looked_up() {
-    let entries = vec![Entry { fingerprint: 5u64, id: 3 }, Entry { fingerprint: 9, id: 1 }];
-    let segment = Fixture::new(IdKind::None, Batch::Counts(entries)).open();
+    let entries = vec![NumberedRecord { fingerprint: 5u64, id: 3 }, NumberedRecord { fingerprint: 9, id: 1 }];
+    let segment = Fixture::new(IdKind::None, RecordChunk::Counts(entries)).open();
     for fingerprint in 0..12u64 {
         assert_eq!(has(&segment, fingerprint, &Id::Count(1)), [5, 9].contains(&fingerprint));
     }
@@ -334,14 +334,17 @@ fn ranks_agree<F: Fingerprint>(leading: usize) {
     for fingerprint in &asked {
         assert_eq!(ordered.of(*fingerprint).unwrap(), expected(fingerprint));
     }
-    let layer = Layer { segment: Arc::new(segment), removed: false };
-    let mut present = Present::new(std::iter::once(layer));
+    let layer = RunSegment { segment: Arc::new(segment), removed: false };
+    let mut present = MembershipCursor::new(std::iter::once(layer));
     asked.dedup();
-    let batch: Vec<Entry<F>> = asked
+    let batch: Vec<NumberedRecord<F>> = asked
         .iter()
-        .map(|fingerprint| Entry { fingerprint: *fingerprint, id: expected(fingerprint).map_or(1, |rank| rank + 1) })
+        .map(|fingerprint| NumberedRecord {
+            fingerprint: *fingerprint,
+            id: expected(fingerprint).map_or(1, |rank| rank + 1),
+        })
         .collect();
-    let missing = present.missing(Batch::Numbers(batch.into())).unwrap();
+    let missing = present.missing(RecordChunk::Numbers(batch.into())).unwrap();
     assert!(missing.distinct(None).into_iter().eq(asked.into_iter().filter(|one| expected(one).is_none())));
 }
 
@@ -417,12 +420,12 @@ fn the_id_index_is_made_at_a_pace() {
     let records: Vec<_> = (0..1000).map(|id| (id / 3, id)).collect();
     let fixture = Fixture::numbers::<u64>(&records);
     let segment = Arc::new(fixture.open());
-    let pace = Pace::new(0);
-    let entries = |pace: Option<&Pace>| {
-        let entries = IdIndexEntries::<u64>::of(&segment, &fixture.workspace, pace)?;
+    let limiter = RateLimiter::new(0);
+    let entries = |limiter: Option<&RateLimiter>| {
+        let entries = IdIndexEntries::<u64>::of(&segment, &fixture.workspace, limiter)?;
         entries.pairs(&fixture.workspace).collect::<crate::error::Result<Vec<_>>>().map(|pairs| pairs.concat())
     };
-    assert_eq!(entries(Some(&pace)).unwrap(), entries(None).unwrap());
-    pace.stop();
-    assert_eq!(entries(Some(&pace)).unwrap_err().kind(), ErrorKind::Stopped);
+    assert_eq!(entries(Some(&limiter)).unwrap(), entries(None).unwrap());
+    limiter.stop();
+    assert_eq!(entries(Some(&limiter)).unwrap_err().kind(), ErrorKind::Stopped);
 }

@@ -1,25 +1,25 @@
 //! Merging of many sources, compared with a plain model.
 
 use crate::error::{Error, Result};
+use crate::fingerprint::Entry;
 use crate::fingerprint::Id;
-use crate::fingerprint::Mention;
 use crate::fingerprint::Record;
-use crate::version::newest::Merge;
+use crate::version::newest::NewestEntries;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-type Source = Vec<Mention<u64>>;
+type Source = Vec<Entry<u64>>;
 
 /// Mentions of few records, so that sources share many; in order, each record once.
 fn source(counts: bool) -> impl Strategy<Value = Source> {
-    let mention = (0u64..12, 0u64..3, 1u64..4, any::<bool>());
-    prop::collection::vec(mention, 0..12).prop_map(move |mentions| {
+    let entry = (0u64..12, 0u64..3, 1u64..4, any::<bool>());
+    prop::collection::vec(entry, 0..12).prop_map(move |entries| {
         let mut source = BTreeMap::new();
-        for (fingerprint, id, count, removed) in mentions {
+        for (fingerprint, id, count, removed) in entries {
             // A fingerprint may be counted up and down in one source.
             let (key, id) = if counts { (u64::from(removed), Id::Count(count)) } else { (id, Id::Number(id)) };
-            source.insert((fingerprint, key), Mention { record: Record { fingerprint, id }, removed });
+            source.insert((fingerprint, key), Entry { record: Record { fingerprint, id }, is_tombstone: removed });
         }
         let mut source: Source = source.into_values().collect();
         source.sort_by(|a, b| a.record.cmp(&b.record));
@@ -27,47 +27,47 @@ fn source(counts: bool) -> impl Strategy<Value = Source> {
     })
 }
 
-fn merge(sources: &[Source]) -> Merge<u64> {
-    let mut merge = Merge::default();
-    sources.iter().for_each(|source| merge.add_mentions(source.clone()));
+fn merge(sources: &[Source]) -> NewestEntries<u64> {
+    let mut merge = NewestEntries::default();
+    sources.iter().for_each(|source| merge.add_entries(source.clone()));
     merge
 }
 
-/// The last words, with whether a source whose number is odd mentions the record: such sources pass for stored ones.
-fn words(sources: &[Source], fail: Option<(usize, usize)>) -> Vec<Result<(Mention<u64>, bool)>> {
-    let mut merge = Merge::default();
+/// The last words, with whether a source whose number is odd entries the record: such sources pass for stored ones.
+fn words(sources: &[Source], fail: Option<(usize, usize)>) -> Vec<Result<(Entry<u64>, bool)>> {
+    let mut merge = NewestEntries::default();
     for (number, source) in sources.iter().enumerate() {
-        let mut mentions: Vec<Result<Mention<u64>>> = source.iter().cloned().map(Ok).collect();
+        let mut entries: Vec<Result<Entry<u64>>> = source.iter().cloned().map(Ok).collect();
         if let Some((failing, at)) = fail.filter(|&(failing, _)| failing == number) {
-            mentions.insert(at.min(mentions.len()), Err(Error::damaged(format!("source {failing}"))));
+            entries.insert(at.min(entries.len()), Err(Error::damaged(format!("source {failing}"))));
         }
-        merge.add(mentions.into_iter(), number % 2 == 1);
+        merge.add(entries.into_iter(), number % 2 == 1);
     }
-    merge.map(|word| word.map(|word| (word.mention, word.stored))).collect()
+    merge.map(|word| word.map(|word| (word.entry, word.stored))).collect()
 }
 
 /// What the words on numbered records have to be.
-fn numbered(sources: &[Source]) -> Vec<(Mention<u64>, bool)> {
+fn numbered(sources: &[Source]) -> Vec<(Entry<u64>, bool)> {
     let mut model: BTreeMap<Record<u64>, (bool, bool)> = BTreeMap::new();
-    for (number, mention) in sources.iter().enumerate().flat_map(|(n, source)| source.iter().map(move |m| (n, m))) {
-        model.entry(mention.record.clone()).or_insert((mention.removed, false)).1 |= number % 2 == 1;
+    for (number, entry) in sources.iter().enumerate().flat_map(|(n, source)| source.iter().map(move |m| (n, m))) {
+        model.entry(entry.record.clone()).or_insert((entry.is_tombstone, false)).1 |= number % 2 == 1;
     }
-    model.into_iter().map(|(record, (removed, stored))| (Mention { record, removed }, stored)).collect()
+    model.into_iter().map(|(record, (removed, stored))| (Entry { record, is_tombstone: removed }, stored)).collect()
 }
 
 /// What the words on counted fingerprints have to be.
-fn counted(sources: &[Source]) -> Vec<(Mention<u64>, bool)> {
+fn counted(sources: &[Source]) -> Vec<(Entry<u64>, bool)> {
     let mut model: BTreeMap<u64, (i64, bool)> = BTreeMap::new();
-    for (number, mention) in sources.iter().enumerate().flat_map(|(n, source)| source.iter().map(move |m| (n, m))) {
-        let count = i64::try_from(mention.record.id.number().unwrap()).unwrap();
-        let (sum, stored) = model.entry(mention.record.fingerprint).or_default();
-        *sum += if mention.removed { -count } else { count };
+    for (number, entry) in sources.iter().enumerate().flat_map(|(n, source)| source.iter().map(move |m| (n, m))) {
+        let count = i64::try_from(entry.record.id.number().unwrap()).unwrap();
+        let (sum, stored) = model.entry(entry.record.fingerprint).or_default();
+        *sum += if entry.is_tombstone { -count } else { count };
         *stored |= number % 2 == 1;
     }
     let words = model.into_iter().filter(|&(_, (sum, stored))| sum != 0 || stored);
     let word = |(fingerprint, (sum, stored)): (u64, (i64, bool))| {
         let record = Record { fingerprint, id: Id::Count(sum.unsigned_abs()) };
-        (Mention { record, removed: sum <= 0 }, stored)
+        (Entry { record, is_tombstone: sum <= 0 }, stored)
     };
     words.map(word).collect()
 }
@@ -93,9 +93,9 @@ proptest! {
         prop_assert_eq!(error.message(), format!("source {}", failing));
         let mut cut = sources.clone();
         cut[failing].truncate(at);
-        let last = cut[failing].last().map(|mention| mention.record.clone());
+        let last = cut[failing].last().map(|entry| entry.record.clone());
         let mut expected = numbered(&cut);
-        expected.retain(|(mention, _)| Some(&mention.record) <= last.as_ref());
+        expected.retain(|(entry, _)| Some(&entry.record) <= last.as_ref());
         let found: Vec<_> = found.into_iter().map(Result::unwrap).collect();
         prop_assert_eq!(found, expected);
     }
@@ -103,11 +103,11 @@ proptest! {
 
 #[test]
 fn sources_may_come_while_others_are_read() {
-    let one = |fingerprint| vec![Mention { record: Record::new(fingerprint, 1), removed: false }];
+    let one = |fingerprint| vec![Entry { record: Record::new(fingerprint, 1), is_tombstone: false }];
     let mut merge = merge(&[one(1), one(3)]);
-    assert_eq!(merge.next().unwrap().unwrap().mention.record.fingerprint, 1);
-    merge.add_mentions(one(2));
-    let rest: Vec<u64> = merge.map(|word| word.unwrap().mention.record.fingerprint).collect();
+    assert_eq!(merge.next().unwrap().unwrap().entry.record.fingerprint, 1);
+    merge.add_entries(one(2));
+    let rest: Vec<u64> = merge.map(|word| word.unwrap().entry.record.fingerprint).collect();
     assert_eq!(rest, [2, 3]);
 }
 
@@ -117,13 +117,13 @@ fn growth() {
     let records: usize = std::env::var("FPSTORE_RECORDS").map_or(3200, |text| text.parse().unwrap());
     for sources in [2, 4, 8, 16, 64, 256, 1600] {
         let source = |number: usize| {
-            let mention = |at: usize| {
+            let entry = |at: usize| {
                 let fingerprint = ((at * sources + number) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                Mention { record: Record::new(fingerprint, number as u64), removed: false }
+                Entry { record: Record::new(fingerprint, number as u64), is_tombstone: false }
             };
-            let mut mentions: Source = (0..records / sources).map(mention).collect();
-            mentions.sort_by(|a, b| a.record.cmp(&b.record));
-            mentions
+            let mut entries: Source = (0..records / sources).map(entry).collect();
+            entries.sort_by(|a, b| a.record.cmp(&b.record));
+            entries
         };
         let sources: Vec<Source> = (0..sources).map(source).collect();
         let times = (0..3).map(|_| {

@@ -3,9 +3,9 @@
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Record};
 use crate::segment::{Segment, SegmentRecords};
-use crate::version::newest::Merge;
+use crate::version::newest::NewestEntries;
 use crate::version::share::Share;
-use crate::version::super_version::State;
+use crate::version::super_version::ReadView;
 use std::fmt;
 use std::sync::Arc;
 
@@ -24,13 +24,13 @@ impl<F: Fingerprint> fmt::Debug for RecordIter<F> {
 
 impl<F: Fingerprint> RecordIter<F> {
     /// Those of a state.
-    pub(crate) fn new(state: &State<F>) -> Self {
+    pub(crate) fn new(state: &ReadView<F>) -> Self {
         Self { records: Box::new(state.merge().live()), share: Share::ALL }
     }
 
     /// The records of segments, none of which hides any of another, in a share.
     pub(crate) fn of_share(segments: &[Arc<Segment>], share: Share) -> Result<Self> {
-        let mut merge = Merge::default();
+        let mut merge = NewestEntries::default();
         for segment in segments {
             merge.add_records(SegmentRecords::near(segment, share.from)?, false);
         }

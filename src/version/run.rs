@@ -7,9 +7,9 @@ use crate::format::parameters::Parameters;
 use crate::options::Options;
 use crate::plan::Design;
 use crate::segment::segment_name;
-use crate::segment::{Remover, Segment};
+use crate::segment::{ObsoleteFiles, Segment};
 use crate::version::manifest;
-use crate::version::membership::Layer;
+use crate::version::membership::RunSegment;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -18,21 +18,21 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct Run {
     pub(crate) entry: RunEntry,
     /// Records of older runs that are hidden.
-    pub(crate) removals: Option<Arc<Segment>>,
+    pub(crate) tombstones: Option<Arc<Segment>>,
     pub(crate) records: Option<Arc<Segment>>,
     pub(crate) id_index: Option<Arc<Segment>>,
     /// Its net number of records, once it was counted because the entry does not know it.
     pub(crate) counted: OnceLock<i64>,
 }
 
-/// The parameters of a segment of removals: only its first table is ever asked, for records that are known.
-pub(crate) fn of_removals(parameters: &Parameters) -> Parameters {
+/// The parameters of a segment of tombstones: only its first table is ever asked, for records that are known.
+pub(crate) fn of_tombstones(parameters: &Parameters) -> Parameters {
     parameters.clone().with_design(Design::Tables { parts: 1 }).with_max_distance(0).with_id_index(false)
 }
 
 /// The parameters of an id index: hashes of ids in place of fingerprints, and ranks of fingerprints in place of ids.
 pub(crate) fn of_id_index(parameters: &Parameters) -> Parameters {
-    of_removals(parameters).with_width(64).with_ids(IdKind::Number).with_hasher(None)
+    of_tombstones(parameters).with_width(64).with_ids(IdKind::Number).with_hasher(None)
 }
 
 impl Run {
@@ -46,7 +46,7 @@ impl Run {
         };
         Ok(Self {
             entry: *entry,
-            removals: open(&entry.removals, &of_removals(parameters))?,
+            tombstones: open(&entry.tombstones, &of_tombstones(parameters))?,
             records: open(&entry.records, parameters)?,
             id_index: open(&entry.id_index, &of_id_index(parameters))?,
             counted: OnceLock::new(),
@@ -57,7 +57,7 @@ impl Run {
     pub(crate) fn with_net(&self, net: i64) -> Self {
         Self {
             entry: RunEntry { net: Some(net), ..self.entry },
-            removals: self.removals.clone(),
+            tombstones: self.tombstones.clone(),
             records: self.records.clone(),
             id_index: self.id_index.clone(),
             counted: OnceLock::new(),
@@ -66,20 +66,20 @@ impl Run {
 
     /// All its segments.
     pub(crate) fn segments(&self) -> impl Iterator<Item = &Arc<Segment>> {
-        [&self.removals, &self.records, &self.id_index].into_iter().flatten()
+        [&self.tombstones, &self.records, &self.id_index].into_iter().flatten()
     }
 
     /// What it says of records, newest first.
-    pub(crate) fn layers(&self) -> impl Iterator<Item = Layer> + use<> {
+    pub(crate) fn layers(&self) -> impl Iterator<Item = RunSegment> + use<> {
         let layer = |segment: &Option<Arc<Segment>>, removed| {
-            segment.as_ref().map(|segment| Layer { segment: Arc::clone(segment), removed })
+            segment.as_ref().map(|segment| RunSegment { segment: Arc::clone(segment), removed })
         };
-        [layer(&self.records, false), layer(&self.removals, true)].into_iter().flatten()
+        [layer(&self.records, false), layer(&self.tombstones, true)].into_iter().flatten()
     }
 
     /// Has its files removed as soon as the last reader lets go of them.
-    pub(crate) fn retire(&self, remover: &Arc<Remover>) {
-        self.segments().for_each(|segment| segment.retire(remover));
+    pub(crate) fn mark_obsolete(&self, obsolete_files: &Arc<ObsoleteFiles>) {
+        self.segments().for_each(|segment| segment.mark_obsolete(obsolete_files));
     }
 }
 
@@ -134,7 +134,7 @@ pub enum SegmentRole {
     /// Records.
     Records,
     /// Records of older runs that are hidden.
-    Removals,
+    Tombstones,
     /// Where the ids of the run's records are.
     IdIndex,
 }
@@ -144,7 +144,7 @@ impl SegmentRole {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::Removals => "removals",
+            Self::Tombstones => "tombstones",
             Self::Records => "records",
             Self::IdIndex => "id index",
         }

@@ -1,7 +1,7 @@
 //! One consistent state of a store, to be kept and asked.
 
-use super::context::Common;
-use super::super_version::State;
+use super::context::StoreContext;
+use super::super_version::ReadView;
 use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
 use std::path::Path;
@@ -27,20 +27,20 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Snapshot<F: Fingerprint = u64> {
-    common: Arc<Common>,
-    state: State<F>,
+    common: Arc<StoreContext>,
+    state: ReadView<F>,
 }
 
 impl<F: Fingerprint> Snapshot<F> {
-    pub(crate) fn new(common: &Arc<Common>, state: State<F>) -> Self {
+    pub(crate) fn new(common: &Arc<StoreContext>, state: ReadView<F>) -> Self {
         Self { common: Arc::clone(common), state }
     }
 
-    pub(crate) fn common(&self) -> &Arc<Common> {
+    pub(crate) fn common(&self) -> &Arc<StoreContext> {
         &self.common
     }
 
-    pub(crate) fn state(&self) -> &State<F> {
+    pub(crate) fn state(&self) -> &ReadView<F> {
         &self.state
     }
 

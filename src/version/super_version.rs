@@ -1,18 +1,18 @@
 //! What a store holds at one moment.
 
 use crate::error::Result;
+use crate::fingerprint::Entry;
 use crate::fingerprint::Fingerprint;
-use crate::fingerprint::Mention;
 use crate::memtable::Memtable;
 use crate::segment::Segment;
-use crate::version::newest::Merge;
+use crate::version::newest::NewestEntries;
 use crate::version::run::Run;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// The parts that a store consists of, between one change of them and the next.
 #[derive(Debug)]
-pub(crate) struct View<F: Fingerprint> {
+pub(crate) struct SuperVersion<F: Fingerprint> {
     /// Oldest first.
     pub(crate) runs: Vec<Arc<Run>>,
     /// Those segments of the runs that have records, oldest first.
@@ -23,7 +23,7 @@ pub(crate) struct View<F: Fingerprint> {
     pub(crate) memtables: Vec<Arc<Memtable<F>>>,
 }
 
-impl<F: Fingerprint> View<F> {
+impl<F: Fingerprint> SuperVersion<F> {
     pub(crate) fn new(runs: Vec<Arc<Run>>, memtables: Vec<Arc<Memtable<F>>>) -> Self {
         let with_records = runs.iter().enumerate().filter_map(|(number, run)| Some((number, run.records.clone()?)));
         let (run_of, segments) = with_records.unzip();
@@ -33,14 +33,14 @@ impl<F: Fingerprint> View<F> {
 
 /// A view, and how much of its last memtable is seen: one consistent state of the store, for as long as it is kept.
 #[derive(Clone, Debug)]
-pub(crate) struct State<F: Fingerprint> {
-    pub(crate) view: Arc<View<F>>,
+pub(crate) struct ReadView<F: Fingerprint> {
+    pub(crate) view: Arc<SuperVersion<F>>,
     visible: u32,
 }
 
-impl<F: Fingerprint> State<F> {
+impl<F: Fingerprint> ReadView<F> {
     /// The state of now.
-    pub(crate) fn of(view: Arc<View<F>>) -> Self {
+    pub(crate) fn of(view: Arc<SuperVersion<F>>) -> Self {
         let visible = view.memtables.last().map_or(0, |memtable| memtable.visible());
         Self { view, visible }
     }
@@ -48,7 +48,7 @@ impl<F: Fingerprint> State<F> {
     /// The same state without runs but for these segments of it.
     pub(crate) fn part(state: &Self, segments: Vec<Arc<Segment>>) -> Self {
         let memtables = state.view.memtables.clone();
-        let view = View { runs: Vec::new(), run_of: Vec::new(), segments, memtables };
+        let view = SuperVersion { runs: Vec::new(), run_of: Vec::new(), segments, memtables };
         Self { view: Arc::new(view), visible: state.visible }
     }
 
@@ -74,16 +74,16 @@ impl<F: Fingerprint> State<F> {
     }
 
     /// Whether anything may hide records that are stored.
-    pub(crate) fn has_removals(&self) -> bool {
-        self.view.runs.iter().any(|run| run.removals.is_some())
-            || self.view.memtables.iter().any(|memtable| memtable.has_removals())
+    pub(crate) fn has_tombstones(&self) -> bool {
+        self.view.runs.iter().any(|run| run.tombstones.is_some())
+            || self.view.memtables.iter().any(|memtable| memtable.has_tombstones())
     }
 
     /// The last word on every record, in order.
-    pub(crate) fn merge(&self) -> Merge<F> {
-        let mut merge = Merge::default();
+    pub(crate) fn merge(&self) -> NewestEntries<F> {
+        let mut merge = NewestEntries::default();
         for (memtable, visible) in self.memtables().rev().filter(|(memtable, _)| !memtable.is_empty()) {
-            merge.add_mentions(memtable.mentions(visible));
+            merge.add_entries(memtable.entries(visible));
         }
         add_runs(&mut merge, &self.view.runs);
         merge
@@ -91,16 +91,16 @@ impl<F: Fingerprint> State<F> {
 }
 
 /// What memtables say, newest first and of so many records each: the last word on every record, in order.
-pub(crate) fn last_words<'a, F: Fingerprint>(
+pub(crate) fn newest_entries<'a, F: Fingerprint>(
     memtables: impl Iterator<Item = (&'a Arc<Memtable<F>>, u32)>,
-) -> Result<Vec<Mention<F>>> {
-    let mut merge = Merge::default();
-    memtables.for_each(|(memtable, visible)| merge.add_mentions(memtable.mentions(visible)));
-    merge.map(|word| word.map(|word| word.mention)).collect()
+) -> Result<Vec<Entry<F>>> {
+    let mut merge = NewestEntries::default();
+    memtables.for_each(|(memtable, visible)| merge.add_entries(memtable.entries(visible)));
+    merge.map(|word| word.map(|word| word.entry)).collect()
 }
 
 /// Adds runs, which stand oldest first.
-pub(crate) fn add_runs<F: Fingerprint>(merge: &mut Merge<F>, runs: &[Arc<Run>]) {
+pub(crate) fn add_runs<F: Fingerprint>(merge: &mut NewestEntries<F>, runs: &[Arc<Run>]) {
     for layer in runs.iter().rev().flat_map(|run| run.layers()) {
         merge.add_segment(&layer.segment, layer.removed);
     }
@@ -108,14 +108,14 @@ pub(crate) fn add_runs<F: Fingerprint>(merge: &mut Merge<F>, runs: &[Arc<Run>]) 
 
 /// The view of now, to be asked for by any number of threads.
 #[derive(Debug)]
-pub(crate) struct Latest<F: Fingerprint> {
-    view: RwLock<Arc<View<F>>>,
+pub(crate) struct LatestVersion<F: Fingerprint> {
+    view: RwLock<Arc<SuperVersion<F>>>,
     /// Another number for every view.
     version: AtomicU64,
 }
 
-impl<F: Fingerprint> Latest<F> {
-    pub(crate) fn new(view: View<F>) -> Self {
+impl<F: Fingerprint> LatestVersion<F> {
+    pub(crate) fn new(view: SuperVersion<F>) -> Self {
         Self { view: RwLock::new(Arc::new(view)), version: AtomicU64::new(0) }
     }
 
@@ -126,18 +126,18 @@ impl<F: Fingerprint> Latest<F> {
     }
 
     /// The view of now.
-    pub(crate) fn view(&self) -> Arc<View<F>> {
+    pub(crate) fn view(&self) -> Arc<SuperVersion<F>> {
         Arc::clone(&self.view.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The state of now.
-    pub(crate) fn state(&self) -> State<F> {
-        State::of(self.view())
+    pub(crate) fn state(&self) -> ReadView<F> {
+        ReadView::of(self.view())
     }
 
     /// Puts another view in the place of the one before, and returns that: dropping it may take long, which no reader is to
     /// wait for.
-    pub(crate) fn publish(&self, view: View<F>) -> Arc<View<F>> {
+    pub(crate) fn publish(&self, view: SuperVersion<F>) -> Arc<SuperVersion<F>> {
         let view = Arc::new(view);
         let before = std::mem::replace(&mut *self.view.write().unwrap_or_else(PoisonError::into_inner), view);
         self.version.fetch_add(1, Ordering::Release);

@@ -1,10 +1,10 @@
 //! Reading a log, and telling a torn tail from damage.
 
 use super::name;
-use super::search::LOT;
+use super::search::CHUNK;
 use crate::env::{Env, ReadFile, ReadMode};
 use crate::error::{Error, Result};
-use crate::fingerprint::{Fingerprint, Mention};
+use crate::fingerprint::{Entry, Fingerprint};
 use crate::format::fields::Fields;
 use crate::format::log::{
     ALIGNMENT, FRAME_HEADER, FrameHeader, LEAST_FRAME, LogHeader, MOST_BYTES, MOST_HEADER, damaged_log,
@@ -174,7 +174,7 @@ impl LogReader {
     ///
     /// # Errors
     /// `Damaged` if a frame holds but says nothing that a writer writes; `Io`.
-    pub(crate) fn next_batch<F: Fingerprint>(&mut self) -> Result<Option<(u64, Vec<Mention<F>>)>> {
+    pub(crate) fn next_batch<F: Fingerprint>(&mut self) -> Result<Option<(u64, Vec<Entry<F>>)>> {
         let (at, ids, path) = (self.at, self.header.parameters.ids(), self.path.clone());
         let Some((header, bytes)) = self.next_bytes()? else { return Ok(None) };
         let operations = parse_operations(&mut Fields::new(bytes, at + FRAME_HEADER as u64), ids);
@@ -223,8 +223,8 @@ impl LogReader {
         };
         let mut at = start;
         while at < last {
-            let lot = self.search(at, last, LOT, knows_better)?;
-            for later in lot.offsets {
+            let chunk = self.search(at, last, CHUNK, knows_better)?;
+            for later in chunk.offsets {
                 // Frames may have been written since they were looked at.
                 self.window = Window::default();
                 if self.frame(start, next..=next)?.is_some() {
@@ -235,7 +235,7 @@ impl LogReader {
                     return Err(damaged_log(&message).at_path(&self.path).at_offset(start));
                 }
             }
-            at = lot.next;
+            at = chunk.next;
         }
         Ok(Tail::Torn(last - start))
     }
@@ -307,7 +307,7 @@ mod tests {
         let log = Log::create(&env, store, &header).unwrap();
         for number in 1..=3 {
             let mut bytes = Vec::new();
-            write_operations(&[Mention { record: Record::new(number, number), removed: false }], &mut bytes);
+            write_operations(&[Entry { record: Record::new(number, number), is_tombstone: false }], &mut bytes);
             let end = log.append(number, &bytes).unwrap();
             log.sync(end, Durability::SyncData).unwrap();
         }

@@ -2,10 +2,10 @@
 
 use super::name;
 use super::reader::LogReader;
-use super::search::LOT;
+use super::search::CHUNK;
 use crate::env::{Env, ReadMode};
 use crate::error::{Error, Result};
-use crate::fingerprint::{Fingerprint, Mention};
+use crate::fingerprint::{Entry, Fingerprint};
 use crate::format::Parameters;
 use crate::format::log::{FrameHeader, LEAST_FRAME, LogHeader};
 use std::path::Path;
@@ -45,8 +45,8 @@ impl LogReader {
         let (start, first) = (self.position(), self.header().first);
         let mut at = start;
         while at < self.length() {
-            let lot = self.search(at, self.length(), LOT, |_, _| true)?;
-            for offset in lot.offsets {
+            let chunk = self.search(at, self.length(), CHUNK, |_, _| true)?;
+            for offset in chunk.offsets {
                 let between = |end: u64| (offset - end) / LEAST_FRAME;
                 let sequences = match frames.last() {
                     Some(last) if offset < last.end => continue,
@@ -64,7 +64,7 @@ impl LogReader {
                     frames.push(FramePlace { offset, end, sequence, synced });
                 }
             }
-            at = frames.last().map_or(lot.next, |last| last.end.max(lot.next));
+            at = frames.last().map_or(chunk.next, |last| last.end.max(chunk.next));
         }
         Ok(frames)
     }
@@ -73,7 +73,7 @@ impl LogReader {
     ///
     /// # Errors
     /// `Damaged` if it says nothing that a writer writes; `Io`.
-    pub(crate) fn batch_at<F: Fingerprint>(&mut self, place: FramePlace) -> Result<Vec<Mention<F>>> {
+    pub(crate) fn batch_at<F: Fingerprint>(&mut self, place: FramePlace) -> Result<Vec<Entry<F>>> {
         self.seek(place.offset, place.sequence);
         let batch = self.next_batch()?;
         let batch = batch.ok_or_else(|| Error::damaged("a frame does not hold any more").at_path(self.path()))?;
@@ -100,7 +100,7 @@ mod tests {
         let log = Log::create(&env, store, &header).unwrap();
         let batch = |number: u64| {
             (0..1 + number % 3)
-                .map(|id| Mention { record: Record::new(number, id), removed: id == 1 })
+                .map(|id| Entry { record: Record::new(number, id), is_tombstone: id == 1 })
                 .collect::<Vec<_>>()
         };
         for number in 10..20 {

@@ -6,16 +6,16 @@
 //! first checksum, and the one the frame states, follows the second one if the frame holds
 //! ([`FrameHeader::sum_behind`]). That decides every claim exactly; there is no limit at which the search gives up.
 //!
-//! Claims are decided in lots, so memory is limited whatever the log holds. A lot costs one more pass over the longest
+//! Claims are decided in chunks, so memory is limited whatever the log holds. A chunk costs one more pass over the longest
 //! frame that it claims.
 
 use super::reader::LogReader;
 use crate::error::Result;
 use crate::format::log::{ALIGNMENT, FRAME_HEADER, FrameHeader};
 
-/// Most claims of a lot, 24 bytes each. A log of nothing but claims is hashed 34 times at most: a lot begins within 8 MiB,
+/// Most claims of a chunk, 24 bytes each. A log of nothing but claims is hashed 34 times at most: a chunk begins within 8 MiB,
 /// and its frames end at most 256 MiB later.
-pub(super) const LOT: usize = 1 << 20;
+pub(super) const CHUNK: usize = 1 << 20;
 /// Bytes that are hashed at once.
 const PIECE: u64 = 1 << 20;
 
@@ -28,7 +28,7 @@ struct Claim {
     sum: u32,
 }
 
-/// The part of a log that one lot of claims covers.
+/// The part of a log that one chunk of claims covers.
 #[derive(Debug)]
 pub(super) struct Searched {
     /// Where frames hold, in order. They may overlap.
@@ -148,7 +148,7 @@ mod tests {
     }
 
     proptest! {
-        /// The search finds what hashing every claimed frame by itself finds, however small its lots are.
+        /// The search finds what hashing every claimed frame by itself finds, however small its chunks are.
         #[test]
         fn the_search_agrees_with_hashing_each_frame(
             pieces in prop::collection::vec(piece(), 0..12), most in 1usize..9, cut in 0usize..9,
@@ -188,10 +188,10 @@ mod tests {
             }
             at = from;
             while at < log.length() {
-                let lot = log.search(at, log.length(), most, |_, _| true).unwrap();
-                prop_assert!(lot.next > at);
-                found.extend(lot.offsets);
-                at = lot.next;
+                let chunk = log.search(at, log.length(), most, |_, _| true).unwrap();
+                prop_assert!(chunk.next > at);
+                found.extend(chunk.offsets);
+                at = chunk.next;
             }
             prop_assert_eq!(found, expected);
         }

@@ -1,10 +1,12 @@
 //! Batches of queries: whatever way they are answered, the answers are those of single queries.
 
 use crate::support::{DESIGNS, Fixture, MODES, Random, expected, families, numbered, real, store_of, uniform, wide};
-use fpstore::{Batch, Design, ErrorKind, Fingerprint, Id, IdKind, Match, Parameters, ReadMode, Record, Store, U256};
+use fpstore::{
+    BatchStrategy, Design, ErrorKind, Fingerprint, Id, IdKind, Match, Parameters, ReadMode, Record, Store, U256,
+};
 use rayon::ThreadPoolBuilder;
 
-const WAYS: [Batch; 3] = [Batch::Auto, Batch::Always, Batch::Never];
+const WAYS: [BatchStrategy; 3] = [BatchStrategy::Auto, BatchStrategy::Always, BatchStrategy::Never];
 
 /// Near and far queries, some of them twice.
 fn near<F: Fingerprint>(values: &[F], count: usize, most: u64, seed: u64) -> Vec<F> {
@@ -165,14 +167,14 @@ fn a_large_batch_is_merged_and_a_small_one_is_not() {
     let merged = |queries: &[u64], way| {
         let mut searcher = store.searcher();
         drop(searcher.query_batch(queries, 3, way).unwrap());
-        let work = searcher.work();
+        let work = searcher.stats();
         assert!(work.probes > 0 && work.blocks > 0);
         work.merges
     };
-    assert_eq!([&values[..], &values[..3]].map(|queries| merged(queries, Batch::Auto)), [1, 0]);
-    assert_eq!([Batch::Always, Batch::Never].map(|way| merged(&values[..3], way)), [1, 0]);
+    assert_eq!([&values[..], &values[..3]].map(|queries| merged(queries, BatchStrategy::Auto)), [1, 0]);
+    assert_eq!([BatchStrategy::Always, BatchStrategy::Never].map(|way| merged(&values[..3], way)), [1, 0]);
     let strategy = |queries| store.searcher().batch_strategy(queries, 3);
-    assert_eq!((strategy(values.len()), strategy(3)), (Batch::Always, Batch::Never));
+    assert_eq!((strategy(values.len()), strategy(3)), (BatchStrategy::Always, BatchStrategy::Never));
 }
 
 #[test]
@@ -187,7 +189,7 @@ fn damage_is_an_error() {
         damaged[at] ^= 0x10;
         fixture.env.set_bytes(&path, damaged);
         let Ok(store) = Store::<u64>::open_read_only(&fixture.path, &fixture.options) else { continue };
-        match store.searcher().query_batch(&values, 3, Batch::Always) {
+        match store.searcher().query_batch(&values, 3, BatchStrategy::Always) {
             Ok(answers) => assert!(answers.iter().all(|answer| !answer.is_empty()), "at {at}"),
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::Damaged, "{error}");

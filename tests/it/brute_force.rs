@@ -159,6 +159,6 @@ fn bits_that_never_vary_do_not_make_the_index_useless() {
     compare(&store, &records, &queries, 0..=4, "dead bits");
     let mut searcher = store.searcher();
     queries.iter().for_each(|&query| _ = searcher.query(query, 3).unwrap());
-    let (read, all) = (searcher.work().blocks / queries.len() as u64, store.statistics().tables[0].blocks);
+    let (read, all) = (searcher.stats().blocks / queries.len() as u64, store.statistics().tables[0].blocks);
     assert!(read < all / 8, "{read} of {all} blocks a query");
 }

@@ -3,7 +3,7 @@
 use crate::hooked::{Hooked, Op};
 use crate::support::*;
 use fpstore::env::Failing;
-use fpstore::{Filters, Options, Parameters, ReadMode, Record, Records, Store, Work};
+use fpstore::{Filters, Options, Parameters, QueryStats, ReadMode, Record, Records, Store};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -28,10 +28,10 @@ fn queries(values: &[u64]) -> Vec<u64> {
 }
 
 /// What asking every query costs.
-fn work(store: &Store, queries: &[u64]) -> Work {
+fn work(store: &Store, queries: &[u64]) -> QueryStats {
     let mut searcher = store.searcher();
     queries.iter().for_each(|&query| _ = searcher.query(query, 3).unwrap());
-    searcher.work()
+    searcher.stats()
 }
 
 /// Bytes of filters: wanted, built, refused and failed, and the budget.
@@ -67,17 +67,17 @@ fn filters_save_nearly_all_blocks() {
         work(&<Store>::open_read_only(&fixture.path, &fixture.options).unwrap(), &queries)
     };
     let (without, with) = (open(Filters::Off), open(Filters::AtOpen));
-    assert_eq!(without.probes, without.places);
-    assert!(with.places < with.probes / 8, "{with:?}");
+    assert_eq!(without.probes, without.index_lookups);
+    assert!(with.index_lookups < with.probes / 8, "{with:?}");
     assert!(with.blocks < without.blocks / 6, "{with:?} {without:?}");
-    assert_eq!(work_of_scan(&fixture, &queries).places, 0);
+    assert_eq!(work_of_scan(&fixture, &queries).index_lookups, 0);
 }
 
-fn work_of_scan(fixture: &Fixture, queries: &[u64]) -> Work {
+fn work_of_scan(fixture: &Fixture, queries: &[u64]) -> QueryStats {
     let store = <Store>::open_read_only(&fixture.path, &fixture.options).unwrap();
     let mut searcher = store.searcher();
     searcher.scan(queries[0], 3).unwrap();
-    searcher.work()
+    searcher.stats()
 }
 
 #[test]

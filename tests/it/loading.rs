@@ -1,7 +1,7 @@
 //! Bulk loads: a store is a set of records, numbers are never used again, loads are all or nothing.
 
 use crate::support::*;
-use fpstore::{ErrorKind, Numbering, Parameters, ReadMode, Record, Records, Store};
+use fpstore::{ErrorKind, IdAssignment, Parameters, ReadMode, Record, Records, Store};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ fn loading_again_changes_nothing() {
 fn own_numbers_begin_at_zero_go_on_and_survive_reopening() {
     let fixture = Fixture::new(ReadMode::Mmap);
     let store = <Store>::create(&fixture.path, &Parameters::new(3), &fixture.options).unwrap();
-    assert_eq!(store.numbering(), Numbering::Undecided);
+    assert_eq!(store.id_assignment(), IdAssignment::Undecided);
     store.bulk_load(Records::Numbered(vec![9, 8, 9])).unwrap();
     drop(store);
     let store = <Store>::open(&fixture.path, &fixture.options).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use fpstore::plan::{Cost, Design, Goal, Skew, Timings, Workload, best, predict};
-use fpstore::{Filters, Parameters, Records, Store, Work};
+use fpstore::{Filters, Parameters, QueryStats, Records, Store};
 
 /// One design of each kind: what differs among the others is the number of tables.
 const TRIED: [Design; 4] = [
@@ -56,7 +56,7 @@ fn real_like() -> Vec<u64> {
 fn measure(store: &Store, queries: &[u64], k: u32) -> [f64; 3] {
     let mut searcher = store.searcher();
     queries.iter().for_each(|&query| _ = searcher.query(query, k).unwrap());
-    let Work { probes, blocks, candidates, .. } = searcher.work();
+    let QueryStats { probes, blocks, candidates, .. } = searcher.stats();
     [probes, blocks, candidates].map(|total| total as f64 / queries.len() as f64)
 }
 
@@ -165,7 +165,7 @@ fn a_scan_where_it_is_cheaper() {
                 let mut searcher = store.searcher();
                 let queries = near(&values, 3, u64::from(k));
                 queries.iter().for_each(|&query| _ = searcher.query(query, k).unwrap());
-                let work = searcher.work();
+                let work = searcher.stats();
                 let label = format!("{design} {filters:?} {k}: {work:?}");
                 assert!(work.scans == 0 || work.scans == 3, "{label}");
                 assert!(work.scans == 3 || !scanned, "a scan is cheaper at a smaller distance only: {label}");
@@ -176,14 +176,15 @@ fn a_scan_where_it_is_cheaper() {
                 }
                 // What was done, in the planner's own money, is no dearer than comparing with everything.
                 let asked = if filters == Filters::Off { 0.0 } else { work.probes as f64 * filter };
-                let rest = work.places as f64 * place + work.blocks as f64 * block + work.candidates as f64 * key;
+                let rest =
+                    work.index_lookups as f64 * place + work.blocks as f64 * block + work.candidates as f64 * key;
                 assert!(asked + rest <= 3.0 * scan * 1.25, "{label}");
             }
             assert!(scanned, "{design}: probing at distance 24");
             let mut searcher = store.searcher();
             searcher.query(values[7], 3).unwrap();
-            assert_eq!(searcher.work().scans, 0, "{design}");
-            assert!(searcher.work().candidates < n / 4, "{design}");
+            assert_eq!(searcher.stats().scans, 0, "{design}");
+            assert!(searcher.stats().candidates < n / 4, "{design}");
             // The planner says the same.
             let workload = |distance| Workload { distance, ..workload(n, filters != Filters::Off) };
             assert!(predict(design, &workload(20)).unwrap().scan && !predict(design, &workload(3)).unwrap().scan);

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use fpstore::env::{Env, FileSystem};
-use fpstore::{ErrorKind, Numbering, Options, Parameters, ReadMode, Records, Store, verify};
+use fpstore::{ErrorKind, IdAssignment, Options, Parameters, ReadMode, Records, Store, verify};
 use std::fs;
 
 #[test]
@@ -18,7 +18,7 @@ fn create_open_and_reopen_on_the_real_file_system() {
         assert_eq!(report.added(), 5000);
         drop(store);
         let store = <Store>::open_read_only(&path, &options).unwrap();
-        assert_eq!((store.numbering(), store.statistics().records), (Numbering::Given, 5000));
+        assert_eq!((store.id_assignment(), store.statistics().records), (IdAssignment::Explicit, 5000));
         compare(&store, &records, &[records[7].fingerprint, 0], 0..=4, "reopened");
         let report = store.verify().unwrap();
         assert!(report.damages.is_empty());

@@ -106,7 +106,7 @@ fn agrees<F: Fingerprint>(design: Design, k: u32, ks: &[u32], records: &[Record<
         }
     }
     // The index is used where that is cheaper, or this would only test scans.
-    let work = searcher.work();
+    let work = searcher.stats();
     let many = matches!(design, Design::Tables { parts: 4.. });
     assert!(work.probes > 0 || !many || records.len() < 50_000, "{design}: {work:?}");
 }

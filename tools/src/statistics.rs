@@ -100,7 +100,7 @@ impl StoreReport {
             distinct_is_exact: statistics.is_distinct_exact,
             segments: statistics.segments,
             runs: statistics.runs,
-            removals: statistics.removals,
+            removals: statistics.tombstones,
             unflushed: statistics.unflushed,
             file_bytes: statistics.file_bytes,
             log_bytes: statistics.log_bytes,

@@ -2,7 +2,7 @@
 
 #![expect(clippy::indexing_slicing, reason = "tables made at compile time, and places in them that are checked before")]
 
-use crate::codec::LOT;
+use crate::codec::CHUNK;
 use crate::codec::gap::{self, MAX_LOW_WIDTH, SLACK, Split};
 use std::arch::x86_64::{
     __m128i, __m256i, _mm_cvtsi32_si128, _mm_loadl_epi64, _mm_loadu_si128, _mm256_add_epi8, _mm256_add_epi32,
@@ -197,7 +197,7 @@ pub(super) fn near(keys: &[u64], key: u64, k: u32) -> u64 {
     let low = _mm256_set1_epi8(15);
     let query = _mm256_set1_epi64x(key.cast_signed());
     let limit = _mm256_set1_epi64x(i64::from(k));
-    let keys = keys.get(..LOT).unwrap_or(keys);
+    let keys = keys.get(..CHUNK).unwrap_or(keys);
     let Some(last) = keys.len().checked_sub(4) else { return super::plain_near::near(keys, key, k) };
     let (mut found, mut at) = (0, 0);
     loop {

@@ -55,7 +55,7 @@ pub(super) fn gap(split: plain_gap::Split<'_>, keys: &mut [u64], places: &mut [u
     plain_gap::plain(split, keys, places)
 }
 
-/// Bit `i` is set if key `i` of the first [`super::LOT`] lies within distance `k` of `key`.
+/// Bit `i` is set if key `i` of the first [`super::CHUNK`] lies within distance `k` of `key`.
 #[inline]
 pub(crate) fn near(keys: &[u64], key: u64, k: u32) -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -66,7 +66,7 @@ pub(crate) fn near(keys: &[u64], key: u64, k: u32) -> u64 {
     plain_near::near(keys, key, k)
 }
 
-/// Bit `i` is set if key `i` of the first [`super::LOT`], without its `row` lowest bits, lies within `radius` of `lead`.
+/// Bit `i` is set if key `i` of the first [`super::CHUNK`], without its `row` lowest bits, lies within `radius` of `lead`.
 #[inline]
 pub(crate) fn near_leads(keys: &[u64], lead: u64, row: u32, radius: u32) -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -81,7 +81,7 @@ pub(crate) fn near_leads(keys: &[u64], lead: u64, row: u32, radius: u32) -> u64 
     plain_near::near_leads(keys, lead, row, radius)
 }
 
-/// Bit `i` is set if row `i` of the first [`super::LOT`] lies within distance `k` of `query`.
+/// Bit `i` is set if row `i` of the first [`super::CHUNK`] lies within distance `k` of `query`.
 #[inline]
 pub(crate) fn near_rows<F: Fingerprint>(rows: &[u8], query: F, k: u32) -> u64 {
     #[cfg(target_arch = "x86_64")]

@@ -5,35 +5,35 @@
 
 use crate::db::compaction::picker;
 use crate::db::compaction::picker::RunSize;
-use crate::db::compaction::tables::{Dead, MergedTables};
+use crate::db::compaction::tables::{DroppedKeys, MergedTables};
 use crate::db::estimate::Estimate;
 use crate::db::health::Failing;
 use crate::db::run_builder::{Maker, Making, RunParts, bytes_of};
-use crate::db::store_inner::{Core, lock};
-use crate::db::version_set::Tree;
+use crate::db::store_inner::{StoreInner, lock};
+use crate::db::version_set::VersionSet;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::Pace;
+use crate::executor::RateLimiter;
 use crate::executor::apart;
 use crate::extsort::Workspace;
 use crate::fingerprint::Id;
 use crate::fingerprint::{Fingerprint, Record};
 use crate::segment::Segment;
-use crate::segment::{Expected, batches};
+use crate::segment::{Expected, chunks};
 use crate::version::Run;
 use crate::version::add_runs;
-use crate::version::{LastWord, Merge};
+use crate::version::{NewestEntries, NewestEntry};
 use std::ops::Range;
 use std::sync::{Arc, MutexGuard, TryLockError};
 
 /// Bytes of texts for each byte of theirs in a segment, about: only the size of a dictionary follows from it.
 pub(crate) const TEXTS_OF_COMPRESSED: u64 = 3;
 
-impl<F: Fingerprint> Core<F> {
-    /// Merges what is due; whether anything was. At the pace, if one is given, and then one range alone. What fails is noted.
+impl<F: Fingerprint> StoreInner<F> {
+    /// Merges what is due; whether anything was. At the limiter, if one is given, and then one range alone. What fails is noted.
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading; `Io` from writing: the store is as before. `Stopped`.
-    pub(crate) fn compact_due(&self, pace: Option<&Pace>) -> Result<bool> {
+    pub(crate) fn compact_due(&self, limiter: Option<&RateLimiter>) -> Result<bool> {
         apart::run(|| {
             let _compacting = self.lock_merging();
             let mut merged_any = false;
@@ -43,10 +43,10 @@ impl<F: Fingerprint> Core<F> {
                 drop(tree);
                 let Some(range) = due else { return Ok(merged_any) };
                 let up_to = runs.get(range.clone()).and_then(<[_]>::last).map_or(0, |run| run.entry.last);
-                let merged = self.merge_range(&runs, range, pace);
+                let merged = self.merge_range(&runs, range, limiter);
                 merged.inspect_err(|error| self.note_merging(error, up_to))?;
                 merged_any = true;
-                if pace.is_some() {
+                if limiter.is_some() {
                     return Ok(true);
                 }
             }
@@ -55,7 +55,7 @@ impl<F: Fingerprint> Core<F> {
 
     /// The runs that are to be merged now: those newer than what cannot be merged at present, and all when another attempt
     /// is due.
-    pub(crate) fn due_now(&self, tree: &Tree<F>) -> Option<Range<usize>> {
+    pub(crate) fn due_now(&self, tree: &VersionSet<F>) -> Option<Range<usize>> {
         let failing = tree.merging.as_ref().filter(|failing| failing.pause().is_some());
         let from = failing.map_or(0, |failing| tree.runs.partition_point(|run| run.entry.first <= failing.up_to));
         let due = picker::due(sizes(&tree.runs).get(from..).unwrap_or_default())?;
@@ -73,11 +73,11 @@ impl<F: Fingerprint> Core<F> {
         self.changed.notify_all();
     }
 
-    /// Makes one run of all that there are now; whether there were several, or removals in the only one. Runs that come
+    /// Makes one run of all that there are now; whether there were several, or tombstones in the only one. Runs that come
     /// meanwhile are left for later.
     ///
     /// # Errors
-    /// Those of [`Core::compact_due`].
+    /// Those of [`StoreInner::compact_due`].
     pub(crate) fn compact_all(&self) -> Result<bool> {
         let last = self.tree().runs.last().map_or(0, |run| run.entry.last);
         apart::run(|| {
@@ -85,8 +85,8 @@ impl<F: Fingerprint> Core<F> {
             let runs = self.tree().runs.clone();
             // Of a run that was merged from some that were there and some that were not, all counts.
             let there = runs.iter().take_while(|run| run.entry.first <= last).count();
-            let removals = runs.iter().take(there).any(|run| run.removals.is_some());
-            if there < 2 && !removals {
+            let tombstones = runs.iter().take(there).any(|run| run.tombstones.is_some());
+            if there < 2 && !tombstones {
                 return Ok(false);
             }
             self.merge_range(&runs, 0..there, None).map(|()| true)
@@ -94,13 +94,18 @@ impl<F: Fingerprint> Core<F> {
     }
 
     /// Makes one run of neighbours, and puts it in their place. The caller holds the lock of merging.
-    pub(crate) fn merge_range(&self, all: &[Arc<Run>], range: Range<usize>, pace: Option<&Pace>) -> Result<()> {
+    pub(crate) fn merge_range(
+        &self,
+        all: &[Arc<Run>],
+        range: Range<usize>,
+        limiter: Option<&RateLimiter>,
+    ) -> Result<()> {
         self.check_poison()?;
         let is_oldest = range.start == 0;
         let runs = all.get(range).unwrap_or_default();
-        let workspace = if pace.is_some() { self.workspace() } else { self.foreground_workspace() };
+        let workspace = if limiter.is_some() { self.workspace() } else { self.foreground_workspace() };
         self.check_room_to_merge(runs)?;
-        let merged = self.merge_runs(self.maker(), runs, is_oldest, &workspace, pace);
+        let merged = self.merge_runs(self.maker(), runs, is_oldest, &workspace, limiter);
         let merged = merged.inspect_err(|error| self.check_place(error))?;
         let bytes = merged.bytes();
         let ends = runs.first().zip(runs.last()).map_or((0, 0), |(first, last)| (first.entry.first, last.entry.last));
@@ -119,7 +124,7 @@ impl<F: Fingerprint> Core<F> {
         )?;
         if !is_placed {
             // A load that merged everything in the same step was faster.
-            new.iter().for_each(|run| run.retire(&self.common.remover));
+            new.iter().for_each(|run| run.mark_obsolete(&self.common.obsolete_files));
         }
         Ok(())
     }
@@ -130,9 +135,9 @@ impl<F: Fingerprint> Core<F> {
             Ok(guard) => guard,
             Err(TryLockError::Poisoned(guard)) => guard.into_inner(),
             Err(TryLockError::WouldBlock) => {
-                self.pace.hurry(true);
+                self.limiter.unthrottle(true);
                 let guard = lock(&self.compacting);
-                self.pace.hurry(self.must_merge_first(&self.tree()));
+                self.limiter.unthrottle(self.must_merge_first(&self.tree()));
                 guard
             }
         }
@@ -153,7 +158,7 @@ impl<F: Fingerprint> Core<F> {
         Estimate::of(&self.common).check_merge(
             sum(&|run| run.records.as_ref().map_or(0, |segment| segment.file().length())),
             sum(&|run| records(run.records.as_ref())),
-            sum(&|run| records(run.removals.as_ref())),
+            sum(&|run| records(run.tombstones.as_ref())),
         )
     }
 
@@ -164,50 +169,50 @@ impl<F: Fingerprint> Core<F> {
         runs: &[Arc<Run>],
         is_oldest: bool,
         workspace: &Workspace,
-        pace: Option<&Pace>,
+        limiter: Option<&RateLimiter>,
     ) -> Result<RunParts> {
         let segments: Vec<Arc<Segment>> = runs.iter().filter_map(|run| run.records.clone()).collect();
         let sum = |of: fn(&Segment) -> u64| segments.iter().map(|segment| of(segment)).fold(0, u64::saturating_add);
         let estimate = Estimate::of(&self.common);
-        let removals = runs.iter().filter_map(|run| run.removals.as_ref());
+        let tombstones = runs.iter().filter_map(|run| run.tombstones.as_ref());
         let index = estimate.index_bytes(sum(|segment| segment.footer().fingerprints));
         let workspace = workspace.without(sum(Segment::resident_bytes).saturating_add(index));
         let layouts = self.common.parameters.design().tables(F::WIDTH)?;
-        let dead_memory = workspace.memory_of_fingerprints();
-        let dead = Dead::new(&layouts, &workspace, dead_memory);
-        let tables = MergedTables::new(&segments, &dead, dead_memory);
+        let dropped_memory = workspace.memory_of_fingerprints();
+        let dropped = DroppedKeys::new(&layouts, &workspace, dropped_memory);
+        let tables = MergedTables::new(&segments, &dropped, dropped_memory);
         let text_bytes = sum(|segment| segment.footer().ids.length).saturating_mul(TEXTS_OF_COMPRESSED);
         let making = Making {
             expected: Expected { text_bytes, ..Expected::default() },
             // The keys of wide fingerprints name rows, which are other ones now.
-            others: if F::WIDTH == 64 { Some(&tables) } else { None },
-            pace,
+            secondary: if F::WIDTH == 64 { Some(&tables) } else { None },
+            limiter,
             ..Making::new(&workspace)
         };
         let merge = || {
-            let mut merge = Merge::<F>::default();
+            let mut merge = NewestEntries::<F>::default();
             add_runs(&mut merge, runs);
             merge
         };
-        let live = Live { words: merge(), dead: &dead, current: None };
-        let records = maker.records(making, batches(live, workspace.memory_of_batches()))?;
-        let removals = || {
-            if is_oldest || removals.count() == 0 {
+        let live = Live { words: merge(), dropped: &dropped, current: None };
+        let records = maker.records(making, chunks(live, workspace.memory_of_chunks()))?;
+        let tombstones = || {
+            if is_oldest || tombstones.count() == 0 {
                 return Ok(None);
             }
             let removed = merge().filter_map(|word| match word {
-                Ok(LastWord { mention, .. }) if mention.removed && mention.record.id != Id::Count(0) => {
-                    Some(Ok(mention.record))
+                Ok(NewestEntry { entry, .. }) if entry.is_tombstone && entry.record.id != Id::Count(0) => {
+                    Some(Ok(entry.record))
                 }
                 Ok(_) => None,
                 Err(error) => Some(Err(error)),
             });
-            maker.removals(making, batches(removed, workspace.memory_of_batches()))
+            maker.tombstones(making, chunks(removed, workspace.memory_of_chunks()))
         };
-        let run = removals().and_then(|removals| maker.run::<F>(removals, records.clone(), making));
+        let run = tombstones().and_then(|tombstones| maker.run::<F>(tombstones, records.clone(), making));
         run.inspect_err(|_| {
             let Some((_, segment)) = &records else { return };
-            segment.retire(&self.common.remover);
+            segment.mark_obsolete(&self.common.obsolete_files);
         })
     }
 }
@@ -221,7 +226,7 @@ pub(crate) fn merged_net(runs: &[Arc<Run>], is_oldest: bool, merged: &RunParts) 
     runs.iter().try_fold(0i64, |sum, run| sum.checked_add(run.entry.net?))
 }
 
-/// Puts runs in the place of others, which stand next to each other; whether they are there.
+/// Puts runs in the place of secondary, which stand next to each other; whether they are there.
 fn splice(all: &mut Vec<Arc<Run>>, old: &[Arc<Run>], new: &[Arc<Run>]) -> bool {
     let number = |run: &Arc<Run>| (run.entry.first, run.entry.last);
     let at = old.first().and_then(|first| all.iter().position(|run| number(run) == number(first)));
@@ -241,15 +246,15 @@ pub(crate) fn sizes(runs: &[Arc<Run>]) -> Vec<RunSize> {
         let (bytes, own) = (bytes_of(&run.entry), records(run.records.as_ref()));
         // What merging gets rid of in older runs: what is hidden there, and what stands there too.
         let known = run.entry.net.and_then(|net| u64::try_from(i128::from(own) - i128::from(net)).ok());
-        RunSize { bytes, records: own, removals: known.unwrap_or_else(|| records(run.removals.as_ref())) }
+        RunSize { bytes, records: own, tombstones: known.unwrap_or_else(|| records(run.tombstones.as_ref())) }
     };
     runs.iter().map(size).collect()
 }
 
 /// The records that are left, and on the way the fingerprints of which none is.
 struct Live<'a, F: Fingerprint> {
-    words: Merge<F>,
-    dead: &'a Dead,
+    words: NewestEntries<F>,
+    dropped: &'a DroppedKeys,
     /// The fingerprint at hand; whether it is in tables, and whether any record of it is left.
     current: Option<(F, bool, bool)>,
 }
@@ -261,7 +266,7 @@ impl<F: Fingerprint> Live<'_, F> {
             && next != Some(fingerprint)
         {
             if stored && !left {
-                self.dead.push(fingerprint)?;
+                self.dropped.push(fingerprint)?;
             }
             self.current = None;
         }
@@ -277,20 +282,20 @@ impl<F: Fingerprint> Iterator for Live<'_, F> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let LastWord { mention, stored } = match self.words.next() {
+            let NewestEntry { entry, stored } = match self.words.next() {
                 Some(Ok(word)) => word,
                 Some(Err(error)) => return Some(Err(error)),
                 None => return self.turn(None).err().map(Err),
             };
-            if let Err(error) = self.turn(Some(mention.record.fingerprint)) {
+            if let Err(error) = self.turn(Some(entry.record.fingerprint)) {
                 return Some(Err(error));
             }
             if let Some((_, in_tables, left)) = &mut self.current {
                 *in_tables |= stored;
-                *left |= !mention.removed;
+                *left |= !entry.is_tombstone;
             }
-            if !mention.removed {
-                return Some(Ok(mention.record));
+            if !entry.is_tombstone {
+                return Some(Ok(entry.record));
             }
         }
     }

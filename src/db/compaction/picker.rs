@@ -4,10 +4,10 @@
 //! every run, so there have to be few; merging rewrites what it merges, so it must not come too often. The rule:
 //!
 //! * **Sizes.** When a run's newer neighbours, [`FEWEST`] runs with it at least, are together as large as it, they become
-//!   one with it. So of any [`FEWEST`] neighbours and those behind them the oldest is larger than all others together:
+//!   one with it. So of any [`FEWEST`] neighbours and those behind them the oldest is larger than all secondary together:
 //!   there are at most log2(n / m) + FEWEST of them, for n bytes in all and m in the smallest; and a record is rewritten
 //!   only when what it stands in at least doubles, at most log2(n / m) times.
-//! * **Removals.** When runs newer than one remove a quarter of as many records as it has, they become one with it: what
+//! * **Tombstones.** When runs newer than one remove a quarter of as many records as it has, they become one with it: what
 //!   was removed takes no more than so much room for long.
 //!
 //! Of several ranges the one that begins with the oldest run is taken: what it leaves needs no merging at once.
@@ -30,22 +30,22 @@ pub(crate) struct RunSize {
     /// Its records.
     pub(crate) records: u64,
     /// Records that it removes from older ones, or says again.
-    pub(crate) removals: u64,
+    pub(crate) tombstones: u64,
 }
 
 /// The runs, oldest first, that are to be merged now, if any are.
 pub(crate) fn due(runs: &[RunSize]) -> Option<Range<usize>> {
-    let (mut bytes, mut removals, mut from) = (0u64, 0u64, None);
+    let (mut bytes, mut tombstones, mut from) = (0u64, 0u64, None);
     for (number, run) in runs.iter().enumerate().rev() {
         let newer = runs.len() - number - 1;
         let by_size = newer + 1 >= FEWEST && bytes >= run.bytes;
-        // A run of removals alone has nothing to lose.
-        let by_removals = removals > 0 && run.records > 0 && removals.saturating_mul(REMOVED_WEIGHT) >= run.records;
+        // A run of tombstones alone has nothing to lose.
+        let by_removals = tombstones > 0 && run.records > 0 && tombstones.saturating_mul(REMOVED_WEIGHT) >= run.records;
         if by_size || by_removals {
             from = Some(number);
         }
         bytes = bytes.saturating_add(run.bytes);
-        removals = removals.saturating_add(run.removals);
+        tombstones = tombstones.saturating_add(run.tombstones);
     }
     from.map(|from| from..runs.len())
 }
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     fn sized(bytes: &[u64]) -> Vec<RunSize> {
-        bytes.iter().map(|&bytes| RunSize { bytes, records: bytes, removals: 0 }).collect()
+        bytes.iter().map(|&bytes| RunSize { bytes, records: bytes, tombstones: 0 }).collect()
     }
 
     #[test]
@@ -96,8 +96,8 @@ mod tests {
 
     #[test]
     fn removals_are_carried_out_when_they_are_many() {
-        let removing = |removals| RunSize { bytes: 1, records: 0, removals };
-        let runs = |removals| [sized(&[1000, 100]), vec![removing(removals)]].concat();
+        let removing = |tombstones| RunSize { bytes: 1, records: 0, tombstones };
+        let runs = |tombstones| [sized(&[1000, 100]), vec![removing(tombstones)]].concat();
         assert_eq!(due(&runs(24)), None);
         assert_eq!(due(&runs(25)), Some(1..3));
         assert_eq!(due(&runs(250)), Some(0..3));

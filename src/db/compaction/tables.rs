@@ -4,14 +4,14 @@ use crate::error::Result;
 use crate::extsort::{Sorter, Workspace};
 use crate::fingerprint::Fingerprint;
 use crate::plan::TableLayout;
-use crate::segment::OtherKeys;
+use crate::segment::SecondaryKeySource;
 use crate::segment::{Scratch, Segment, Table};
 use crate::version::Losers;
 use std::iter::Peekable;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Keys that are handed on at once.
-const LOT: usize = 1 << 15;
+const CHUNK: usize = 1 << 15;
 /// Places all over the largest table from which blocks are taken as a sample, and how many at each.
 const SAMPLED: usize = 256;
 const NEIGHBOURS: usize = 4;
@@ -20,20 +20,20 @@ const NEIGHBOURS: usize = 4;
 #[derive(Debug)]
 pub(crate) struct MergedTables<'a> {
     segments: &'a [Arc<Segment>],
-    dead: &'a Dead,
-    /// Bytes of memory for the keys of dead fingerprints of a table.
+    dropped: &'a DroppedKeys,
+    /// Bytes of memory for the keys of dropped fingerprints of a table.
     memory: u64,
 }
 
 /// The fingerprints that are in tables and have no records left: their keys, for each table behind the first, to be left
 /// out there.
 #[derive(Debug)]
-pub(crate) struct Dead {
+pub(crate) struct DroppedKeys {
     layouts: Vec<TableLayout>,
     sorters: Mutex<Vec<Option<Sorter<u64>>>>,
 }
 
-impl Dead {
+impl DroppedKeys {
     /// None yet. They may take so many bytes of memory; what exceeds them goes to temporary files.
     pub(crate) fn new(layouts: &[TableLayout], workspace: &Workspace, memory: u64) -> Self {
         let layouts: Vec<TableLayout> = layouts.iter().skip(1).cloned().collect();
@@ -62,8 +62,8 @@ impl Dead {
 
 impl<'a> MergedTables<'a> {
     /// The tables of segments of 64-bit fingerprints: wider ones have keys that name rows, which are other ones then.
-    pub(crate) fn new(segments: &'a [Arc<Segment>], dead: &'a Dead, memory: u64) -> Self {
-        Self { segments, dead, memory }
+    pub(crate) fn new(segments: &'a [Arc<Segment>], dropped: &'a DroppedKeys, memory: u64) -> Self {
+        Self { segments, dropped, memory }
     }
 
     fn tables(&self, number: usize) -> Vec<&'a Table> {
@@ -71,19 +71,19 @@ impl<'a> MergedTables<'a> {
     }
 }
 
-impl OtherKeys for MergedTables<'_> {
+impl SecondaryKeySource for MergedTables<'_> {
     fn sample(&self, table: usize) -> Result<Vec<u64>> {
         let largest = self.tables(table).into_iter().max_by_key(|table| table.index().fingerprints());
         largest.map_or(Ok(Vec::new()), sample_of)
     }
 
     fn keys(&self, table: usize, visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
-        let sorted = self.dead.take(table).map(Sorter::finish).transpose()?;
-        let mut dead = sorted.iter().flat_map(|sorted| sorted.chunks(self.memory)).flat_map(|chunk| match chunk {
+        let sorted = self.dropped.take(table).map(Sorter::finish).transpose()?;
+        let mut dropped = sorted.iter().flat_map(|sorted| sorted.chunks(self.memory)).flat_map(|chunk| match chunk {
             Ok(chunk) => chunk.iter().copied().map(Ok).collect::<Vec<_>>(),
             Err(error) => vec![Err(error)],
         });
-        merge_keys(self.tables(table), &mut dead, visit)
+        merge_keys(self.tables(table), &mut dropped, visit)
     }
 }
 
@@ -139,29 +139,29 @@ struct Cursors<'a> {
     order: Losers,
 }
 
-/// Calls `visit` with the distinct keys of all tables but those of `dead`, which come in order too.
+/// Calls `visit` with the distinct keys of all tables but those of `dropped`, which come in order too.
 fn merge_keys(
     tables: Vec<&Table>,
-    dead: &mut dyn Iterator<Item = Result<u64>>,
+    dropped: &mut dyn Iterator<Item = Result<u64>>,
     visit: &mut dyn FnMut(&[u64]) -> Result<()>,
 ) -> Result<()> {
     let mut cursors = Cursors::new(tables)?;
-    let mut dead = dead.peekable();
-    let (mut lot, mut alive) = (Vec::with_capacity(LOT), Vec::with_capacity(LOT));
+    let mut dropped = dropped.peekable();
+    let (mut chunk, mut alive) = (Vec::with_capacity(CHUNK), Vec::with_capacity(CHUNK));
     loop {
-        let before = lot.last().copied();
-        lot.clear();
-        cursors.next_lot(before, &mut lot)?;
-        if lot.is_empty() {
+        let before = chunk.last().copied();
+        chunk.clear();
+        cursors.next_lot(before, &mut chunk)?;
+        if chunk.is_empty() {
             return Ok(());
         }
-        if dead.peek().is_none() {
-            visit(&lot)?;
+        if dropped.peek().is_none() {
+            visit(&chunk)?;
             continue;
         }
         alive.clear();
-        for &key in &lot {
-            if !is_dead(&mut dead, key)? {
+        for &key in &chunk {
+            if !is_dead(&mut dropped, key)? {
                 alive.push(key);
             }
         }
@@ -171,11 +171,11 @@ fn merge_keys(
     }
 }
 
-fn is_dead(dead: &mut Peekable<&mut dyn Iterator<Item = Result<u64>>>, key: u64) -> Result<bool> {
-    while dead.next_if(|next| next.as_ref().is_ok_and(|&next| next < key)).is_some() {}
-    match dead.peek() {
+fn is_dead(dropped: &mut Peekable<&mut dyn Iterator<Item = Result<u64>>>, key: u64) -> Result<bool> {
+    while dropped.next_if(|next| next.as_ref().is_ok_and(|&next| next < key)).is_some() {}
+    match dropped.peek() {
         Some(Ok(next)) => Ok(*next == key),
-        Some(Err(_)) => dead.next().transpose().map(|_| false),
+        Some(Err(_)) => dropped.next().transpose().map(|_| false),
         None => Ok(false),
     }
 }
@@ -198,21 +198,21 @@ impl<'a> Cursors<'a> {
     }
 
     /// Appends the next keys of all cursors, each once, `before` not again: none when they are done.
-    fn next_lot(&mut self, mut before: Option<u64>, lot: &mut Vec<u64>) -> Result<()> {
-        while lot.len() < LOT {
-            // The cursor with the least key may go on alone up to the least one of all others.
-            let others = self.order.rivals().filter_map(|number| self.cursors.get(number)?.key());
-            let second = others.min().unwrap_or(u64::MAX);
+    fn next_lot(&mut self, mut before: Option<u64>, chunk: &mut Vec<u64>) -> Result<()> {
+        while chunk.len() < CHUNK {
+            // The cursor with the least key may go on alone up to the least one of all secondary.
+            let secondary = self.order.rivals().filter_map(|number| self.cursors.get(number)?.key());
+            let second = secondary.min().unwrap_or(u64::MAX);
             let Some(cursor) = self.cursors.get_mut(self.order.winner()) else { return Ok(()) };
             let rest = cursor.keys.get(cursor.at..).unwrap_or_default();
             if rest.is_empty() {
                 return Ok(());
             }
-            let alone = rest.iter().take(LOT).take_while(|&&key| key <= second).count().max(1);
+            let alone = rest.iter().take(CHUNK).take_while(|&&key| key <= second).count().max(1);
             let taken = rest.get(..alone).unwrap_or_default();
             // Others may have the same key as the last one that was taken.
             let repeated = usize::from(before.is_some() && taken.first().copied() == before);
-            lot.extend_from_slice(taken.get(repeated..).unwrap_or_default());
+            chunk.extend_from_slice(taken.get(repeated..).unwrap_or_default());
             before = taken.last().copied();
             cursor.at += alone;
             cursor.load()?;

@@ -74,7 +74,7 @@ impl<'a> Keys<'a> {
 
 /// A run of a sample: the keys from the first one on that are below the end.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Run {
+struct KeyRun {
     first: u64,
     /// `None` = the end of the table.
     end: Option<u64>,
@@ -83,13 +83,13 @@ struct Run {
 }
 
 /// The key where its run is moved to; `None` if it is in no run.
-fn moved(runs: &[Run], key: u64) -> Option<u64> {
+fn moved(runs: &[KeyRun], key: u64) -> Option<u64> {
     let run = runs.get(runs.partition_point(|run| run.first <= key).checked_sub(1)?)?;
     run.end.is_none_or(|end| key < end).then(|| key - run.by)
 }
 
 /// The runs of a sample of about `sample` of `all` keys, each moved to where the one before it ends.
-fn runs(splitters: &[u64], all: u64, sample: usize) -> Vec<Run> {
+fn runs(splitters: &[u64], all: u64, sample: usize) -> Vec<KeyRun> {
     let count = (sample / SHORTEST_RUN).clamp(1, RUNS);
     let apart = splitters.len() / count;
     let wanted = (splitters.len() as u128 * sample as u128).div_ceil((u128::from(all) * count as u128).max(1));
@@ -103,7 +103,7 @@ fn runs(splitters: &[u64], all: u64, sample: usize) -> Vec<Run> {
         // A multiple of a hundredth of the run, about; the run begins a little later for that.
         let unit = 1 << bit_length(end.unwrap_or(u64::MAX) - first).saturating_sub(7);
         let Some(by) = (first - moved_to).checked_next_multiple_of(unit) else { break };
-        runs.push(Run { first: moved_to + by, end, by });
+        runs.push(KeyRun { first: moved_to + by, end, by });
         moved_to = end.unwrap_or(u64::MAX) - by;
     }
     runs
@@ -138,7 +138,7 @@ mod tests {
             }
         }
         assert_eq!(moved(&runs(&[7, 9], 4, 2), 6), None);
-        assert_eq!(runs(&[7, 9], 4, 2), [Run { first: 7, end: Some(9), by: 7 }]);
+        assert_eq!(runs(&[7, 9], 4, 2), [KeyRun { first: 7, end: Some(9), by: 7 }]);
         assert_eq!(runs(&[], 4, 2), []);
     }
 }

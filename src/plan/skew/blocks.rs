@@ -57,7 +57,7 @@ impl BlockKeys {
                 self.blocks_of(first, prefix, &mut visited);
             }
             // A query decodes a block once, however many of its prefixes lead there (but for those of wide radii, which
-            // it asks for in several lots).
+            // it asks for in several chunks).
             visited.sort_unstable();
             visited.dedup();
             blocks += visited.len();

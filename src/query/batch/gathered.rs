@@ -3,9 +3,9 @@
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Match, distance};
 use crate::query::batch::segment::{Pair, merge_segment};
-use crate::query::batch::space::Room;
+use crate::query::batch::space::AnswerBudget;
 use crate::query::searcher::{in_order, rank_of};
-use crate::query_stats::Work;
+use crate::query_stats::QueryStats;
 use crate::segment::{IdScratch, Scratch, Segment};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -28,18 +28,18 @@ pub(crate) struct Bounds {
     /// For pairs of queries and fingerprints, of one segment at a time.
     pairs: u64,
     /// For matches.
-    matches: Room,
+    matches: AnswerBudget,
     most_pages: u64,
 }
 
 impl Bounds {
     pub(crate) fn none() -> Self {
-        Self { pairs: u64::MAX, matches: Room::new(u64::MAX), most_pages: u64::MAX }
+        Self { pairs: u64::MAX, matches: AnswerBudget::new(u64::MAX), most_pages: u64::MAX }
     }
 
     /// A quarter is left to what becomes of the answers.
     pub(crate) fn of(bytes: u64) -> Self {
-        Self { pairs: bytes / 4, matches: Room::new(bytes / 2), most_pages: MANY_PAGES }
+        Self { pairs: bytes / 4, matches: AnswerBudget::new(bytes / 2), most_pages: MANY_PAGES }
     }
 }
 
@@ -55,12 +55,12 @@ pub(crate) struct Gathered<F> {
 pub(crate) struct Parts<F> {
     /// Number of queries in each but the last.
     pub(crate) length: usize,
-    pub(crate) parts: Vec<Part<F>>,
+    pub(crate) parts: Vec<AnswerPart<F>>,
 }
 
 /// What was found of queries that follow each other.
 #[derive(Clone, Debug)]
-pub(crate) struct Part<F> {
+pub(crate) struct AnswerPart<F> {
     /// The number of the first one.
     first: usize,
     found: Vec<Numbered<F>>,
@@ -71,7 +71,7 @@ pub(crate) struct Part<F> {
 impl<F: Fingerprint> Gathered<F> {
     pub(crate) fn new(queries: usize, bounds: Bounds) -> Self {
         let length = queries.div_ceil(rayon::current_num_threads() * PARTS).max(1);
-        let part = |first| Part { first, found: Vec::new(), apart: Vec::new() };
+        let part = |first| AnswerPart { first, found: Vec::new(), apart: Vec::new() };
         Self { bounds, parts: Parts { length, parts: (0..queries).step_by(length).map(part).collect() } }
     }
 
@@ -83,8 +83,8 @@ impl<F: Fingerprint> Gathered<F> {
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading.
-    pub(crate) fn merge(&mut self, segment: &Segment, queries: &[F], k: u32, work: &mut Work) -> Result<bool> {
-        let room = Room::new(self.bounds.pairs);
+    pub(crate) fn merge(&mut self, segment: &Segment, queries: &[F], k: u32, work: &mut QueryStats) -> Result<bool> {
+        let room = AnswerBudget::new(self.bounds.pairs);
         let tables = merge_segment(segment, queries, k, &room, work)?;
         if room.is_full() {
             return Ok(false);
@@ -104,17 +104,17 @@ impl<F: Fingerprint> Gathered<F> {
         }
         let Self { bounds, parts: Parts { length, parts } } = self;
         let (length, number_of_parts) = (*length, parts.len());
-        let lots: Result<Vec<Lot<F>>> = pairs
+        let chunks: Result<Vec<Lot<F>>> = pairs
             .par_chunks(pairs.len().div_ceil(rayon::current_num_threads() * 4).max(1))
             .map(|pairs| {
                 let (mut scratch, mut ids) = (Scratch::default(), IdScratch::default());
-                let mut lot: Lot<F> = vec![Default::default(); number_of_parts];
+                let mut chunk: Lot<F> = vec![Default::default(); number_of_parts];
                 for pair in pairs.iter().take_while(|_| !bounds.matches.is_full()) {
                     let fingerprint = pair.found.fingerprint;
                     let rank = rank_of(segment, pair.found, &mut scratch)?;
                     let number = pair.query as usize;
                     let distance = queries.get(number).map_or(0, |&query| distance(query, fingerprint));
-                    let Some((into, apart)) = lot.get_mut(number / length) else { continue };
+                    let Some((into, apart)) = chunk.get_mut(number / length) else { continue };
                     if bounds.most_pages < u64::MAX && segment.ids().pages_of(rank)? > bounds.most_pages {
                         apart.push(pair.query);
                         continue;
@@ -129,11 +129,11 @@ impl<F: Fingerprint> Gathered<F> {
                     let bytes = 2 * (into.len() - before) * size_of::<(u32, Match<F>)>() + texts;
                     bounds.matches.take(bytes as u64);
                 }
-                Ok(lot)
+                Ok(chunk)
             })
             .collect();
-        for lot in lots? {
-            for (part, (found, mut apart)) in parts.iter_mut().zip(lot) {
+        for chunk in chunks? {
+            for (part, (found, mut apart)) in parts.iter_mut().zip(chunk) {
                 part.found.push(found);
                 part.apart.append(&mut apart);
             }
@@ -142,7 +142,7 @@ impl<F: Fingerprint> Gathered<F> {
     }
 }
 
-impl<F: Fingerprint> Part<F> {
+impl<F: Fingerprint> AnswerPart<F> {
     /// Adds the matches to the answers of the queries, and puts these in order. Returns the places of queries that have more.
     pub(crate) fn distribute(self, answers: &mut [Vec<Match<F>>]) -> BTreeSet<usize> {
         let place = |query: u32| query as usize - self.first;

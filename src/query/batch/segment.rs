@@ -16,10 +16,10 @@ use crate::error::Result;
 use crate::fingerprint::{Fingerprint, leading_ones};
 use crate::plan::merging;
 use crate::query::batch::queries::SortedQueries;
-use crate::query::batch::space::Room;
+use crate::query::batch::space::AnswerBudget;
 use crate::query::batch::worker::Worker;
 use crate::query::probe::segment::Found;
-use crate::query_stats::Work;
+use crate::query_stats::QueryStats;
 use crate::segment::{Segment, Table};
 use rayon::prelude::*;
 
@@ -63,7 +63,7 @@ pub(crate) struct Job<'a, F> {
     /// The tables before this one.
     pub(crate) earlier: &'a [Sight<'a>],
     pub(crate) sorted: &'a SortedQueries,
-    pub(crate) room: &'a Room,
+    pub(crate) room: &'a AnswerBudget,
 }
 
 /// Every fingerprint of a segment within distance `k` of every query, table by table, each pair once. There have to be fewer
@@ -75,8 +75,8 @@ pub(crate) fn merge_segment<F: Fingerprint>(
     segment: &Segment,
     queries: &[F],
     k: u32,
-    room: &Room,
-    work: &mut Work,
+    room: &AnswerBudget,
+    work: &mut QueryStats,
 ) -> Result<Vec<Vec<Pair<F>>>> {
     let radii = segment.footer().parameters.design().radii(k);
     let sights: Vec<Sight<'_>> = segment

@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes that threads take together. Full for ever once it was too small.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct AnswerBudget {
     bytes: u64,
     taken: AtomicU64,
 }
 
-impl Room {
+impl AnswerBudget {
     pub(crate) fn new(bytes: u64) -> Self {
         Self { bytes, taken: AtomicU64::new(0) }
     }

@@ -5,17 +5,17 @@ use crate::fingerprint::{Fingerprint, Match};
 use crate::query::batch::gathered::{Bounds, Gathered, Parts};
 use crate::query::probe::plan::merging_pays;
 use crate::query::searcher::{Asking, Searcher, check_distance};
-use crate::query_stats::Work;
+use crate::query_stats::QueryStats;
 use crate::segment::Segment;
-use crate::version::Common;
-use crate::version::State;
+use crate::version::ReadView;
+use crate::version::StoreContext;
 use rayon::prelude::*;
 use std::sync::Arc;
 
 /// How a batch of queries is answered. The answers are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Batch {
+pub enum BatchStrategy {
     /// For each segment in the way that is expected to be faster.
     #[default]
     Auto,
@@ -26,7 +26,7 @@ pub enum Batch {
 }
 
 /// Queries that are answered together: bounds the memory of what is found but not yet an answer.
-const LOT: usize = 1 << 22;
+const CHUNK: usize = 1 << 22;
 
 /// Queries that one thread probes with at a time.
 const PROBED: usize = 256;
@@ -39,32 +39,32 @@ impl<F: Fingerprint> Searcher<'_, F> {
     /// which is read once from its beginning to its end. That takes some 40 bytes of memory a query beside the answers.
     ///
     /// ```
-    /// use fpstore::{Batch, Options, Parameters, Records, Store};
+    /// use fpstore::{BatchStrategy, Options, Parameters, Records, Store};
     /// # let directory = tempfile::tempdir()?;
     /// # let path = directory.path().join("store");
     /// let loaded = Records::Numbered(vec![0b0000, 0b0111, u64::MAX]);
     /// let (store, _) = Store::create_loaded(&path, &Parameters::new(3), &Options::new(), loaded)?;
-    /// let answers = store.searcher().query_batch(&[0b0011, !0b0011], 2, Batch::Auto)?;
+    /// let answers = store.searcher().query_batch(&[0b0011, !0b0011], 2, BatchStrategy::Auto)?;
     /// assert_eq!((answers[0].len(), answers[1].len()), (2, 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// `InvalidInput` if `k` exceeds the width; `Damaged` or `Io` from reading: then there is no answer to any query.
-    pub fn query_batch(&mut self, fingerprints: &[F], k: u32, batch: Batch) -> Result<Vec<Vec<Match<F>>>> {
+    pub fn query_batch(&mut self, fingerprints: &[F], k: u32, batch: BatchStrategy) -> Result<Vec<Vec<Match<F>>>> {
         check_distance::<F>(k)?;
         let asking = self.now();
         let (common, state, work) = (&asking.common, &asking.state, &mut asking.work);
         let mut answers = vec![Vec::new(); fingerprints.len()];
-        for (queries, answers) in fingerprints.chunks(LOT).zip(answers.chunks_mut(LOT)) {
+        for (queries, answers) in fingerprints.chunks(CHUNK).zip(answers.chunks_mut(CHUNK)) {
             let merges = |segment: &&Arc<Segment>| match batch {
-                Batch::Auto => merging_pays(segment, k, queries.len()),
-                Batch::Always => true,
-                Batch::Never => false,
+                BatchStrategy::Auto => merging_pays(segment, k, queries.len()),
+                BatchStrategy::Always => true,
+                BatchStrategy::Never => false,
             };
             let (merged, probed): (Vec<&Arc<Segment>>, Vec<_>) = state.view.segments.iter().partition(merges);
             if !probed.is_empty() || !state.view.memtables.is_empty() {
-                let probed = State::part(state, probed.into_iter().cloned().collect());
+                let probed = ReadView::part(state, probed.into_iter().cloned().collect());
                 *work += probe(common, &probed, queries, k, answers)?;
             }
             let mut gathered = Gathered::new(queries.len(), Bounds::none());
@@ -74,25 +74,29 @@ impl<F: Fingerprint> Searcher<'_, F> {
             let parts = gathered.into_parts();
             let answers_of = answers.par_chunks_mut(parts.length).zip(parts.parts);
             answers_of.for_each(|(answers, found)| _ = found.distribute(answers));
-            if state.has_removals() {
+            if state.has_tombstones() {
                 drop_removed(common, state, queries, answers)?;
             }
         }
         Ok(answers)
     }
 
-    /// What [`Batch::Auto`] does with most of the records for so many queries, with the filters that there are now. Batches
+    /// What [`BatchStrategy::Auto`] does with most of the records for so many queries, with the filters that there are now. Batches
     /// that are merged need no filters.
     #[must_use]
-    pub fn batch_strategy(&mut self, queries: usize, k: u32) -> Batch {
+    pub fn batch_strategy(&mut self, queries: usize, k: u32) -> BatchStrategy {
         let view = &self.now().state.view;
         let records = |segment: &&Arc<Segment>| segment.footer().records;
         let all: u64 = view.segments.iter().map(|segment| records(&segment)).sum();
         let merged = view.segments.iter().filter(|segment| merging_pays(segment, k, queries));
-        if merged.map(|segment| records(&segment)).sum::<u64>() > all / 2 { Batch::Always } else { Batch::Never }
+        if merged.map(|segment| records(&segment)).sum::<u64>() > all / 2 {
+            BatchStrategy::Always
+        } else {
+            BatchStrategy::Never
+        }
     }
 
-    /// Merges a batch as [`Batch::Always`] does, in about so many bytes of memory beside what it takes for each query:
+    /// Merges a batch as [`BatchStrategy::Always`] does, in about so many bytes of memory beside what it takes for each query:
     /// calls `make` on all threads with the number of a query and the answers to it and those behind it, and `take` with
     /// what it returns, in the order of the queries. An answer that is `None` has very many records of one fingerprint, or
     /// may have; [`Searcher::visit`] finds them.
@@ -118,7 +122,7 @@ impl<F: Fingerprint> Searcher<'_, F> {
                 return Ok(false);
             }
         }
-        let live = State::part(state, Vec::new());
+        let live = ReadView::part(state, Vec::new());
         let Parts { parts, length } = gathered.into_parts();
         let numbered = fingerprints.chunks(length).zip(parts).enumerate();
         let mut numbered = numbered.map(|(number, (queries, found))| (number * length, queries, found));
@@ -129,12 +133,12 @@ impl<F: Fingerprint> Searcher<'_, F> {
             }
             let made = some.into_par_iter().map(|(first, queries, found)| {
                 let mut answers = vec![Vec::new(); queries.len()];
-                let mut work = Work::default();
+                let mut work = QueryStats::default();
                 if !live.view.memtables.is_empty() {
                     work = probe(common, &live, queries, k, &mut answers)?;
                 }
                 let apart = found.distribute(&mut answers);
-                if state.has_removals() {
+                if state.has_tombstones() {
                     drop_removed(common, state, queries, &mut answers)?;
                 }
                 let answers = answers.into_iter().zip(0..);
@@ -151,14 +155,14 @@ impl<F: Fingerprint> Searcher<'_, F> {
 
 /// Answers each query by itself, removed records included.
 fn probe<F: Fingerprint>(
-    common: &Arc<Common>,
-    state: &State<F>,
+    common: &Arc<StoreContext>,
+    state: &ReadView<F>,
     queries: &[F],
     k: u32,
     answers: &mut [Vec<Match<F>>],
-) -> Result<Work> {
-    let lots = queries.par_chunks(PROBED).zip(answers.par_chunks_mut(PROBED));
-    let searchers: Result<Vec<Searcher<'_, F>>> = lots
+) -> Result<QueryStats> {
+    let chunks = queries.par_chunks(PROBED).zip(answers.par_chunks_mut(PROBED));
+    let searchers: Result<Vec<Searcher<'_, F>>> = chunks
         .try_fold(
             || Searcher::with_removed(common, state.clone()),
             |mut searcher, (queries, answers)| {
@@ -172,13 +176,13 @@ fn probe<F: Fingerprint>(
             },
         )
         .collect();
-    Ok(searchers?.iter().map(Searcher::work).fold(Work::default(), |sum, work| sum + work))
+    Ok(searchers?.iter().map(Searcher::stats).fold(QueryStats::default(), |sum, work| sum + work))
 }
 
 /// Leaves records out of the answers that are not there any more.
 fn drop_removed<F: Fingerprint>(
-    common: &Arc<Common>,
-    state: &State<F>,
+    common: &Arc<StoreContext>,
+    state: &ReadView<F>,
     queries: &[F],
     answers: &mut [Vec<Match<F>>],
 ) -> Result<()> {

@@ -12,7 +12,7 @@ use crate::query::batch::segment::{Job, Pair};
 use crate::query::probe::prober::Asked;
 use crate::query::probe::segment::Found;
 use crate::query::probe::visit::{NamedRow, ones, visit_rows};
-use crate::query_stats::Work;
+use crate::query_stats::QueryStats;
 use crate::segment::Scratch;
 use std::ops::ControlFlow;
 
@@ -52,7 +52,7 @@ pub(crate) struct Worker<'a, F> {
     meetings: Vec<Meeting>,
     rows: Vec<NamedRow>,
     scratch: Scratch,
-    pub(crate) work: Work,
+    pub(crate) work: QueryStats,
     pub(crate) pairs: Vec<Pair<F>>,
     /// Number of pairs for which room was taken.
     roomed: usize,
@@ -69,7 +69,7 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
             meetings: Vec::new(),
             rows: Vec::new(),
             scratch: Scratch::default(),
-            work: Work::default(),
+            work: QueryStats::default(),
             pairs: Vec::new(),
             roomed: 0,
         }
@@ -132,9 +132,9 @@ impl<'a, F: Fingerprint> Worker<'a, F> {
                 keys = keys.get(skipped..end).unwrap_or_default();
             }
             let known = self.candidates.len();
-            for (lot, first) in keys.chunks(64).zip((skipped as u64..).step_by(64)) {
-                for position in ones(self.asked.among(lot, down, mask)) {
-                    let Some(&key) = lot.get(position) else { break };
+            for (chunk, first) in keys.chunks(64).zip((skipped as u64..).step_by(64)) {
+                for position in ones(self.asked.among(chunk, down, mask)) {
+                    let Some(&key) = chunk.get(position) else { break };
                     let place = (key >> (down % 64) & mask) as u32;
                     self.candidates.push(Candidate { place, head: key << shift, row: first + position as u64 });
                 }

@@ -12,7 +12,7 @@ use crate::plan::TableForm;
 use crate::query::probe::plan::TableProbe;
 use crate::query::probe::segment::Found;
 use crate::query::probe::visit::{NamedRow, Near, visit_block, visit_rows};
-use crate::query_stats::Work;
+use crate::query_stats::QueryStats;
 use crate::segment::{FilterPrefix, Scratch, Segment, Table};
 use std::ops::ControlFlow;
 
@@ -32,7 +32,7 @@ pub(crate) struct Asked<'a, F> {
 
 /// The prefixes of one query and table that a filter was asked for.
 #[derive(Clone, Copy, Debug)]
-struct Run {
+struct ProbeRun {
     /// Number of the query.
     query: u32,
     /// Number of the table's entry in the plan.
@@ -43,7 +43,7 @@ struct Run {
 
 /// A prefix to be looked for in the block index.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct ProbePlace {
     query: u32,
     step: u32,
     /// The least key that has the prefix.
@@ -65,8 +65,8 @@ struct Visit {
 pub(crate) struct Prober {
     /// Prefixes that filters were asked for, run by run.
     prefixes: Vec<FilterPrefix>,
-    runs: Vec<Run>,
-    places: Vec<Place>,
+    runs: Vec<ProbeRun>,
+    places: Vec<ProbePlace>,
     visits: Vec<Visit>,
     /// Rows that narrow keys name.
     rows: Vec<NamedRow>,
@@ -83,8 +83,8 @@ impl Prober {
         &mut self,
         asked: Asked<'_, F>,
         plan: &[TableProbe],
-        part: Part,
-        work: &mut Work,
+        part: ProbePart,
+        work: &mut QueryStats,
         visit: &mut impl FnMut(usize, Found<F>) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>> {
         for (query, &fingerprint) in (0u32..).zip(asked.queries) {
@@ -101,10 +101,10 @@ impl Prober {
                     work.probes += masks.len() as u64;
                     if let Some(filter) = probe.filter(table) {
                         self.prefixes.extend(filter.ask(masks.iter().map(|mask| key ^ mask)));
-                        self.runs.push(Run { query, step, length: masks.len() });
+                        self.runs.push(ProbeRun { query, step, length: masks.len() });
                     } else {
                         let place =
-                            |mask| Place { query, step, first: key ^ mask, slot: table.index().slot(key ^ mask) };
+                            |mask| ProbePlace { query, step, first: key ^ mask, slot: table.index().slot(key ^ mask) };
                         self.places.extend(masks.iter().map(place));
                     }
                 }
@@ -118,7 +118,7 @@ impl Prober {
         &mut self,
         asked: Asked<'_, F>,
         plan: &[TableProbe],
-        work: &mut Work,
+        work: &mut QueryStats,
         visit: &mut impl FnMut(usize, Found<F>) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>> {
         let of = |step: u32| {
@@ -126,7 +126,7 @@ impl Prober {
             Some((probe, asked.segment.tables().get(probe.table)?))
         };
         let mut prefixes = &self.prefixes[..];
-        for &Run { query, step, length } in &self.runs {
+        for &ProbeRun { query, step, length } in &self.runs {
             let (run, rest) = prefixes.split_at(length.min(prefixes.len()));
             prefixes = rest;
             let Some((table, filter)) = of(step).and_then(|(probe, table)| Some((table, probe.filter(table)?))) else {
@@ -134,12 +134,12 @@ impl Prober {
             };
             self.places.extend(filter.pass(run).map(|prefix| {
                 let slot = table.index().slot(prefix.first);
-                Place { query, step, first: prefix.first, slot }
+                ProbePlace { query, step, first: prefix.first, slot }
             }));
         }
         self.prefixes.clear();
         self.runs.clear();
-        work.places += self.places.len() as u64;
+        work.index_lookups += self.places.len() as u64;
         for place in &self.places {
             of(place.step).into_iter().for_each(|(_, table)| table.index().prefetch_slot(place.slot));
         }
@@ -176,7 +176,7 @@ impl Prober {
 
 /// Which of the masks of a plan are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum ProbePart {
     /// All.
     All,
     /// The one without flips: where a near key most likely is.
@@ -185,7 +185,7 @@ pub(crate) enum Part {
     Others,
 }
 
-impl Part {
+impl ProbePart {
     fn of(self, masks: &[u64]) -> &[u64] {
         let (home, others) = masks.split_at(masks.len().min(1));
         match self {
@@ -197,7 +197,7 @@ impl Part {
 }
 
 /// Appends the blocks that may hold keys with the prefix, and asks for their bytes.
-fn blocks_of(table: &Table, place: &Place, prefix: u32, visits: &mut Vec<Visit>) {
+fn blocks_of(table: &Table, place: &ProbePlace, prefix: u32, visits: &mut Vec<Visit>) {
     /// Flips of the prefix's last bits lead to the same few blocks again and again.
     const RECENT: usize = 8;
     let index = table.index();

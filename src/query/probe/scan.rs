@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::query::probe::segment::Found;
 use crate::query::probe::visit::visit_fingerprints;
-use crate::query_stats::Work;
+use crate::query_stats::QueryStats;
 use crate::segment::{Scratch, Segment};
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ pub(crate) fn scan_segment<F: Fingerprint, B>(
     query: F,
     k: &Cell<u32>,
     scratch: &mut Scratch,
-    work: &mut Work,
+    work: &mut QueryStats,
     mut visit: impl FnMut(Found<F>) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>> {
     let table = segment.first_table()?;

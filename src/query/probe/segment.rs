@@ -11,10 +11,10 @@ use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::query::probe::plan::SegmentPlan;
 use crate::query::probe::prober::Asked;
-use crate::query::probe::prober::Part;
+use crate::query::probe::prober::ProbePart;
 use crate::query::probe::prober::Prober;
 use crate::query::probe::scan::scan_segment;
-use crate::query_stats::Work;
+use crate::query_stats::QueryStats;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
@@ -27,12 +27,12 @@ pub(crate) fn search_segment<F: Fingerprint, B>(
     prober: &mut Prober,
     asked: Asked<'_, F>,
     plan: &SegmentPlan,
-    part: Part,
-    work: &mut Work,
+    part: ProbePart,
+    work: &mut QueryStats,
     mut visit: impl FnMut(usize, Found<F>) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>> {
     let SegmentPlan::Probe(probes) = plan else {
-        let queries = if part == Part::Home { &[] } else { asked.queries };
+        let queries = if part == ProbePart::Home { &[] } else { asked.queries };
         for (number, &query) in queries.iter().enumerate() {
             let k = Cell::new(asked.k);
             let found = scan_segment(asked.segment, query, &k, &mut prober.scratch, work, |one| visit(number, one))?;

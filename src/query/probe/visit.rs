@@ -1,14 +1,14 @@
 //! Comparing what a block holds with a query, whatever the form of its table.
 
 use crate::bits::low_mask;
-use crate::codec::LOT;
+use crate::codec::CHUNK;
 use crate::codec::{near, near_leads, near_rows};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::plan::TableForm;
 use crate::query::probe::prober::Asked;
 use crate::query::probe::segment::Found;
-use crate::query_stats::Work;
+use crate::query_stats::QueryStats;
 use crate::segment::{Scratch, Table};
 use std::ops::ControlFlow;
 
@@ -39,7 +39,7 @@ pub(crate) fn visit_block<F: Fingerprint, B>(
     block: usize,
     what: Near<F>,
     scratch: &mut Scratch,
-    work: &mut Work,
+    work: &mut QueryStats,
     rows: &mut Vec<NamedRow>,
     visit: &mut impl FnMut(usize, Found<F>) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>> {
@@ -50,9 +50,9 @@ pub(crate) fn visit_block<F: Fingerprint, B>(
     let wanted = table.layout().permutation.head(what.query).checked_shr(64 - lead).unwrap_or(0);
     let keys = table.block(block, scratch)?;
     work.blocks += 1;
-    for lot in keys.chunks(LOT) {
-        for position in ones(near_leads(lot, wanted, row, what.radius)) {
-            let Some(key) = lot.get(position) else { break };
+    for chunk in keys.chunks(CHUNK) {
+        for position in ones(near_leads(chunk, wanted, row, what.radius)) {
+            let Some(key) = chunk.get(position) else { break };
             rows.push(NamedRow { query: what.number, row: key & low_mask(row) });
         }
     }
@@ -66,7 +66,7 @@ pub(crate) fn visit_fingerprints<F: Fingerprint, B>(
     query: F,
     k: u32,
     scratch: &mut Scratch,
-    work: &mut Work,
+    work: &mut QueryStats,
     visit: &mut impl FnMut(Found<F>) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>> {
     work.blocks += 1;
@@ -74,12 +74,12 @@ pub(crate) fn visit_fingerprints<F: Fingerprint, B>(
     let rank = |position: usize| table.is_first().then(|| table.index().rank(block) + position as u64);
     if table.form() == TableForm::Rows {
         let rows = table.rows(block, scratch)?;
-        for (number, lot) in rows.chunks(LOT * F::BYTES).enumerate() {
-            work.candidates += (lot.len() / F::BYTES) as u64;
-            for position in ones(near_rows(lot, query, k)) {
-                let row = lot.chunks_exact(F::BYTES).nth(position).and_then(F::from_le_bytes);
+        for (number, chunk) in rows.chunks(CHUNK * F::BYTES).enumerate() {
+            work.candidates += (chunk.len() / F::BYTES) as u64;
+            for position in ones(near_rows(chunk, query, k)) {
+                let row = chunk.chunks_exact(F::BYTES).nth(position).and_then(F::from_le_bytes);
                 let Some(fingerprint) = row else { break };
-                let found = visit(Found { fingerprint, rank: rank(number * LOT + position) });
+                let found = visit(Found { fingerprint, rank: rank(number * CHUNK + position) });
                 if found.is_break() {
                     return Ok(found);
                 }
@@ -91,11 +91,11 @@ pub(crate) fn visit_fingerprints<F: Fingerprint, B>(
     let key = permutation.head(query);
     let keys = table.block(block, scratch)?;
     work.candidates += keys.len() as u64;
-    for (number, lot) in keys.chunks(LOT).enumerate() {
-        for position in ones(near(lot, key, k)) {
-            let Some(&candidate) = lot.get(position) else { break };
+    for (number, chunk) in keys.chunks(CHUNK).enumerate() {
+        for position in ones(near(chunk, key, k)) {
+            let Some(&candidate) = chunk.get(position) else { break };
             let fingerprint = F::from_words(|_| permutation.invert(candidate));
-            let found = visit(Found { fingerprint, rank: rank(number * LOT + position) });
+            let found = visit(Found { fingerprint, rank: rank(number * CHUNK + position) });
             if found.is_break() {
                 return Ok(found);
             }
@@ -109,7 +109,7 @@ pub(crate) fn visit_rows<F: Fingerprint, B>(
     asked: Asked<'_, F>,
     named: &[NamedRow],
     scratch: &mut Scratch,
-    work: &mut Work,
+    work: &mut QueryStats,
     mut visit: impl FnMut(usize, Found<F>) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>> {
     /// Rows that are on the way together.

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::query::tables::choice::Choice;
 use crate::query::tables::table::{Buffers, Table};
-use crate::query_stats::Work;
+use crate::query_stats::QueryStats;
 use rayon::prelude::*;
 use std::fmt;
 
@@ -97,8 +97,8 @@ impl<F: Fingerprint> QueryTables<F> {
     /// else than fingerprints, queries and distance. Tells what it took.
     ///
     /// Thousands of fingerprints at once are the fastest.
-    pub fn near_all(&self, fingerprints: &[F], mut visit: impl FnMut(usize, u32, u32)) -> Work {
-        let mut work = Work::default();
+    pub fn near_all(&self, fingerprints: &[F], mut visit: impl FnMut(usize, u32, u32)) -> QueryStats {
+        let mut work = QueryStats::default();
         let mut buffers = Buffers::default();
         for (table, own) in self.tables.iter().zip(0..) {
             let earlier = self.choice.shapes.get(..own).unwrap_or_default();

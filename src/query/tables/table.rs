@@ -5,11 +5,11 @@
 //! table, and for nearly all of them the last one. As in [`crate::query::probe::prober`], each step is taken for many
 //! fingerprints before the next one, so that the memory is asked for everything at once.
 
-use crate::codec::LOT;
+use crate::codec::CHUNK;
 use crate::codec::{near_rows, prefetch};
 use crate::fingerprint::Fingerprint;
 use crate::query::tables::query_tables::{difference, masked};
-use crate::query_stats::Work;
+use crate::query_stats::QueryStats;
 
 /// Most prefixes that are on the way together.
 const TOGETHER: usize = 512;
@@ -107,7 +107,7 @@ struct Range {
     flip: u32,
 }
 
-/// What is on the way, used again from lot to lot.
+/// What is on the way, used again from chunk to chunk.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
     probes: Vec<Probe>,
@@ -162,7 +162,7 @@ impl<F: Fingerprint> Table<F> {
         fingerprints: &[F],
         k: u32,
         buffers: &mut Buffers,
-        work: &mut Work,
+        work: &mut QueryStats,
         mut visit: impl FnMut(usize, F, u32),
     ) {
         if self.queries.is_empty() {
@@ -170,11 +170,11 @@ impl<F: Fingerprint> Table<F> {
         }
         // Of one fingerprint all flips, or some of them, or no flips of many fingerprints.
         let many = (TOGETHER / self.flips.len()).max(1);
-        for (lot, first) in fingerprints.chunks(many).zip((0..).step_by(many)) {
+        for (chunk, first) in fingerprints.chunks(many).zip((0..).step_by(many)) {
             for (flips, first_flip) in self.flips.chunks(TOGETHER).zip((0..).step_by(TOGETHER)) {
-                self.look_up(lot, flips, first_flip, buffers, work);
+                self.look_up(chunk, flips, first_flip, buffers, work);
                 for range in &buffers.ranges {
-                    let Some(&fingerprint) = lot.get(range.place as usize) else { continue };
+                    let Some(&fingerprint) = chunk.get(range.place as usize) else { continue };
                     let Some(&flip) = self.flips.get(range.flip as usize) else { continue };
                     work.candidates += u64::from(range.end - range.start);
                     self.compare(range, fingerprint, k, |difference, query| {
@@ -187,12 +187,12 @@ impl<F: Fingerprint> Table<F> {
         }
     }
 
-    /// Finds the buckets of all flips of all fingerprints of a lot.
-    fn look_up(&self, lot: &[F], flips: &[F], first_flip: u32, buffers: &mut Buffers, work: &mut Work) {
+    /// Finds the buckets of all flips of all fingerprints of a chunk.
+    fn look_up(&self, chunk: &[F], flips: &[F], first_flip: u32, buffers: &mut Buffers, work: &mut QueryStats) {
         let Buffers { probes, ranges } = buffers;
         probes.clear();
         ranges.clear();
-        for (&fingerprint, place) in lot.iter().zip(0..) {
+        for (&fingerprint, place) in chunk.iter().zip(0..) {
             let prefix = masked(fingerprint, self.mask);
             probes.extend(flips.iter().zip(first_flip..).map(|(&flip, number)| {
                 let hash = hash(difference(prefix, flip));
@@ -209,7 +209,7 @@ impl<F: Fingerprint> Table<F> {
                 self.filter.get(word).is_some_and(|word| word >> bit & 1 == 1)
             });
         }
-        work.places += probes.len() as u64;
+        work.index_lookups += probes.len() as u64;
         probes.iter().for_each(|probe| prefetch(&self.starts, self.bucket(probe.hash)));
         for &Probe { hash, place, flip } in probes.iter() {
             if let Some(&[start, end, ..]) = self.starts.get(self.bucket(hash)..)
@@ -227,7 +227,7 @@ impl<F: Fingerprint> Table<F> {
     fn compare(&self, range: &Range, fingerprint: F, k: u32, mut visit: impl FnMut(F, u32)) {
         let (mut start, end) = (range.start as usize, range.end as usize);
         while start < end {
-            let next = end.min(start + LOT);
+            let next = end.min(start + CHUNK);
             let rows = self.rows.get(start * F::BYTES..next * F::BYTES).unwrap_or_default();
             let mut near = near_rows(rows, fingerprint, k);
             while near != 0 {

@@ -2,20 +2,20 @@
 
 use crate::env::{Env, ReadFile};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::Pace;
+use crate::executor::RateLimiter;
 use crate::extsort::Spool;
 use crate::extsort::Workspace;
 use crate::fingerprint::Fingerprint;
 use crate::format::manifest::SegmentEntry;
 use crate::format::parameters::Parameters;
 use crate::plan::TableLayout;
-use crate::segment::build::chunk::Batch;
+use crate::segment::build::chunk::RecordChunk;
 use crate::segment::build::id_section::IdSection;
 use crate::segment::build::primary::FirstTable;
-use crate::segment::build::secondary::Kept;
+use crate::segment::build::secondary::SecondaryKeyBuffer;
 use crate::segment::name::segment_name;
 use crate::segment::table_writer::TableEncoder;
-use crate::segment::writer::{EncodedIds, Part, SegmentWriter};
+use crate::segment::writer::{EncodedIds, SectionPart, SegmentWriter};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -35,8 +35,8 @@ pub(crate) struct Building<'a> {
     pub(crate) workspace: &'a Workspace,
     pub(crate) expected: Expected,
     /// What the keys of the tables behind the first are, where somebody has them in order.
-    pub(crate) others: Option<&'a dyn OtherKeys>,
-    pub(crate) pace: Option<&'a Pace>,
+    pub(crate) secondary: Option<&'a dyn SecondaryKeySource>,
+    pub(crate) limiter: Option<&'a RateLimiter>,
 }
 
 impl<'a> Building<'a> {
@@ -49,13 +49,13 @@ impl<'a> Building<'a> {
         workspace: &'a Workspace,
     ) -> Self {
         let expected = Expected::default();
-        Self { env, directory, number, parameters, workspace, expected, others: None, pace: None }
+        Self { env, directory, number, parameters, workspace, expected, secondary: None, limiter: None }
     }
 }
 
 /// The keys of tables behind the first of a segment that is made of 64-bit fingerprints. They are asked for when all records
 /// have come.
-pub(crate) trait OtherKeys: Debug + Sync {
+pub(crate) trait SecondaryKeySource: Debug + Sync {
     /// Runs of neighbouring keys from all over a table.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ pub(crate) struct Built {
 }
 
 /// Parts of numbered sections on their way to the file.
-type Sender = SyncSender<(usize, Part)>;
+type Sender = SyncSender<(usize, SectionPart)>;
 
 /// What was written.
 #[derive(Clone, Copy, Debug, Default)]
@@ -103,11 +103,11 @@ struct Counts {
 /// Writes a segment of these records and makes it durable; nothing if there are none.
 ///
 /// # Errors
-/// Those of the batches; `Io` from writing. Nothing remains then, but for a file that nobody names where the last sync
+/// Those of the chunks; `Io` from writing. Nothing remains then, but for a file that nobody names where the last sync
 /// has failed: the next writer removes it.
 pub(crate) fn write_segment<'b, F: Fingerprint>(
     building: Building<'_>,
-    batches: impl Iterator<Item = Result<Batch<'b, F>>>,
+    chunks: impl Iterator<Item = Result<RecordChunk<'b, F>>>,
 ) -> Result<Option<Built>> {
     let Building { env, directory, number, parameters, .. } = building;
     let layouts = parameters.design().tables(F::WIDTH)?;
@@ -121,7 +121,7 @@ pub(crate) fn write_segment<'b, F: Fingerprint>(
         let writing =
             Builder::new().name(writer_name()).spawn_scoped(scope, || write_in_order(create, building, receiver));
         let writing = writing.map_err(|error| Error::io("cannot start a thread to write to", directory, error))?;
-        let encoded = encode(building, &layouts, batches, sender);
+        let encoded = encode(building, &layouts, chunks, sender);
         Ok((encoded, writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
     })?;
     // An encoder stops if writing has; the writer has the error then.
@@ -144,14 +144,14 @@ fn writer_name() -> String {
 struct Waiting {
     pages: Spool,
     /// The part that ends it.
-    end: Option<Part>,
+    end: Option<SectionPart>,
 }
 
 /// Writes sections in the order of their numbers, however their parts come; nothing is made if none come.
 fn write_in_order(
     create: impl Fn() -> Result<SegmentWriter>,
     building: Building<'_>,
-    parts: Receiver<(usize, Part)>,
+    parts: Receiver<(usize, SectionPart)>,
 ) -> Result<Option<SegmentWriter>> {
     let mut waiting: BTreeMap<usize, Waiting> = BTreeMap::new();
     let mut current = 0;
@@ -165,12 +165,12 @@ fn write_in_order(
             let later =
                 waiting.entry(section).or_insert_with(|| Waiting { pages: building.workspace.spool(), end: None });
             match part {
-                Part::Pages(mut pages) => later.pages.append(&mut pages)?,
+                SectionPart::Pages(mut pages) => later.pages.append(&mut pages)?,
                 end => later.end = Some(end),
             }
             continue;
         }
-        let mut ended = !matches!(part, Part::Pages(_));
+        let mut ended = !matches!(part, SectionPart::Pages(_));
         writer.part(&part)?;
         while ended {
             current += 1;
@@ -184,7 +184,7 @@ fn write_in_order(
 }
 
 /// Sends a part to the writer.
-fn send(sender: &Sender, section: usize, part: Part) -> Result<()> {
+fn send(sender: &Sender, section: usize, part: SectionPart) -> Result<()> {
     // The writer goes away only with an error of its own, which is the one that is reported.
     sender.send((section, part)).map_err(|_| Error::new(ErrorKind::Io, "the segment is not written any more"))
 }
@@ -197,26 +197,26 @@ fn send_pages(
     pages: &mut Vec<u8>,
     least: usize,
 ) -> Result<()> {
-    building.pace.map_or(Ok(()), Pace::step)?;
+    building.limiter.map_or(Ok(()), RateLimiter::step)?;
     if pages.len() < least.max(1) {
         return Ok(());
     }
-    send(sender, section, Part::Pages(std::mem::take(pages)))
+    send(sender, section, SectionPart::Pages(std::mem::take(pages)))
 }
 
-/// Makes all sections of the batches.
+/// Makes all sections of the chunks.
 fn encode<'b, F: Fingerprint>(
     building: Building<'_>,
     layouts: &[TableLayout],
-    batches: impl Iterator<Item = Result<Batch<'b, F>>>,
+    chunks: impl Iterator<Item = Result<RecordChunk<'b, F>>>,
     sender: Sender,
 ) -> Result<Counts> {
     let Building { parameters, workspace, expected, .. } = building;
     let mut ids = IdSection::new(parameters.ids(), expected, workspace);
-    let mut kept = Kept::<F>::new(workspace);
+    let mut buffer = SecondaryKeyBuffer::<F>::new(workspace);
     let (mut first, mut records, mut last) = (None, 0, None);
-    let mut batches = batches.peekable();
-    while let Some(batch) = batches.next() {
+    let mut chunks = chunks.peekable();
+    while let Some(batch) = chunks.next() {
         let batch = batch?;
         if batch.is_empty() {
             continue;
@@ -228,33 +228,33 @@ fn encode<'b, F: Fingerprint>(
             return Err(Error::damaged("there are more records than can be counted").at_path(building.directory));
         }
         // To look whether there is more may take memory for it, unless all is there.
-        if expected.at_once && first.is_none() && kept.has_room(&fingerprints) && batches.peek().is_none() {
-            kept.push(fingerprints, workspace)?;
-            return encode_at_once(building, layouts, &batch, ids, &kept, &sender);
+        if expected.at_once && first.is_none() && buffer.has_room(&fingerprints) && chunks.peek().is_none() {
+            buffer.push(fingerprints, workspace)?;
+            return encode_at_once(building, layouts, &batch, ids, &buffer, &sender);
         }
         if first.is_none() {
             first = Some(first_table(building, &fingerprints)?);
         }
         let keys = || match &mut first {
             Some(table) => push_keys(building, table, &fingerprints, &sender),
-            None => building.pace.map_or(Ok(()), Pace::step),
+            None => building.limiter.map_or(Ok(()), RateLimiter::step),
         };
         let (keys, pushed) = rayon::join(keys, || ids.push(&batch));
         keys.and(pushed)?;
         drop(batch);
-        match building.others {
-            Some(_) => kept.count(fingerprints.len()),
-            None => kept.push(fingerprints, workspace)?,
+        match building.secondary {
+            Some(_) => buffer.count(fingerprints.len()),
+            None => buffer.push(fingerprints, workspace)?,
         }
     }
-    let counts = Counts { records, fingerprints: kept.counted() };
+    let counts = Counts { records, fingerprints: buffer.counted() };
     if counts.fingerprints == 0 {
         return Ok(counts);
     }
     first.map_or(Ok(()), |first| finish_first(building, first, &sender))?;
     let ids = ids.finish()?;
-    other_tables(building, layouts, &kept, &sender)?;
-    drop(kept);
+    other_tables(building, layouts, &buffer, &sender)?;
+    drop(buffer);
     finish_ids(layouts.len(), ids, &sender)?;
     Ok(counts)
 }
@@ -263,31 +263,31 @@ fn encode<'b, F: Fingerprint>(
 fn encode_at_once<F: Fingerprint>(
     building: Building<'_>,
     layouts: &[TableLayout],
-    batch: &Batch<'_, F>,
+    batch: &RecordChunk<'_, F>,
     mut ids: IdSection<F>,
-    kept: &Kept<F>,
+    buffer: &SecondaryKeyBuffer<F>,
     sender: &Sender,
 ) -> Result<Counts> {
     let keys = || {
-        let mut table = FirstTable::new(building.parameters, kept.in_memory());
-        push_keys(building, &mut table, kept.in_memory(), sender)?;
+        let mut table = FirstTable::new(building.parameters, buffer.in_memory());
+        push_keys(building, &mut table, buffer.in_memory(), sender)?;
         finish_first(building, table, sender)
     };
     let encode_ids = || {
         ids.push(batch)?;
         ids.finish()
     };
-    let (others, (keys, ids)) =
-        rayon::join(|| other_tables(building, layouts, kept, sender), || rayon::join(keys, encode_ids));
-    keys.and(others)?;
+    let (secondary, (keys, ids)) =
+        rayon::join(|| other_tables(building, layouts, buffer, sender), || rayon::join(keys, encode_ids));
+    keys.and(secondary)?;
     finish_ids(layouts.len(), ids?, sender)?;
-    Ok(Counts { records: batch.records(), fingerprints: kept.counted() })
+    Ok(Counts { records: batch.records(), fingerprints: buffer.counted() })
 }
 
 /// The encoder of the first table. Its code is trained on all that comes first, or on a sample from all over.
 fn first_table<F: Fingerprint>(building: Building<'_>, fingerprints: &[F]) -> Result<FirstTable> {
-    match building.others.filter(|_| F::WIDTH == 64) {
-        Some(others) => Ok(FirstTable::trained(building.parameters, &others.sample(0)?)),
+    match building.secondary.filter(|_| F::WIDTH == 64) {
+        Some(secondary) => Ok(FirstTable::trained(building.parameters, &secondary.sample(0)?)),
         None => Ok(FirstTable::new(building.parameters, fingerprints)),
     }
 }
@@ -300,8 +300,8 @@ fn push_keys<F: Fingerprint>(
     sender: &Sender,
 ) -> Result<()> {
     let piece = building.workspace.piece();
-    for lot in fingerprints.chunks((piece / F::BYTES).max(1)) {
-        table.push(lot);
+    for chunk in fingerprints.chunks((piece / F::BYTES).max(1)) {
+        table.push(chunk);
         send_pages(building, sender, 0, table.pages(), piece)?;
     }
     Ok(())
@@ -310,30 +310,30 @@ fn push_keys<F: Fingerprint>(
 fn finish_first(building: Building<'_>, table: FirstTable, sender: &Sender) -> Result<()> {
     let (mut pages, table) = table.finish();
     send_pages(building, sender, 0, &mut pages, 1)?;
-    send(sender, 0, Part::Table(table))
+    send(sender, 0, SectionPart::Table(table))
 }
 
 fn finish_ids(section: usize, (spool, encoded): (Spool, EncodedIds), sender: &Sender) -> Result<()> {
-    spool.visit(|pages| send(sender, section, Part::Pages(pages.to_vec())))?;
-    send(sender, section, Part::Ids(encoded))
+    spool.visit(|pages| send(sender, section, SectionPart::Pages(pages.to_vec())))?;
+    send(sender, section, SectionPart::Ids(encoded))
 }
 
 /// Makes the tables behind the first, as many at once as there is memory for.
 fn other_tables<F: Fingerprint>(
     building: Building<'_>,
     layouts: &[TableLayout],
-    kept: &Kept<F>,
+    buffer: &SecondaryKeyBuffer<F>,
     sender: &Sender,
 ) -> Result<()> {
-    let others: Vec<_> = layouts.iter().enumerate().skip(1).collect();
-    let at_once = match kept.tables_at_once(building.workspace) {
+    let secondary: Vec<_> = layouts.iter().enumerate().skip(1).collect();
+    let at_once = match buffer.tables_at_once(building.workspace) {
         few if few < rayon::current_num_threads() => few,
-        _ => others.len(),
+        _ => secondary.len(),
     };
-    for others in others.chunks(at_once.max(1)) {
+    for secondary in secondary.chunks(at_once.max(1)) {
         // In order, or nearly: nothing is written before what comes before it.
-        others.iter().par_bridge().try_for_each_with(sender.clone(), |sender, &(number, layout)| {
-            encode_table(building, number, layout, kept, sender)
+        secondary.iter().par_bridge().try_for_each_with(sender.clone(), |sender, &(number, layout)| {
+            encode_table(building, number, layout, buffer, sender)
         })?;
     }
     Ok(())
@@ -344,30 +344,30 @@ fn encode_table<F: Fingerprint>(
     building: Building<'_>,
     section: usize,
     layout: &TableLayout,
-    kept: &Kept<F>,
+    buffer: &SecondaryKeyBuffer<F>,
     sender: &Sender,
 ) -> Result<()> {
     // A design has at most 256 tables.
     let number = u8::try_from(section).unwrap_or(u8::MAX);
     let piece = building.workspace.piece();
-    let mut encoder = match building.others {
-        Some(others) => Some(TableEncoder::new(building.parameters, number, &others.sample(section)?)),
+    let mut encoder = match building.secondary {
+        Some(secondary) => Some(TableEncoder::new(building.parameters, number, &secondary.sample(section)?)),
         None => None,
     };
     let mut encode = |keys: &[u64]| {
         let encoder = encoder.get_or_insert_with(|| TableEncoder::new(building.parameters, number, keys));
-        for lot in keys.chunks((piece / size_of::<u64>()).max(1)) {
-            encoder.push(lot);
+        for chunk in keys.chunks((piece / size_of::<u64>()).max(1)) {
+            encoder.push(chunk);
             send_pages(building, sender, section, encoder.pages(), piece)?;
         }
         Ok(())
     };
-    match building.others {
-        Some(others) => others.keys(section, &mut encode)?,
-        None => kept.keys(section, layout, building.workspace, encode)?,
+    match building.secondary {
+        Some(secondary) => secondary.keys(section, &mut encode)?,
+        None => buffer.keys(section, layout, building.workspace, encode)?,
     }
     let encoder = encoder.unwrap_or_else(|| TableEncoder::new(building.parameters, number, &[]));
     let (mut pages, table) = encoder.finish();
     send_pages(building, sender, section, &mut pages, 1)?;
-    send(sender, section, Part::Table(table))
+    send(sender, section, SectionPart::Table(table))
 }

@@ -3,27 +3,27 @@
 use crate::error::{Error, Result};
 use crate::extsort::TextChunk;
 use crate::extsort::drop_equal;
-use crate::extsort::{Entry, fingerprints};
+use crate::extsort::{NumberedRecord, fingerprints};
 use crate::fingerprint::Id;
 use crate::fingerprint::{Fingerprint, Record};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
-/// Records that are sorted by fingerprint, then id, and distinct, over all batches of a load. A fingerprint may go on in
+/// Records that are sorted by fingerprint, then id, and distinct, over all chunks of a load. A fingerprint may go on in
 /// the next batch.
 #[derive(Debug)]
-pub(crate) enum Batch<'a, F: Fingerprint> {
+pub(crate) enum RecordChunk<'a, F: Fingerprint> {
     /// Records whose ids are numbers.
-    Numbers(Cow<'a, [Entry<F>]>),
+    Numbers(Cow<'a, [NumberedRecord<F>]>),
     /// Records without ids; the numbers say in which order they came.
-    Unnumbered(Cow<'a, [Entry<F>]>),
+    Unnumbered(Cow<'a, [NumberedRecord<F>]>),
     /// Fingerprints and how many records each of them has.
-    Counts(Vec<Entry<F>>),
+    Counts(Vec<NumberedRecord<F>>),
     /// Records whose ids are texts.
     Texts(TextChunk<F>),
 }
 
-impl<F: Fingerprint> Batch<'_, F> {
+impl<F: Fingerprint> RecordChunk<'_, F> {
     /// The fingerprints in it that differ from the one before, which for the first of them is `previous`.
     pub(crate) fn distinct(&self, previous: Option<F>) -> Vec<F> {
         let mut all: Vec<F> = match self {
@@ -45,7 +45,7 @@ impl<F: Fingerprint> Batch<'_, F> {
     {
         match self {
             Self::Numbers(entries) => Box::new((0..entries.len()).filter_map(move |number| {
-                let &Entry { fingerprint, id } = entries.get(number)?;
+                let &NumberedRecord { fingerprint, id } = entries.get(number)?;
                 Some(Ok(Record { fingerprint, id: Id::Number(id) }))
             })),
             Self::Texts(chunk) => Box::new((0..chunk.len()).filter_map(move |number| {
@@ -80,16 +80,17 @@ impl<F: Fingerprint> Batch<'_, F> {
 /// Bytes of a batch that is made of single records, where there is memory enough.
 const BATCH: u64 = 64 << 20;
 
-/// Gathers records, which come in order, to batches. They take `memory` bytes at most, short of a single record.
-pub(crate) fn batches<F: Fingerprint>(
+/// Gathers records, which come in order, to chunks. They take `memory` bytes at most, short of a single record.
+pub(crate) fn chunks<F: Fingerprint>(
     mut records: impl Iterator<Item = Result<Record<F>>>,
     memory: u64,
-) -> impl Iterator<Item = Result<Batch<'static, F>>> {
+) -> impl Iterator<Item = Result<RecordChunk<'static, F>>> {
     // Lists that grow are copied to twice the room.
     let most = usize::try_from(BATCH.min(memory / 3)).unwrap_or(usize::MAX);
     std::iter::from_fn(move || {
         let (mut numbers, mut counted, mut texts) = (Vec::new(), false, TextChunk::default());
-        while numbers.len() * size_of::<Entry<F>>() + texts.bytes() < most || numbers.len() + texts.len() == 0 {
+        while numbers.len() * size_of::<NumberedRecord<F>>() + texts.bytes() < most || numbers.len() + texts.len() == 0
+        {
             match records.next() {
                 None => break,
                 Some(Err(error)) => {
@@ -97,10 +98,10 @@ pub(crate) fn batches<F: Fingerprint>(
                     return Some(Err(error));
                 }
                 Some(Ok(Record { fingerprint, id })) => match id {
-                    Id::Number(id) => numbers.push(Entry { fingerprint, id }),
+                    Id::Number(id) => numbers.push(NumberedRecord { fingerprint, id }),
                     Id::Count(id) => {
                         counted = true;
-                        numbers.push(Entry { fingerprint, id });
+                        numbers.push(NumberedRecord { fingerprint, id });
                     }
                     Id::Text(text) => texts.push(fingerprint, text.as_bytes()),
                 },
@@ -108,9 +109,9 @@ pub(crate) fn batches<F: Fingerprint>(
         }
         match (numbers.is_empty(), texts.len()) {
             (true, 0) => None,
-            (true, _) => Some(Ok(Batch::Texts(texts))),
-            (false, _) if counted => Some(Ok(Batch::Counts(numbers))),
-            (false, _) => Some(Ok(Batch::Numbers(Cow::Owned(numbers)))),
+            (true, _) => Some(Ok(RecordChunk::Texts(texts))),
+            (false, _) if counted => Some(Ok(RecordChunk::Counts(numbers))),
+            (false, _) => Some(Ok(RecordChunk::Numbers(Cow::Owned(numbers)))),
         }
     })
 }

@@ -6,13 +6,13 @@
 
 use crate::bits::bit_length;
 use crate::error::Result;
-use crate::executor::Pace;
-use crate::extsort::Entry;
+use crate::executor::RateLimiter;
+use crate::extsort::NumberedRecord;
 use crate::extsort::Sorted;
 use crate::extsort::Workspace;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::{Id, IdRef};
-use crate::segment::build::chunk::Batch;
+use crate::segment::build::chunk::RecordChunk;
 use crate::segment::reader::Segment;
 use crate::segment::records::SegmentRecords;
 use std::marker::PhantomData;
@@ -22,7 +22,7 @@ use xxhash_rust::xxh64::xxh64;
 /// Bits of a hash beyond those that number the records: of so many times as many hashes hardly two meet.
 const SPARE_BITS: u32 = 8;
 
-/// Records between two steps of the pace.
+/// Records between two steps of the limiter.
 const STEP: u64 = 256;
 
 /// The hash of an id in the index of a segment with so many records: a number of a few bits more than theirs.
@@ -43,39 +43,39 @@ pub(crate) fn id_hash_of(id: IdRef<'_>) -> Option<u64> {
 
 /// What an id index consists of, in order.
 pub(crate) struct IdIndexEntries<F> {
-    sorted: Sorted<Entry<u64>>,
+    sorted: Sorted<NumberedRecord<u64>>,
     width: PhantomData<F>,
 }
 
 impl<F: Fingerprint> IdIndexEntries<F> {
-    /// That of a segment; rests where `pace` says so.
+    /// That of a segment; rests where `limiter` says so.
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading it; `Io` from temporary files; `Stopped`.
-    pub(crate) fn of(segment: &Arc<Segment>, workspace: &Workspace, pace: Option<&Pace>) -> Result<Self> {
+    pub(crate) fn of(segment: &Arc<Segment>, workspace: &Workspace, limiter: Option<&RateLimiter>) -> Result<Self> {
         let records = segment.footer().records;
         let mut sorter = workspace.sorter(workspace.memory_of_records());
         let (mut last, mut rank) = (None, 0u64);
         for (number, record) in (0u64..).zip(SegmentRecords::<F>::new(Arc::clone(segment))) {
             let record = record?;
             if number.is_multiple_of(STEP) {
-                pace.map_or(Ok(()), Pace::step)?;
+                limiter.map_or(Ok(()), RateLimiter::step)?;
             }
             let before = last.replace(record.fingerprint);
             rank += u64::from(before.is_some() && before != last);
-            sorter.push(Entry { fingerprint: id_hash(&record.id, records), id: rank })?;
+            sorter.push(NumberedRecord { fingerprint: id_hash(&record.id, records), id: rank })?;
         }
         Ok(Self { sorted: sorter.finish()?, width: PhantomData })
     }
 
     /// All hashes and ranks in order, some at a time.
     pub(crate) fn pairs(&self, workspace: &Workspace) -> impl Iterator<Item = Result<Vec<(u64, u64)>>> {
-        let pairs = |chunk: &[Entry<u64>]| chunk.iter().map(|entry| (entry.fingerprint, entry.id)).collect();
-        self.sorted.chunks(workspace.memory_of_batches()).map(move |chunk| chunk.map(|chunk| pairs(&chunk)))
+        let pairs = |chunk: &[NumberedRecord<u64>]| chunk.iter().map(|entry| (entry.fingerprint, entry.id)).collect();
+        self.sorted.chunks(workspace.memory_of_chunks()).map(move |chunk| chunk.map(|chunk| pairs(&chunk)))
     }
 
     /// The entries for a segment of their own.
-    pub(crate) fn batches(&self, workspace: &Workspace) -> impl Iterator<Item = Result<Batch<'_, u64>>> {
-        self.sorted.chunks(workspace.memory_of_batches()).map(|chunk| Ok(Batch::Numbers(chunk?.into())))
+    pub(crate) fn chunks(&self, workspace: &Workspace) -> impl Iterator<Item = Result<RecordChunk<'_, u64>>> {
+        self.sorted.chunks(workspace.memory_of_chunks()).map(|chunk| Ok(RecordChunk::Numbers(chunk?.into())))
     }
 }

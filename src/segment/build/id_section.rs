@@ -1,7 +1,7 @@
-//! The ids of batches to the ids section of a segment.
+//! The ids of chunks to the ids section of a segment.
 
 use crate::error::{Error, Result};
-use crate::extsort::Entry;
+use crate::extsort::NumberedRecord;
 use crate::extsort::Spool;
 use crate::extsort::TextChunk;
 use crate::extsort::Workspace;
@@ -9,12 +9,12 @@ use crate::fingerprint::Fingerprint;
 use crate::fingerprint::IdKind;
 use crate::format::id_page::IdEntry;
 use crate::segment::build::builder::Expected;
-use crate::segment::build::chunk::Batch;
+use crate::segment::build::chunk::RecordChunk;
 use crate::segment::id_writer::IdEncoder;
 use crate::segment::text_ids::encoder::TextEncoder;
 use crate::segment::writer::EncodedIds;
 
-/// Encodes ids as batches come; pages wait in a spool.
+/// Encodes ids as chunks come; pages wait in a spool.
 pub(crate) struct IdSection<F> {
     kind: IdKind,
     numbers: IdEncoder,
@@ -26,7 +26,7 @@ pub(crate) struct IdSection<F> {
     expected: Expected,
     last: Option<F>,
     /// The fingerprint that is being counted.
-    counted: Option<Entry<F>>,
+    counted: Option<NumberedRecord<F>>,
     pages: Spool,
 }
 
@@ -46,20 +46,20 @@ impl<F: Fingerprint> IdSection<F> {
     }
 
     /// Appends the ids of a batch.
-    pub(crate) fn push(&mut self, batch: &Batch<'_, F>) -> Result<()> {
+    pub(crate) fn push(&mut self, batch: &RecordChunk<'_, F>) -> Result<()> {
         match (batch, self.kind) {
-            (Batch::Numbers(entries), _) => self.push_numbers(entries, 0),
-            (Batch::Unnumbered(entries), IdKind::None) => {
-                self.count(entries.iter().map(|entry| Entry { id: 1, ..*entry }));
+            (RecordChunk::Numbers(entries), _) => self.push_numbers(entries, 0),
+            (RecordChunk::Unnumbered(entries), IdKind::None) => {
+                self.count(entries.iter().map(|entry| NumberedRecord { id: 1, ..*entry }));
             }
-            (Batch::Unnumbered(entries), _) => self.push_numbers(entries, self.expected.first_number),
-            (Batch::Counts(entries), _) => self.count(entries.iter().copied()),
-            (Batch::Texts(chunk), _) => return self.push_texts(chunk),
+            (RecordChunk::Unnumbered(entries), _) => self.push_numbers(entries, self.expected.first_number),
+            (RecordChunk::Counts(entries), _) => self.count(entries.iter().copied()),
+            (RecordChunk::Texts(chunk), _) => return self.push_texts(chunk),
         }
         self.pages.append(self.numbers.pages())
     }
 
-    fn push_numbers(&mut self, entries: &[Entry<F>], first: u64) {
+    fn push_numbers(&mut self, entries: &[NumberedRecord<F>], first: u64) {
         let last = &mut self.last;
         self.numbers.push(entries.iter().map(|entry| {
             let begins = last.replace(entry.fingerprint) != Some(entry.fingerprint);
@@ -67,7 +67,7 @@ impl<F: Fingerprint> IdSection<F> {
         }));
     }
 
-    fn count(&mut self, entries: impl Iterator<Item = Entry<F>>) {
+    fn count(&mut self, entries: impl Iterator<Item = NumberedRecord<F>>) {
         let counted = &mut self.counted;
         self.numbers.push(entries.filter_map(|entry| match counted {
             Some(counted) if counted.fingerprint == entry.fingerprint => {
@@ -96,7 +96,7 @@ impl<F: Fingerprint> IdSection<F> {
 
     fn encode_texts(&mut self, chunk: &TextChunk<F>) -> Result<()> {
         /// Records after which the frames that are done are handed on.
-        const LOT: usize = 1 << 16;
+        const CHUNK: usize = 1 << 16;
         let texts = self.texts.get_or_insert_with(|| {
             let sample = chunk.records().filter_map(|(_, text)| std::str::from_utf8(text).ok());
             TextEncoder::new(sample, self.expected.text_bytes.max(chunk.texts.len() as u64))
@@ -104,7 +104,7 @@ impl<F: Fingerprint> IdSection<F> {
         for (number, (fingerprint, text)) in chunk.records().enumerate() {
             let text = std::str::from_utf8(text).map_err(|_| Error::damaged("temporary data hold no text"))?;
             texts.push(text, self.last.replace(fingerprint) != Some(fingerprint));
-            if number % LOT == 0 {
+            if number % CHUNK == 0 {
                 self.pages.append(texts.pages())?;
             }
         }

@@ -13,7 +13,7 @@ use crate::plan::TableForm;
 use crate::plan::TableLayout;
 
 /// The distinct fingerprints of a segment in order.
-pub(crate) struct Kept<F: Fingerprint> {
+pub(crate) struct SecondaryKeyBuffer<F: Fingerprint> {
     memory: Vec<F>,
     /// Bytes of fingerprints that may stay in memory.
     limit: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Kept<F: Fingerprint> {
     count: u64,
 }
 
-impl<F: Fingerprint> Kept<F> {
+impl<F: Fingerprint> SecondaryKeyBuffer<F> {
     pub(crate) fn new(workspace: &Workspace) -> Self {
         Self { memory: Vec::new(), limit: workspace.memory_of_fingerprints(), spool: None, count: 0 }
     }
@@ -62,9 +62,9 @@ impl<F: Fingerprint> Kept<F> {
         let piece = workspace.piece();
         let spool = self.spool.get_or_insert_with(|| Spool::new(workspace, piece));
         for kept in [std::mem::take(&mut self.memory), fingerprints] {
-            for lot in kept.chunks((piece / F::BYTES).max(1)) {
-                let mut bytes = Vec::with_capacity(lot.len() * F::BYTES);
-                lot.iter().for_each(|fingerprint| fingerprint.write_le(&mut bytes));
+            for chunk in kept.chunks((piece / F::BYTES).max(1)) {
+                let mut bytes = Vec::with_capacity(chunk.len() * F::BYTES);
+                chunk.iter().for_each(|fingerprint| fingerprint.write_le(&mut bytes));
                 spool.append(&mut bytes)?;
             }
         }

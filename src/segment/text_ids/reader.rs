@@ -27,7 +27,7 @@ pub(crate) struct TextIds {
     ids: Span,
     frames: Vec<FrameEntry>,
     /// Where every 64th frame is.
-    marks: Vec<Place>,
+    marks: Vec<FramePlaceInPage>,
     fingerprints: u64,
     dictionary: Option<DecoderDictionary<'static>>,
     /// A number that no other reader has, so that scratches can be shared.
@@ -36,14 +36,14 @@ pub(crate) struct TextIds {
 
 /// Where a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct FramePlaceInPage {
     /// Bytes in front of it in the section.
     offset: u64,
     /// Fingerprints that begin before it.
     rank: u64,
 }
 
-impl Place {
+impl FramePlaceInPage {
     fn behind(self, frame: FrameEntry) -> Self {
         Self {
             offset: self.offset.saturating_add(frame.length.into()),
@@ -106,7 +106,7 @@ impl TextIds {
         mut frames: Vec<FrameEntry>,
         dictionary: Option<DecoderDictionary<'static>>,
     ) -> Self {
-        let (mut marks, mut place) = (Vec::new(), Place { offset: 0, rank: 0 });
+        let (mut marks, mut place) = (Vec::new(), FramePlaceInPage { offset: 0, rank: 0 });
         for (number, &frame) in frames.iter().enumerate() {
             if number % STEP == 0 {
                 marks.push(place);
@@ -131,7 +131,8 @@ impl TextIds {
 
     /// Bytes of memory: index and dictionary.
     pub(crate) fn resident_bytes(&self) -> u64 {
-        let index = self.frames.capacity() * size_of::<FrameEntry>() + self.marks.capacity() * size_of::<Place>();
+        let index =
+            self.frames.capacity() * size_of::<FrameEntry>() + self.marks.capacity() * size_of::<FramePlaceInPage>();
         (index + self.dictionary.as_ref().map_or(0, |dictionary| dictionary.as_ddict().sizeof())) as u64
     }
 
@@ -151,10 +152,10 @@ impl TextIds {
         usize::try_from(number).ok().and_then(|number| self.frames.get(number))
     }
 
-    fn place(&self, number: u64) -> Place {
+    fn place(&self, number: u64) -> FramePlaceInPage {
         let number = usize::try_from(number).unwrap_or(usize::MAX).min(self.frames.len());
         let step = (number / STEP).min(self.marks.len().saturating_sub(1));
-        let start = self.marks.get(step).copied().unwrap_or(Place { offset: 0, rank: 0 });
+        let start = self.marks.get(step).copied().unwrap_or(FramePlaceInPage { offset: 0, rank: 0 });
         let before = self.frames.get(step * STEP..number).unwrap_or_default();
         before.iter().fold(start, |place, &frame| place.behind(frame))
     }

@@ -22,7 +22,7 @@ fn a_removal_that_hides_nothing_is_not_subtracted() {
     assert_eq!(report.records, 10);
     store.flush().unwrap();
     let statistics = store.statistics();
-    assert_eq!((statistics.records, statistics.removals, statistics.runs), (10, 0, 1), "nothing is written of them");
+    assert_eq!((statistics.records, statistics.tombstones, statistics.runs), (10, 0, 1), "nothing is written of them");
     let removed = store.bulk_remove(Records::WithIds(vec![Record::new(5, 5)])).unwrap();
     assert_eq!((removed.removed, removed.left), (0, 10));
     drop(store);

@@ -9,8 +9,8 @@ use super::model::Model;
 use crate::support::*;
 use fpstore::env::{Env, Failing};
 use fpstore::{
-    Batch, Durability, Fingerprint, Id, IdKind, IdRef, Maintenance, Parameters, ReadMode, Record, Records, Result,
-    Snapshot, Store, U256, WriteBatch, add_id_index,
+    BatchStrategy, Durability, Fingerprint, Id, IdKind, IdRef, Maintenance, Parameters, ReadMode, Record, Records,
+    Result, Snapshot, Store, U256, WriteBatch, add_id_index,
 };
 use rayon::prelude::*;
 use std::path::PathBuf;
@@ -360,7 +360,10 @@ impl<F: Fingerprint> World<F> {
 
     fn batch_query(&mut self) {
         let queries: Vec<F> = (0..9).map(|_| self.fingerprint()).collect();
-        let (k, way) = (self.k(), [Batch::Always, Batch::Never, Batch::Auto][self.random.below(3) as usize]);
+        let (k, way) = (
+            self.k(),
+            [BatchStrategy::Always, BatchStrategy::Never, BatchStrategy::Auto][self.random.below(3) as usize],
+        );
         let answers = self.store.searcher().query_batch(&queries, k, way).unwrap();
         for (query, answer) in queries.iter().zip(answers) {
             assert_eq!(answer, self.model.near(*query, k), "{way:?} {:#?}", self.log);
@@ -415,7 +418,7 @@ impl<F: Fingerprint> World<F> {
         let records = self.model.records();
         let count = |id: &Id| if let Id::Count(count) = id { *count } else { 1 };
         assert_eq!(statistics.records, records.iter().map(|record| count(&record.id)).sum::<u64>());
-        assert!(statistics.runs <= 1 && statistics.removals == 0);
+        assert!(statistics.runs <= 1 && statistics.tombstones == 0);
         let damages = self.store.verify().unwrap().damages;
         assert!(damages.is_empty(), "{damages:?}");
         self.snapshots.clear();

@@ -45,7 +45,7 @@ impl<F: Fingerprint> Content<F> {
                 let path = fixture.path.join(&fact.name);
                 let view = inspect::open(&path, &fixture.options).unwrap().pop().unwrap();
                 let records = view.records().unwrap().map(Result::unwrap).collect();
-                parts.push(Part { path, removals: *role == SegmentRole::Removals, records });
+                parts.push(Part { path, removals: *role == SegmentRole::Tombstones, records });
             }
         }
         let mut frames = Vec::new();
@@ -108,7 +108,7 @@ impl<F: Fingerprint> Content<F> {
         let at = self.parts.iter().position(|part| part.path == loss.path);
         let at = at.unwrap_or_else(|| panic!("{label}: no segment of records: {loss:?}"));
         let part = &self.parts[at];
-        assert_eq!(loss.removals, part.removals, "{label}");
+        assert_eq!(loss.tombstones, part.removals, "{label}");
         let before = count(&left.parts[at].records);
         let rest = &mut left.parts[at].records;
         let mut open = 0;

@@ -55,7 +55,9 @@ fn check_losses<F: Fingerprint>(world: &World<F>, case: &Case, report: &fpstore:
     assert!(report.damages.len() + report.torn.len() > 0 || torn_away, "{label}: not noticed");
     if let (Blow::Remove, Some(part)) = (&case.blow, part) {
         let [loss] = &report.losses[..] else { panic!("{label}: {:?}", report.losses) };
-        assert!(matches!(loss.what, Lost::Segment { .. }) && loss.path == part.path && loss.removals == part.removals);
+        assert!(
+            matches!(loss.what, Lost::Segment { .. }) && loss.path == part.path && loss.tombstones == part.removals
+        );
         assert!(report.kept_aside.is_empty(), "{label}: there is nothing to keep");
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use fpstore::inspect::{self, SegmentRole};
-use fpstore::{Fingerprint, IdKind, Numbering, Options};
+use fpstore::{Fingerprint, IdAssignment, IdKind, Options};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{bytes, count};
 use fpstore_tools::report;
@@ -80,7 +80,7 @@ fn describe<F: Fingerprint>(path: &Path) -> anyhow::Result<Info> {
     let opened = Opened::<F>::new(path)?;
     let (parameters, statistics) = (opened.parameters(), opened.statistics());
     let (kind, numbering) = match &opened {
-        Opened::Store(store) if parameters.ids() == IdKind::Number => ("store", Some(numbering(store.numbering()))),
+        Opened::Store(store) if parameters.ids() == IdKind::Number => ("store", Some(numbering(store.id_assignment()))),
         Opened::Store(_) => ("store", None),
         Opened::Segment(_) => ("segment", None),
     };
@@ -117,10 +117,10 @@ fn describe<F: Fingerprint>(path: &Path) -> anyhow::Result<Info> {
     })
 }
 
-fn numbering(numbering: Numbering) -> &'static str {
+fn numbering(numbering: IdAssignment) -> &'static str {
     match numbering {
-        Numbering::Own => "own",
-        Numbering::Given => "given",
+        IdAssignment::Auto => "own",
+        IdAssignment::Explicit => "given",
         _ => "undecided",
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use fpstore::inspect::{self, ManifestView};
-use fpstore::{Numbering, Options};
+use fpstore::{IdAssignment, Options};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{bytes, count};
 use fpstore_tools::report::{self, Columns};
@@ -87,9 +87,9 @@ fn describe(store: &Path, view: &ManifestView) -> Report {
         width: view.parameters.width(),
         ids: view.parameters.ids().name(),
         id_index: view.parameters.id_index(),
-        numbering: match view.numbering {
-            Numbering::Own => "own",
-            Numbering::Given => "given",
+        numbering: match view.id_assignment {
+            IdAssignment::Auto => "own",
+            IdAssignment::Explicit => "given",
             _ => "undecided",
         },
         next_id: view.next_id,

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::bail;
-use fpstore::{Fingerprint, IdKind, IdSorter, Numbering, Options, Parameters, RemoveIdsReport, ReplaceReport, Store};
+use fpstore::{
+    Fingerprint, IdAssignment, IdKind, IdSorter, Options, Parameters, RemoveIdsReport, ReplaceReport, Store,
+};
 use fpstore_tools::input::{IdReader, IdRule, Ids, InputOptions, sources};
 use fpstore_tools::interrupt;
 use fpstore_tools::number::count_of;
@@ -33,8 +35,8 @@ pub(crate) fn check(args: &Args, parameters: &Parameters) -> anyhow::Result<()> 
 }
 
 /// Refuses to replace in a store whose ids name no documents.
-pub(crate) fn check_replace(numbering: Numbering) -> anyhow::Result<()> {
-    if numbering == Numbering::Own {
+pub(crate) fn check_replace(numbering: IdAssignment) -> anyhow::Result<()> {
+    if numbering == IdAssignment::Auto {
         bail!(
             "the store numbers its records itself, so no id stands for a document; create one from records with ids to \
              replace in it"

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use fpstore::{Filters, Fingerprint, Maintenance, Numbering, Options, Store, with_width};
+use fpstore::{Filters, Fingerprint, IdAssignment, Maintenance, Options, Store, with_width};
 use fpstore_tools::input::Found;
 use fpstore_tools::progress::Progress;
 use fpstore_tools::stoppable::Stoppable;
@@ -84,7 +84,7 @@ fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
     let store = Store::<F>::open_read_only(path, &options(args))?;
     let started = Instant::now();
     let parameters = store.parameters().clone();
-    let numbering = store.numbering();
+    let numbering = store.id_assignment();
     // Its index is read again when it is written to; until then memory is for the records.
     drop(store);
     let mut loading = options(args);
@@ -131,7 +131,7 @@ fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
 }
 
 /// What the load itself would refuse, too.
-fn check(args: &Args, numbering: Numbering, found: Option<Found>) -> anyhow::Result<()> {
+fn check(args: &Args, numbering: IdAssignment, found: Option<Found>) -> anyhow::Result<()> {
     match (numbering, found) {
         (_, Some(Found::Numbered)) if args.remove => {
             bail!(
@@ -142,10 +142,10 @@ fn check(args: &Args, numbering: Numbering, found: Option<Found>) -> anyhow::Res
         (_, Some(Found::Numbered)) if args.replace => {
             bail!("the input has no ids; fingerprints are replaced by the ids of their documents")
         }
-        (Numbering::Own, Some(Found::Number)) if !args.remove => {
+        (IdAssignment::Auto, Some(Found::Number)) if !args.remove => {
             bail!("the store numbers its records itself, the input has ids")
         }
-        (Numbering::Given, Some(Found::Numbered)) => {
+        (IdAssignment::Explicit, Some(Found::Numbered)) => {
             bail!("the store has ids that its user gave, the input has none")
         }
         _ => Ok(()),

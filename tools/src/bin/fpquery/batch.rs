@@ -106,7 +106,7 @@ impl<F: Fingerprint> Asker<'_, F> {
             };
             let take = |piece: fpstore::Result<Piece<'_, F>>| self.write(piece?, most, out, totals).map(|_| ());
             let fits = searcher.visit_batch(&fingerprints, k, self.memory.answers, make, take)?;
-            totals.work += searcher.work();
+            totals.work += searcher.stats();
             if fits {
                 let found = usize::try_from(totals.matches - before).unwrap_or(usize::MAX);
                 length = if found < matches / 2 { 2 * length } else { length };
@@ -141,7 +141,7 @@ impl<F: Fingerprint> Asker<'_, F> {
         let mut searcher = self.store.searcher();
         let mut piece = Piece::new(&self.look, queries);
         while !piece.left.is_empty() && piece.rows.text().len() < most && self.next(&mut searcher, &mut piece, most)? {}
-        piece.totals.work = searcher.work();
+        piece.totals.work = searcher.stats();
         Ok(piece)
     }
 
@@ -175,7 +175,7 @@ impl<F: Fingerprint> Asker<'_, F> {
             }
             piece.advance();
         }
-        piece.totals.work = searcher.map(|searcher| searcher.work()).unwrap_or_default();
+        piece.totals.work = searcher.map(|searcher| searcher.stats()).unwrap_or_default();
         Ok(piece)
     }
 
@@ -257,7 +257,7 @@ impl<F: Fingerprint> Asker<'_, F> {
         if let Some(error) = failed {
             return Err(error);
         }
-        totals.work += searcher.work();
+        totals.work += searcher.stats();
         totals.queries += 1;
         out.write(&rows)
     }

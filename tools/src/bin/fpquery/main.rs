@@ -107,7 +107,7 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) ->
         let (batch, end) = queries.next_batch(if merging.is_some() { MERGED } else { BATCH }, memory.queries);
         let merges = |k: &u32| {
             args.batch == BatchMode::Always
-                || store.searcher().batch_strategy(batch.len(), *k) == fpstore::Batch::Always
+                || store.searcher().batch_strategy(batch.len(), *k) == fpstore::BatchStrategy::Always
         };
         let merged = merging.filter(merges);
         if merged.is_none() && std::mem::take(&mut later) {

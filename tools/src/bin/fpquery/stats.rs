@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use fpstore::{FilterStatistics, Work};
+use fpstore::{FilterStatistics, QueryStats};
 use fpstore_tools::common::SCHEMA_VERSION;
 use fpstore_tools::number::{count, float};
 use fpstore_tools::report;
@@ -18,7 +18,7 @@ pub(crate) struct Totals {
     pub(crate) matches: u64,
     /// Queries without a match, where these are what is asked for.
     pub(crate) unseen: u64,
-    pub(crate) work: Work,
+    pub(crate) work: QueryStats,
     pub(crate) latency: Latency,
     pub(crate) filters: FilterStatistics,
 }
@@ -78,7 +78,7 @@ impl Totals {
                 queries: self.queries,
                 matches: self.matches,
                 probes: self.work.probes,
-                places: self.work.places,
+                places: self.work.index_lookups,
                 filter_bytes: self.filters.built_bytes,
                 filters: FilterReport::new(&self.filters),
                 blocks_read: self.work.blocks,
@@ -103,7 +103,7 @@ impl Totals {
                     "after filters",
                     format!(
                         "{}, filters of {} bytes, {} bytes left out",
-                        per_query(self.work.places),
+                        per_query(self.work.index_lookups),
                         count(self.filters.built_bytes),
                         count(self.filters.refused_bytes)
                     ),

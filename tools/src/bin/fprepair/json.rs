@@ -105,7 +105,7 @@ fn loss(loss: &Loss) -> Value {
         "section": loss.section,
         "offset": loss.offset,
         "bytes": loss.bytes,
-        "removals": loss.removals,
+        "removals": loss.tombstones,
         "records": loss.records,
     });
     let what = match &loss.what {

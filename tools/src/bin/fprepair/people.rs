@@ -100,10 +100,10 @@ fn loss(done: bool, loss: &Loss, out: &mut dyn Write) -> io::Result<()> {
         write!(out, ", {}", count_of(bytes, "byte"))?;
     }
     if let Some(records) = loss.records {
-        let thing = if loss.removals { "removal" } else { "record" };
+        let thing = if loss.tombstones { "removal" } else { "record" };
         write!(out, ": {}", count_of(records, thing))?;
     }
-    writeln!(out, "{}", if loss.removals { " (removed records come back)" } else { "" })?;
+    writeln!(out, "{}", if loss.tombstones { " (removed records come back)" } else { "" })?;
     match &loss.what {
         Lost::Segment { fingerprints } => writeln!(out, "  all of {}", count_of(*fingerprints, "fingerprint")),
         Lost::Ids { fingerprints, perhaps, ids } => {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use fpstore::{Fingerprint, QueryTables, Work};
+use fpstore::{Fingerprint, QueryStats, QueryTables};
 use fpstore_tools::common::SCHEMA_VERSION;
 use fpstore_tools::number::{bytes, count, float};
 use fpstore_tools::report;
@@ -13,7 +13,7 @@ use serde::Serialize;
 pub(super) struct Report {
     pub(super) matches: u64,
     pub(super) records: u64,
-    pub(super) work: Work,
+    pub(super) work: QueryStats,
     pub(super) build_seconds: f64,
     pub(super) seconds: f64,
 }
@@ -57,7 +57,7 @@ impl Report {
                 plan: tables.to_string(),
                 table_bytes: tables.bytes(),
                 probes: self.work.probes,
-                places: self.work.places,
+                places: self.work.index_lookups,
                 candidates: self.work.candidates,
                 build_seconds: self.build_seconds,
                 seconds: self.seconds,
@@ -76,7 +76,7 @@ impl Report {
                 ("records", count(self.records)),
                 ("plan", format!("{tables}; {}, made in {:.2} s", bytes(tables.bytes()), self.build_seconds)),
                 ("probes", per_record(self.work.probes)),
-                ("after filters", per_record(self.work.places)),
+                ("after filters", per_record(self.work.index_lookups)),
                 ("candidates", per_record(self.work.candidates)),
                 ("time", speed),
             ],

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use fpstore::{Fingerprint, QueryTables, Work};
+use fpstore::{Fingerprint, QueryStats, QueryTables};
 use rayon::prelude::*;
 
 /// A query that a fingerprint is near.
@@ -24,17 +24,17 @@ pub(super) fn search<F: Fingerprint>(
     fingerprints: &[F],
     limits: &[u32],
     most: usize,
-) -> Option<(Vec<Piece>, Work)> {
+) -> Option<(Vec<Piece>, QueryStats)> {
     let length = fingerprints.len().div_ceil(rayon::current_num_threads()).max(1);
     let number = AtomicUsize::new(0);
     // Relaxed: that there are too many is seen in the end, whatever the order.
     let full = || number.load(Ordering::Relaxed) > most && fingerprints.len() > 1;
-    let pieces: Vec<(Piece, Work)> = fingerprints
+    let pieces: Vec<(Piece, QueryStats)> = fingerprints
         .par_chunks(length)
         .zip((0..fingerprints.len()).into_par_iter().step_by(length))
         .map(|(piece, first)| {
             let mut hits = Vec::new();
-            let mut work = Work::default();
+            let mut work = QueryStats::default();
             for (part, begin) in piece.chunks(PART).zip((0..).step_by(PART)) {
                 if full() {
                     break;
@@ -53,7 +53,7 @@ pub(super) fn search<F: Fingerprint>(
     if full() {
         return None;
     }
-    let work = pieces.iter().fold(Work::default(), |sum, (_, work)| sum + *work);
+    let work = pieces.iter().fold(QueryStats::default(), |sum, (_, work)| sum + *work);
     Some((pieces.into_iter().map(|(piece, _)| piece).collect(), work))
 }
 

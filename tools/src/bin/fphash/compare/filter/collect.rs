@@ -46,7 +46,7 @@ impl Collect<'_> {
             })
         };
         let mut writer = Writer::new(ids.len(), self.directory)?;
-        let mut numbering = Numbering::default();
+        let mut numbering = IdAssignment::default();
         let take = |made: Vec<Made>| {
             for made in made {
                 match made {
@@ -74,12 +74,12 @@ impl Collect<'_> {
 
 /// Holds documents to having ids, all of them or none.
 #[derive(Clone, Copy, Debug, Default)]
-struct Numbering {
+struct IdAssignment {
     next: u64,
     with_ids: bool,
 }
 
-impl Numbering {
+impl IdAssignment {
     fn with_id(&mut self) -> anyhow::Result<()> {
         self.with_ids = true;
         self.check()

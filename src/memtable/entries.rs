@@ -1,11 +1,11 @@
 //! What a memtable says of records, in order.
 
 use super::Memtable;
-use crate::fingerprint::{Fingerprint, Id, IdKind, Mention, Record};
+use crate::fingerprint::{Entry, Fingerprint, Id, IdKind, Record};
 
 impl<F: Fingerprint> Memtable<F> {
     /// Appends the last word at a moment on every id of a fingerprint, in order of the ids.
-    pub(crate) fn mentions_of(&self, entry: u32, visible: u32, out: &mut Vec<(Id, bool)>) {
+    pub(crate) fn entries_of(&self, entry: u32, visible: u32, out: &mut Vec<(Id, bool)>) {
         let chain = self.records_of(entry).skip_while(|&record| record >= visible);
         if self.shape.ids == IdKind::None {
             let (mut more, mut less) = (0u64, 0u64);
@@ -28,18 +28,17 @@ impl<F: Fingerprint> Memtable<F> {
         out.append(&mut own);
     }
 
-    /// The last word at a moment on every record, by fingerprint, then id.
-    pub(crate) fn mentions(&self, visible: u32) -> Vec<Mention<F>> {
-        let mut entries: Vec<(F, u32)> =
-            (0..self.fingerprints()).map(|entry| (self.fingerprint(entry), entry)).collect();
-        entries.retain(|&(_, entry)| self.is_visible(entry, visible));
-        entries.sort_unstable();
-        let (mut mentions, mut own) = (Vec::new(), Vec::new());
-        for (fingerprint, entry) in entries {
-            self.mentions_of(entry, visible, &mut own);
-            let mention = |(id, removed)| Mention { record: Record { fingerprint, id }, removed };
-            mentions.extend(own.drain(..).map(mention));
+    /// The newest entry of every record at a moment, by fingerprint, then id.
+    pub(crate) fn entries(&self, visible: u32) -> Vec<Entry<F>> {
+        let mut slots: Vec<(F, u32)> = (0..self.fingerprints()).map(|slot| (self.fingerprint(slot), slot)).collect();
+        slots.retain(|&(_, slot)| self.is_visible(slot, visible));
+        slots.sort_unstable();
+        let (mut entries, mut own) = (Vec::new(), Vec::new());
+        for (fingerprint, slot) in slots {
+            self.entries_of(slot, visible, &mut own);
+            let entry = |(id, removed)| Entry { record: Record { fingerprint, id }, is_tombstone: removed };
+            entries.extend(own.drain(..).map(entry));
         }
-        mentions
+        entries
     }
 }

@@ -7,12 +7,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// Removes files as long as their store is open for writing. Readers may keep a segment longer than that; by then the directory
 /// may be another process's, or have another store in it that gave the file's name to a segment of its own.
 #[derive(Debug)]
-pub(crate) struct Remover {
+pub(crate) struct ObsoleteFiles {
     env: Arc<dyn Env>,
     is_open: RwLock<bool>,
 }
 
-impl Remover {
+impl ObsoleteFiles {
     pub(crate) fn new(env: &Arc<dyn Env>) -> Arc<Self> {
         Arc::new(Self { env: Arc::clone(env), is_open: RwLock::new(true) })
     }
