@@ -1,6 +1,7 @@
 //! How an open store behaves; nothing here is persisted.
 
 use crate::env::{Env, FileSystem, ReadMode};
+use crate::executor::Executor;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ pub struct Options {
     pub(crate) temp_dir: Option<PathBuf>,
     pub(crate) memtable_memory: u64,
     pub(crate) maintenance: Maintenance,
+    pub(crate) executor: Arc<Executor>,
 }
 
 /// Who moves writes from memory to segments, and merges segments, when that is due.
@@ -63,6 +65,7 @@ impl Default for Options {
             temp_dir: None,
             memtable_memory: 64 << 20,
             maintenance: Maintenance::default(),
+            executor: Arc::default(),
         }
     }
 }
@@ -123,6 +126,16 @@ impl Options {
     #[must_use]
     pub fn with_maintenance(mut self, maintenance: Maintenance) -> Self {
         self.maintenance = maintenance;
+        self
+    }
+
+    /// Works on so many threads: loads, compactions, joins and batches of queries. Stores that are opened with clones of the
+    /// same options share them; threads start when there is something to do, and stay for the next operation. An operation that
+    /// begins while another one is at work has threads of its own. Without this option there are as many as the process may use
+    /// processors ([`std::thread::available_parallelism`]).
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.executor = Arc::new(Executor::new(threads));
         self
     }
 

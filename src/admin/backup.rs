@@ -6,7 +6,6 @@
 use crate::admin::verify::{VerifyReport, verify};
 use crate::db::Handle;
 use crate::db::Maker;
-use crate::db::lock;
 use crate::db::{CREATING, begin_creation, create_durably, undo_creation, vacancy_for_store};
 use crate::db::{effective, records_of_state};
 use crate::env::TempFile;
@@ -79,7 +78,7 @@ pub(crate) fn backup<F: Fingerprint>(handle: &Handle<F>, path: &Path, mode: Back
 /// The state of now, and the manifest of a store that holds just that, without segments so far.
 fn frozen<F: Fingerprint>(handle: &Handle<F>) -> (ReadView<F>, ManifestData) {
     let core = &handle.core;
-    let follower = lock(&handle.follower);
+    let follower = handle.follower.lock();
     let writer = core.writer.as_ref().map(|writer| writer.lock());
     let tree = core.tree();
     let state = core.state();
@@ -155,7 +154,8 @@ impl Copying<'_> {
         let obsolete_files = ObsoleteFiles::new(&options.env);
         let maker =
             Maker { path, options, parameters: &manifest.parameters, next: &next, obsolete_files: &obsolete_files };
-        let parts = maker.run_of_entries(&entries, manifest.runs.is_empty(), &workspace)?;
+        let is_first = manifest.runs.is_empty();
+        let parts = options.executor.run(|| maker.run_of_entries(&entries, is_first, &workspace))?;
         self.report.copied_bytes += parts.bytes();
         manifest.runs.extend(parts.into_run(last + 1, manifest.flushed, net).map(|run| run.entry));
         manifest.next_segment = next.into_inner();

@@ -16,7 +16,7 @@ use crate::cluster::order::{Order, OrderLot};
 use crate::error::{Error, Result};
 use crate::fingerprint::Id;
 use crate::fingerprint::{Fingerprint, Record};
-use crate::join::{Output, Step, ordered, pool, unpacked, visit_stored, visit_wanted};
+use crate::join::{Output, Step, ordered, visit_stored, visit_wanted};
 use crate::version::Share;
 use std::iter::Peekable;
 use std::ops::{ControlFlow, Range};
@@ -136,12 +136,12 @@ impl<F: Fingerprint> ClusterChanges<F> {
     ///
     /// # Errors
     /// As [`Clustering::visit`].
-    pub fn visit<T: Default + Send + 'static>(
+    pub fn visit<T: Default + Send>(
         &self,
         add: impl Fn(&mut T, ClusterChange<F>) -> ControlFlow<()> + Sync,
-        sink: impl FnMut(T) -> Result<ControlFlow<()>>,
+        mut sink: impl FnMut(T) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let work = |(): &mut (), chunks: Range<usize>, output: &Output| {
+        let work = |(): &mut (), chunks: Range<usize>, output: &Output<_>| {
             self.clustering.progress.check()?;
             let mut gathered = T::default();
             let mut parts = Parts {
@@ -158,7 +158,7 @@ impl<F: Fingerprint> ClusterChanges<F> {
         };
         let chunks = self.order.chunks();
         let tasks = (0..chunks).step_by(LOTS).map(|from| from..chunks.min(from + LOTS)).collect();
-        ordered(&pool()?, tasks, || (), work, &mut unpacked(sink)).map(drop)
+        ordered(&*self.clustering.executor.crew()?, tasks, || (), work, &mut sink).map(drop)
     }
 
     /// Adds the records of a chunk.

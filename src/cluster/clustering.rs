@@ -9,10 +9,11 @@ use crate::cluster::labels::Label;
 use crate::cluster::labels::{Gathering, Labels};
 use crate::cluster::numbers::Numbers;
 use crate::error::Result;
+use crate::executor::Executor;
 use crate::fingerprint::Id;
 use crate::fingerprint::{Fingerprint, Record};
 use crate::join::Progress;
-use crate::join::{Output, ordered, pool, unpacked, visit_wanted};
+use crate::join::{Output, ordered, visit_wanted};
 use crate::segment::Segment;
 use crate::version::Pieces;
 use crate::version::Share;
@@ -80,6 +81,7 @@ pub struct Clustering<F: Fingerprint = u64> {
     keepers: Option<Vec<F>>,
     keeper: Keeper,
     pub(crate) progress: Progress,
+    pub(crate) executor: Arc<Executor>,
 }
 
 impl<F: Fingerprint> Clustering<F> {
@@ -94,7 +96,7 @@ impl<F: Fingerprint> Clustering<F> {
         );
         let mut sizes = clusters.sizes.then(|| vec![0u64; components.count()]);
         // What stands for each fingerprint that is not alone.
-        let work = |(): &mut (), share: Share, output: &Output| {
+        let work = |(): &mut (), share: Share, output: &Output<_>| {
             clusters.job.progress.check()?;
             let mut told = Vec::new();
             let mut groups = Groups::new(&segments, &numbers, &components, share)?;
@@ -121,7 +123,7 @@ impl<F: Fingerprint> Clustering<F> {
             output.send(told)
         };
         let shares = shares(&segments)?;
-        let take = |told: Vec<(usize, F, u64, Id)>| {
+        let mut take = |told: Vec<(usize, F, u64, Id)>| {
             for (component, fingerprint, records, best) in told {
                 labels.add(component, fingerprint, &best)?;
                 if let Some(size) = sizes.as_mut().and_then(|sizes| sizes.get_mut(component)) {
@@ -139,10 +141,11 @@ impl<F: Fingerprint> Clustering<F> {
                 };
                 visit_wanted(&segments, Share::ALL, wanted, &mut add)?;
             }
-            _ => ordered(&pool()?, shares, || (), work, &mut unpacked(take)).map(drop)?,
+            _ => ordered(&*clusters.job.executor.crew()?, shares, || (), work, &mut take).map(drop)?,
         }
         let (labels, keepers) = labels.finish()?;
         Ok(Self {
+            executor: Arc::clone(&clusters.job.executor),
             segments,
             k: clusters.k,
             numbers,
@@ -189,12 +192,12 @@ impl<F: Fingerprint> Clustering<F> {
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading; those of `sink`.
-    pub fn visit<T: Default + Send + 'static>(
+    pub fn visit<T: Default + Send>(
         &self,
         add: impl Fn(&mut T, Clustered<F>) -> ControlFlow<()> + Sync,
-        sink: impl FnMut(T) -> Result<ControlFlow<()>>,
+        mut sink: impl FnMut(T) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let work = |(): &mut (), share: Share, output: &Output| {
+        let work = |(): &mut (), share: Share, output: &Output<_>| {
             self.progress.check()?;
             let mut gathered = T::default();
             for record in ClusteredIter::new(self, share)? {
@@ -204,7 +207,7 @@ impl<F: Fingerprint> Clustering<F> {
             }
             output.send(gathered)
         };
-        ordered(&pool()?, shares(&self.segments)?, || (), work, &mut unpacked(sink)).map(drop)
+        ordered(&*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut sink).map(drop)
     }
 
     /// Calls `sink` with the label of each cluster, in the order in which the store has their first fingerprints, until it
@@ -218,7 +221,7 @@ impl<F: Fingerprint> Clustering<F> {
             Component(usize),
             Alone(Label<F>),
         }
-        let work = |(): &mut (), share: Share, output: &Output| {
+        let work = |(): &mut (), share: Share, output: &Output<_>| {
             self.progress.check()?;
             let mut told = Vec::new();
             let mut left = LeftOut::default();
@@ -242,7 +245,7 @@ impl<F: Fingerprint> Clustering<F> {
         };
         let mut seen = Bitset::new(self.components.count());
         let mut left = LeftOut::default();
-        let tell = |(told, more): (Vec<Told<F>>, LeftOut)| {
+        let mut tell = |(told, more): (Vec<Told<F>>, LeftOut)| {
             left.records = left.records.saturating_add(more.records);
             left.far = left.far.saturating_add(more.far);
             for one in told {
@@ -262,7 +265,7 @@ impl<F: Fingerprint> Clustering<F> {
             }
             Ok(ControlFlow::Continue(()))
         };
-        let _ = ordered(&pool()?, shares(&self.segments)?, || (), work, &mut unpacked(tell))?;
+        let _ = ordered(&*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut tell)?;
         Ok(left)
     }
 

@@ -19,7 +19,7 @@ use crate::fingerprint::Fingerprint;
 use crate::format::parameters::Parameters;
 use crate::join::CleanSegments;
 use crate::join::{JobContext, Progress};
-use crate::join::{Join, Output, Step, Taker};
+use crate::join::{Join, Output, Step, Taker, Ticket};
 use crate::query::check_distance;
 use crate::segment::{Scratch, Segment};
 use crate::version::Snapshot;
@@ -278,17 +278,19 @@ impl<F: Fingerprint> Clusters<F> {
             None
         };
         let few = few.map(|few| Few::new(&segments, few, self.k)).transpose()?.flatten();
-        let mut numbers = Numbers::<F>::new(&segments, if few.is_some() { 0 } else { spare / 2 })?;
+        let executor = &self.job.executor;
+        let memory_of_numbers = if few.is_some() { 0 } else { spare / 2 };
+        let mut numbers = executor.run(|| Numbers::<F>::new(&segments, memory_of_numbers))?;
         let progress = &self.job.progress.0;
         if let Some(few) = few {
-            few.unite(&segments, &numbers, &sets, progress)?;
+            executor.run(|| few.unite(&segments, &numbers, &sets, progress))?;
         } else if searched > 0 {
             let uniter = || Uniter { numbers: &numbers, sets: &sets, scratch: Scratch::default() };
             let taker = || -> Box<dyn Taker<F> + '_> { Box::new(uniter()) };
             let right = fresh.map(|_| &segments[..]);
             let components = before.as_ref().map_or(0, |_| u64::from(count) * COMPONENT);
             let memory = spare - numbers.bytes() - components;
-            let mut join = Join::<F>::new(&segments, right, self.k, memory, Arc::clone(progress));
+            let mut join = Join::<F>::new(&segments, right, self.k, memory, Arc::clone(progress), executor);
             if let Some(fresh) = fresh {
                 join = join.only(fresh);
             }
@@ -325,7 +327,7 @@ struct Uniter<'a, F> {
 }
 
 impl<F: Fingerprint> Taker<F> for Uniter<'_, F> {
-    fn take(&mut self, pairs: &[(F, F)], _: &Output) -> Step {
+    fn take(&mut self, pairs: &[(F, F)], _: &Output<Ticket>) -> Step {
         for &(a, b) in pairs {
             let a = self.numbers.of(a, &mut self.scratch)?;
             self.sets.unite(a, self.numbers.of(b, &mut self.scratch)?);
@@ -333,7 +335,7 @@ impl<F: Fingerprint> Taker<F> for Uniter<'_, F> {
         Ok(())
     }
 
-    fn flush(&mut self, _: &Output) -> Step {
+    fn flush(&mut self, _: &Output<Ticket>) -> Step {
         Ok(())
     }
 }

@@ -138,10 +138,7 @@ impl<'k, F: Fingerprint> Gathering<'k, F> {
         let best = match kind {
             IdKind::Number => Best::Numbers(vec![0; components]),
             IdKind::None => Best::Fingerprints(vec![F::default(); components]),
-            IdKind::Text => {
-                let (env, directory) = (workspace.env.clone(), workspace.directory.clone());
-                Best::Texts(TextSorter::new(env, directory, workspace.memory))
-            }
+            IdKind::Text => Best::Texts(TextSorter::new(&workspace, workspace.memory)),
         };
         let keepers = wants_keepers.then(|| vec![F::default(); components]);
         Self { keeper, workspace, known: Bitset::new(components), best, keepers }

@@ -14,11 +14,12 @@ use crate::cluster::numbers::Numbers;
 use crate::cluster::order::{BYTES, Order};
 use crate::cluster::previous::{Key, Keys, Line};
 use crate::error::{Error, ErrorKind, Result};
+use crate::executor::spawn;
 use crate::extsort::Sorter;
 use crate::fingerprint::{Fingerprint, Record};
 use crate::fingerprint::{IdKind, IdRef};
 use crate::join::Progress;
-use crate::join::{Output, Step, ordered, pool, unpacked};
+use crate::join::{Output, Step, ordered};
 use crate::segment::{Segment, SegmentRecords};
 use crate::version::RecordIter;
 use crate::version::Share;
@@ -28,7 +29,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 
 /// Bytes of records that are handed on together, about.
 const SENT: usize = 1 << 18;
@@ -284,20 +285,21 @@ fn read<F: Fingerprint, K: Key>(clusters: &Clusters<F>, keys: Keys) -> Result<Re
         progress: clusters.progress(),
         kept: AtomicUsize::new(0),
     };
-    let (shares, pool) = (shares(&segments)?, pool()?);
+    let (shares, executor) = (shares(&segments)?, Arc::clone(&clusters.job.executor));
     let (sender, records) = sync_channel(WAITING);
     let run = move || {
-        let take = |chunks: Vec<Lot<F>>| {
+        let mut take = |chunks: Vec<Lot<F>>| {
             // If the receiver is gone, no more is wanted.
             let sent = sender.send(Ok(chunks));
             Ok(if sent.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         };
-        let work = |(): &mut (), share: Share, output: &Output| reading.share::<K>(share, output);
-        if let Err(error) = ordered(&pool, shares, || (), work, &mut unpacked(take)) {
+        let work = |(): &mut (), share: Share, output: &Output<_>| reading.share::<K>(share, output);
+        let read = executor.crew().and_then(|crew| ordered(&crew, shares, || (), work, &mut take));
+        if let Err(error) = read {
             let _ = sender.send(Err(error));
         }
     };
-    let reading = Builder::new().name("labels".to_owned()).spawn(run).map_err(Error::no_thread)?;
+    let reading = spawn("fpstore labels", run)?;
     Ok((reading, records))
 }
 
@@ -315,7 +317,7 @@ struct Reading<F> {
 
 impl<F: Fingerprint> Reading<F> {
     /// Hands on the records of a share.
-    fn share<K: Key>(&self, share: Share, output: &Output) -> Step {
+    fn share<K: Key>(&self, share: Share, output: &Output<Vec<Lot<F>>>) -> Step {
         self.progress.check()?;
         let (mut numbers, mut numbers_of_new) = (self.numbers.ascending()?, self.numbers.ascending()?);
         let mut new = RecordIter::<F>::of_share(&self.new, share)?.peekable();

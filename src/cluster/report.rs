@@ -6,7 +6,7 @@ use crate::cluster::groups::Groups;
 use crate::cluster::labels::Label;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::join::{Output, ordered, pool, unpacked};
+use crate::join::{Output, ordered};
 use crate::version::Share;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -95,7 +95,7 @@ impl<F: Fingerprint> Clustering<F> {
 
     /// Of clusters of one fingerprint: how many there are of each size, and the `count` largest. Of the others, the far records.
     fn alone(&self, count: usize) -> Result<Told<F>> {
-        let work = |(): &mut (), share: Share, output: &Output| {
+        let work = |(): &mut (), share: Share, output: &Output<_>| {
             let mut groups = Groups::new(&self.segments, &self.numbers, &self.components, share)?;
             let (mut by_size, mut largest, mut far) = (BTreeMap::<u64, u64>::new(), Vec::new(), 0u64);
             while let Some((fingerprint, component)) = groups.next_fingerprint()? {
@@ -110,14 +110,14 @@ impl<F: Fingerprint> Clustering<F> {
             output.send((by_size, keep_largest(largest, count), far))
         };
         let (mut by_size, mut largest, mut far) = (BTreeMap::new(), Vec::new(), 0u64);
-        let take = |(sizes, mut some, more): Told<F>| {
+        let mut take = |(sizes, mut some, more): Told<F>| {
             far = far.saturating_add(more);
             sizes.into_iter().for_each(|(size, clusters)| *by_size.entry(size).or_default() += clusters);
             largest.append(&mut some);
             largest = keep_largest(std::mem::take(&mut largest), count);
             Ok(ControlFlow::Continue(()))
         };
-        let _ = ordered(&pool()?, shares(&self.segments)?, || (), work, &mut unpacked(take))?;
+        let _ = ordered(&*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut take)?;
         Ok((by_size, largest, far))
     }
 
@@ -131,7 +131,7 @@ impl<F: Fingerprint> Clustering<F> {
             )
             .collect();
         type Members<F> = Vec<(usize, F, u64)>;
-        let work = |(): &mut (), share: Share, output: &Output| {
+        let work = |(): &mut (), share: Share, output: &Output<_>| {
             let mut groups = Groups::new(&self.segments, &self.numbers, &self.components, share)?;
             let mut members = Vec::new();
             while let Some((fingerprint, component)) = groups.next_fingerprint()? {
@@ -143,13 +143,13 @@ impl<F: Fingerprint> Clustering<F> {
         };
         let mut members: Vec<Sample<F>> = clusters.iter().map(|_| Sample::default()).collect();
         if !wanted.is_empty() {
-            let take = |some: Members<F>| {
+            let mut take = |some: Members<F>| {
                 for (number, fingerprint, records) in some {
                     members.iter_mut().skip(number).take(1).for_each(|sample| sample.add(fingerprint, records));
                 }
                 Ok(ControlFlow::Continue(()))
             };
-            let _ = ordered(&pool()?, shares(&self.segments)?, || (), work, &mut unpacked(take))?;
+            let _ = ordered(&*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut take)?;
         }
         let looked_at = clusters.iter().zip(members).map(|((records, place), mut sample)| {
             let label = match *place {
@@ -159,7 +159,7 @@ impl<F: Fingerprint> Clustering<F> {
                     self.label(fingerprint, None, &[], true)?.0
                 }
             };
-            let (diameter, far_pairs) = sample.spread(self.k);
+            let (diameter, far_pairs) = self.executor.run(|| Ok(sample.spread(self.k)))?;
             let (fingerprints, sampled) = (sample.seen, sample.step > 1);
             Ok(LargeCluster { label, records: *records, fingerprints, diameter, far_pairs, sampled })
         });

@@ -5,14 +5,13 @@
 
 use crate::db::health::Failing;
 use crate::db::next_memtable::Next;
-use crate::db::store_inner::{StoreInner, lock};
+use crate::db::store_inner::StoreInner;
 use crate::db::version_set::VersionSet;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::pool;
+use crate::executor::{BackgroundThread, RankedGuard};
 use crate::fingerprint::Fingerprint;
 use crate::options::Maintenance;
-use std::sync::{Arc, MutexGuard, PoisonError};
-use std::thread::{Builder, JoinHandle};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a replaced run is kept at most after its last reader has let go of it.
@@ -22,7 +21,7 @@ const COLLECTING: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct Background<F: Fingerprint> {
     core: Arc<StoreInner<F>>,
-    threads: Vec<JoinHandle<()>>,
+    threads: Vec<BackgroundThread>,
 }
 
 impl<F: Fingerprint> Background<F> {
@@ -42,14 +41,12 @@ impl<F: Fingerprint> Background<F> {
 
     fn start(&mut self, name: &'static str, work: fn(&StoreInner<F>) -> Result<()>) -> Result<()> {
         let core = Arc::clone(&self.core);
-        let thread = Builder::new().name(name.to_owned()).spawn(move || {
+        let thread = BackgroundThread::start(name, move || {
             let _guard = PoisonsInPanic(&core);
-            // What is encoded in the background is encoded by this thread alone: the others are for queries.
-            let worked = pool(name, 1).and_then(|pool| pool.install(|| work(&core)));
-            // The work ends with an error only if the store is poisoned already, or if there is no thread for it.
-            worked.unwrap_or_else(|error| core.poison(&error));
+            // The work ends with an error only if the store is poisoned already.
+            work(&core).unwrap_or_else(|error| core.poison(&error));
         });
-        self.threads.push(thread.map_err(Error::no_thread)?);
+        self.threads.push(thread?);
         Ok(())
     }
 }
@@ -68,10 +65,8 @@ impl<F: Fingerprint> Drop for PoisonsInPanic<'_, F> {
 impl<F: Fingerprint> Drop for Background<F> {
     fn drop(&mut self) {
         self.core.stop();
-        for thread in self.threads.drain(..) {
-            // It does not panic; and if it did, what it was to do is done when the store is opened again.
-            let _ = thread.join();
-        }
+        // Waits for their ends. What they leave undone is done when the store is opened again.
+        self.threads.clear();
     }
 }
 
@@ -136,11 +131,13 @@ fn merge_when_due<F: Fingerprint>(core: &StoreInner<F>) -> Result<()> {
 
 impl<F: Fingerprint> StoreInner<F> {
     /// Waits until the tree changes, or for so long.
-    fn wait<'a>(&self, tree: MutexGuard<'a, VersionSet<F>>, most: Option<Duration>) -> MutexGuard<'a, VersionSet<F>> {
-        match most {
-            None => self.changed.wait(tree).unwrap_or_else(PoisonError::into_inner),
-            Some(most) => self.changed.wait_timeout(tree, most).unwrap_or_else(PoisonError::into_inner).0,
-        }
+    fn wait<'a>(
+        &self,
+        mut tree: RankedGuard<'a, VersionSet<F>>,
+        most: Option<Duration>,
+    ) -> RankedGuard<'a, VersionSet<F>> {
+        tree.wait(&self.changed, most);
+        tree
     }
 
     /// Returns when nothing is left to be done in the background; at once where nothing is ever done there.
@@ -154,14 +151,14 @@ impl<F: Fingerprint> StoreInner<F> {
         };
         while !is_done(&tree) {
             self.check_poison()?;
-            tree = self.changed.wait(tree).unwrap_or_else(PoisonError::into_inner);
+            tree.wait(&self.changed, None);
         }
         let works = tree.merging.is_none();
         drop(tree);
         // What has just ended may still have hold of runs.
-        drop(lock(&self.flushing));
+        drop(self.flushing.lock());
         if works {
-            drop(lock(&self.compacting));
+            drop(self.compacting.lock());
         }
         self.collect_obsolete();
         self.check_poison()

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// How long a thread waits for the lock before it hands its batch over, and after that until it looks whether the lock is free.
 const WAIT: Duration = Duration::from_millis(1);
-/// Larger chunks wait for the lock: no thread is to spend long on those of others.
+/// Larger batches wait for the lock: no thread is to spend long on those of others.
 const MOST_WRITES: usize = 64;
 
 /// What a batch has done, and what has to be durable before its thread goes on.
@@ -26,14 +26,14 @@ type Done = Result<(WriteSummary, Option<Promise>)>;
 /// Batches that were handed over, and where their threads wait.
 #[derive(Debug)]
 pub(crate) struct Handed<F: Fingerprint> {
-    chunks: Mutex<Vec<(WriteBatch<F>, SyncSender<Done>)>>,
+    batches: Mutex<Vec<(WriteBatch<F>, SyncSender<Done>)>>,
     /// Whether there are some. Changes only under the lock.
     is_some: AtomicBool,
 }
 
 impl<F: Fingerprint> Default for Handed<F> {
     fn default() -> Self {
-        Self { chunks: Mutex::default(), is_some: AtomicBool::new(false) }
+        Self { batches: Mutex::default(), is_some: AtomicBool::new(false) }
     }
 }
 
@@ -48,10 +48,10 @@ impl<F: Fingerprint> StoreInner<F> {
             return done;
         }
         let (sender, receiver) = sync_channel(1);
-        let mut chunks = lock(&self.handed.chunks);
-        chunks.push((batch.clone(), sender));
+        let mut batches = lock(&self.handed.batches);
+        batches.push((batch.clone(), sender));
         self.handed.is_some.store(true, Ordering::Relaxed);
-        drop(chunks);
+        drop(batches);
         loop {
             match receiver.recv_timeout(WAIT) {
                 Ok(done) => return done,
@@ -73,10 +73,10 @@ impl<F: Fingerprint> StoreInner<F> {
         if !self.handed.is_some.load(Ordering::Relaxed) {
             return;
         }
-        let mut chunks = lock(&self.handed.chunks);
+        let mut batches = lock(&self.handed.batches);
         self.handed.is_some.store(false, Ordering::Relaxed);
-        let taken = std::mem::take(&mut *chunks);
-        drop(chunks);
+        let taken = std::mem::take(&mut *batches);
+        drop(batches);
         for (batch, sender) in taken {
             let done = self.check_poison().and_then(|()| self.write_with(writing, &batch));
             // Its thread waits for it.
@@ -106,7 +106,7 @@ mod tests {
             let insert = |fingerprint| store.insert_numbered(fingerprint, Durability::SyncData);
             let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || insert(thread))).collect();
             let began = Instant::now();
-            while lock(&store.core().handed.chunks).len() < threads.len() {
+            while lock(&store.core().handed.batches).len() < threads.len() {
                 assert!(began.elapsed() < Duration::from_secs(60), "they wait for the turn");
                 std::thread::sleep(Duration::from_millis(1));
             }

@@ -5,6 +5,7 @@
 //! more of its blocks. The filter of a segment that leaves the store counts no longer.
 
 use crate::db::store_inner::lock;
+use crate::executor::spawn;
 use crate::options::Filters;
 use crate::plan::filter_shape::FilterShape;
 use crate::segment::{Segment, Table};
@@ -13,7 +14,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 
 /// Prefix filters of a store ([`crate::Filters`]), in bytes of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,7 +113,7 @@ impl FilterMaker {
         let budget = if none { 0 } else { common.filter_budget() };
         let mut tables = lock(&self.work.tables);
         tables.waiting = if none { VecDeque::new() } else { tables.missing(segments, budget) };
-        let threads = rayon::current_num_threads().min(tables.waiting.len()).saturating_sub(tables.threads);
+        let threads = common.options.executor.threads().min(tables.waiting.len()).saturating_sub(tables.threads);
         tables.threads += threads;
         drop(tables);
         let mut handles = lock(&self.threads);
@@ -121,7 +122,7 @@ impl FilterMaker {
             let work = Arc::clone(&self.work);
             // The threads are its own: those of a pool may be the ones that wait for it. Fewer of them only take longer, and
             // without filters queries are slower: no reason to fail.
-            match Builder::new().name("fpstore filters".to_owned()).spawn(move || work.make()) {
+            match spawn("fpstore filters", move || work.make()) {
                 Ok(handle) => handles.push(handle),
                 Err(_) => self.work.end_of_thread(lock(&self.work.tables)),
             }

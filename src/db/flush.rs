@@ -6,10 +6,9 @@
 
 use crate::db::count::effective;
 use crate::db::health::Failing;
-use crate::db::store_inner::{StoreInner, lock};
+use crate::db::store_inner::StoreInner;
 use crate::db::version_set::Sealed;
 use crate::error::Result;
-use crate::executor::apart;
 use crate::extsort::Workspace;
 use crate::fingerprint::Fingerprint;
 use crate::version::Run;
@@ -24,8 +23,8 @@ impl<F: Fingerprint> StoreInner<F> {
     /// # Errors
     /// `Io`: what was written is still in the logs, and in memory. `Poisoned`.
     pub(crate) fn flush_sealed(&self) -> Result<()> {
-        apart::run(|| {
-            let _flushing = lock(&self.flushing);
+        self.common.options.executor.run_exclusive(|| {
+            let _flushing = self.flushing.lock();
             while self.flush_next()? {}
             Ok(())
         })
@@ -36,8 +35,8 @@ impl<F: Fingerprint> StoreInner<F> {
     /// # Errors
     /// Those of [`StoreInner::flush_sealed`].
     pub(crate) fn flush_oldest(&self) -> Result<bool> {
-        apart::run(|| {
-            let _flushing = lock(&self.flushing);
+        self.common.options.executor.run_exclusive(|| {
+            let _flushing = self.flushing.lock();
             self.flush_next()
         })
     }

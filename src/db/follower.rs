@@ -83,7 +83,7 @@ impl<F: Fingerprint> Follower<F> {
         let common = &core.common;
         if !self.is_broken && is_current(common, &self.manifest)? {
             let more = self.read_on(core)?;
-            // Later chunks may be in another log by now, or in a run.
+            // Later batches may be in another log by now, or in a run.
             if !self.is_broken && !self.has_next_log(common)? && is_current(common, &self.manifest)? {
                 return Ok(more);
             }

@@ -4,15 +4,16 @@ use super::background::Background;
 use super::directory::remove_leftovers;
 use super::follower::Follower;
 use super::recovery::{Recovered, Recovery};
-use super::store_inner::{StoreInner, lock};
+use super::store_inner::StoreInner;
 use super::version_set::VersionSet;
 use super::writer::Writer;
 use crate::error::{Error, Result};
+use crate::executor::{Rank, RankedMutex};
 use crate::fingerprint::Fingerprint;
 use crate::options::Options;
 use crate::version::{Lock, StoreContext, absolute, hold, manifest, open_runs};
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// From so many logs of earlier processes on, what is in them goes to a segment when a store is opened for writing.
 const MOST_LOGS: usize = 8;
@@ -26,7 +27,7 @@ pub(crate) struct Handle<F: Fingerprint> {
     /// What was found in the logs.
     pub(crate) recovery: Recovery,
     /// What a store that is open for reading only knows of the logs.
-    pub(crate) follower: Mutex<Option<Follower<F>>>,
+    pub(crate) follower: RankedMutex<Option<Follower<F>>>,
     /// Held while the store is open for writing.
     lock: Option<Lock>,
 }
@@ -87,12 +88,12 @@ impl<F: Fingerprint> Handle<F> {
         lock: Option<Lock>,
     ) -> Result<Self> {
         let background = if lock.is_some() { Background::begin(&core)? } else { None };
-        Ok(Self { background, core, recovery, follower: Mutex::new(follower), lock })
+        Ok(Self { background, core, recovery, follower: RankedMutex::new(Rank::Follower, follower), lock })
     }
 
     /// Reads what another process has written since; whether there was anything.
     pub(crate) fn refresh(&self) -> Result<bool> {
-        match &mut *lock(&self.follower) {
+        match &mut *self.follower.lock() {
             Some(follower) => follower.refresh(&self.core),
             None => Ok(false),
         }

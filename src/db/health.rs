@@ -37,7 +37,7 @@ impl Health {
     }
 }
 
-/// QueryStats in the background that fails, and is tried again.
+/// Work in the background that fails, and is tried again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Trouble {
@@ -57,7 +57,7 @@ pub(crate) struct Failing {
 }
 
 impl Failing {
-    /// QueryStats up to a sequence number has failed, again or for the first time.
+    /// Work up to a sequence number has failed, again or for the first time.
     pub(crate) fn again(before: Option<&Self>, error: &Error, up_to: u64) -> Self {
         let attempts = before.map_or(0, |before| before.trouble.attempts).saturating_add(1);
         let longest = if error.is_out_of_room() { LONGEST_FOR_ROOM } else { LONGEST_PAUSE };

@@ -40,7 +40,7 @@ pub use pressure::WritePressure;
 pub(crate) use recovery::{NEVER_REACHED, Recovered, counted_after, next_id_after};
 pub use recovery::{Recovery, TornLog};
 pub(crate) use run_builder::{Made, Maker, Making, RunParts};
-pub(crate) use store_inner::{StoreInner, Writing, lock};
+pub(crate) use store_inner::{StoreInner, Writing};
 pub(crate) use version_set::VersionSet;
 pub(crate) use write_batch::owned;
 pub use write_batch::{WriteBatch, WriteSummary};

@@ -155,7 +155,7 @@ mod tests {
             std::fs::copy(&from, copy.join(from.file_name().unwrap())).unwrap();
         }
         let left = Store::<u64>::open(&copy, &Options::new()).unwrap();
-        assert_eq!((left.statistics().records, left.recovery().chunks), (20, 10));
+        assert_eq!((left.statistics().records, left.recovery().batches), (20, 10));
         left.insert(20, 20, Durability::SyncData).unwrap();
         drop(left);
         assert_eq!(Store::<u64>::open(&copy, &Options::new()).unwrap().statistics().records, 21);

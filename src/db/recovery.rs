@@ -1,6 +1,6 @@
 //! From the logs back to memtables.
 //!
-//! Every batch that was ever promised is read, whole, or it is an error; chunks that a crash has cut short are left out and
+//! Every batch that was ever promised is read, whole, or it is an error; batches that a crash has cut short are left out and
 //! told. Writes nothing. Specified in format-spec/store.md, Contents and What a crash may leave.
 
 use crate::db::version_set::Sealed;
@@ -27,7 +27,7 @@ pub struct Recovery {
     /// Logs.
     pub logs: u64,
     /// Batches of writes in them that no segment has.
-    pub chunks: u64,
+    pub batches: u64,
     /// What these say of records.
     pub operations: u64,
     /// Logs that end with writes that were cut short by a crash. Nobody was promised them, and they are left out.
@@ -121,7 +121,7 @@ impl<F: Fingerprint> Recovered<F> {
         Ok(())
     }
 
-    /// Takes all further chunks of a log.
+    /// Takes all further batches of a log.
     pub(crate) fn read_on(
         &mut self,
         common: &StoreContext,
@@ -170,7 +170,7 @@ impl<F: Fingerprint> Recovered<F> {
         self.active = Some(memtable);
         self.log_bytes += bytes;
         self.next_sequence = sequence + 1;
-        self.found.chunks += 1;
+        self.found.batches += 1;
         self.found.operations += operations.len() as u64;
         Ok(())
     }

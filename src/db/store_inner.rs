@@ -6,15 +6,16 @@ use crate::db::pressure::Pressure;
 use crate::db::version_set::VersionSet;
 use crate::db::writer::Writer;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::RateLimiter;
+use crate::executor::{Rank, RankedGuard, RankedMutex, RateLimiter};
 use crate::fingerprint::Fingerprint;
 use crate::options::{Filters, Maintenance};
 use crate::query::{Asking, Searcher};
 use crate::version::Run;
 use crate::version::StoreContext;
 use crate::version::{LatestVersion, ReadView, SuperVersion};
+use parking_lot::Condvar;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// So many times as long as it works, merging segments in the background rests.
@@ -22,26 +23,25 @@ const COMPACTION_RESTS: u32 = 1;
 
 /// The state of an open store.
 ///
-/// A thread that takes several of the locks takes them in this order: `counting`, `writer`, `flushing`, `compacting`,
-/// `installing`, `tree`; `collecting`, then `obsolete_runs`, are taken with none of these.
+/// A thread that takes several of its locks takes them in the order of their ranks ([`Rank`]).
 #[derive(Debug)]
 pub(crate) struct StoreInner<F: Fingerprint> {
     pub(crate) common: Arc<StoreContext>,
     pub(crate) latest: LatestVersion<F>,
     /// What is written with; none in a store that is open for reading only.
-    pub(crate) writer: Option<parking_lot::Mutex<Writer>>,
-    /// Small chunks of threads that have waited for it.
+    pub(crate) writer: Option<RankedMutex<Writer>>,
+    /// Small batches of threads that have waited for it.
     pub(crate) handed: Handed<F>,
     /// Held, where there are no ids, while records are removed.
-    pub(crate) counting: Mutex<()>,
+    pub(crate) counting: RankedMutex<()>,
     /// Held while memtables are moved to segments.
-    pub(crate) flushing: Mutex<()>,
+    pub(crate) flushing: RankedMutex<()>,
     /// Held while segments are merged.
-    pub(crate) compacting: Mutex<()>,
+    pub(crate) compacting: RankedMutex<()>,
     /// Held while a manifest is written.
-    pub(crate) installing: Mutex<()>,
+    pub(crate) installing: RankedMutex<()>,
     /// Held for moments only: writers and readers wait for it.
-    pub(crate) tree: Mutex<VersionSet<F>>,
+    versions: RankedMutex<VersionSet<F>>,
     /// Tells threads that wait for it that the tree has changed.
     pub(crate) changed: Condvar,
     /// The number of the next segment.
@@ -54,9 +54,9 @@ pub(crate) struct StoreInner<F: Fingerprint> {
     pub(crate) pressure: Pressure,
     /// Runs that others have replaced, to be let go of by the thread that merges: unmapping and removing large files takes
     /// time.
-    obsolete_runs: Mutex<Vec<Arc<Run>>>,
+    obsolete_runs: RankedMutex<Vec<Arc<Run>>>,
     /// Held while that is done.
-    collecting: Mutex<()>,
+    collecting: RankedMutex<()>,
     /// Buffers for callers without a searcher of their own.
     idle: Mutex<Vec<Asking<F>>>,
 }
@@ -69,28 +69,28 @@ impl<F: Fingerprint> StoreInner<F> {
         Self {
             common,
             latest: LatestVersion::new(view),
-            writer: writer.map(parking_lot::Mutex::new),
+            writer: writer.map(|writer| RankedMutex::new(Rank::Writer, writer)),
             handed: Handed::default(),
-            counting: Mutex::new(()),
-            flushing: Mutex::new(()),
-            compacting: Mutex::new(()),
-            installing: Mutex::new(()),
+            counting: RankedMutex::new(Rank::Counting, ()),
+            flushing: RankedMutex::new(Rank::Flushing, ()),
+            compacting: RankedMutex::new(Rank::Compacting, ()),
+            installing: RankedMutex::new(Rank::Installing, ()),
             next_segment: AtomicU64::new(tree.manifest.next_segment),
-            tree: Mutex::new(tree),
+            versions: RankedMutex::new(Rank::Versions, tree),
             changed: Condvar::new(),
             poison: OnceLock::new(),
             filters,
             limiter: RateLimiter::new(COMPACTION_RESTS),
             pressure: Pressure::default(),
-            obsolete_runs: Mutex::default(),
-            collecting: Mutex::default(),
+            obsolete_runs: RankedMutex::new(Rank::Obsolete, Vec::new()),
+            collecting: RankedMutex::new(Rank::Collecting, ()),
             idle: Mutex::default(),
         }
     }
 
     /// The tree, for a short while.
-    pub(crate) fn tree(&self) -> MutexGuard<'_, VersionSet<F>> {
-        lock(&self.tree)
+    pub(crate) fn tree(&self) -> RankedGuard<'_, VersionSet<F>> {
+        self.versions.lock()
     }
 
     /// Lets readers see what the tree is now. Returns what they saw before, to be dropped when no lock is held.
@@ -158,14 +158,14 @@ impl<F: Fingerprint> StoreInner<F> {
     /// Lets go of runs that others have replaced: here, or, where there is a thread that merges, there.
     pub(crate) fn mark_obsolete(&self, runs: Vec<Arc<Run>>) {
         if self.common.options.maintenance == Maintenance::Background {
-            lock(&self.obsolete_runs).extend(runs);
+            self.obsolete_runs.lock().extend(runs);
         }
     }
 
     /// Lets go of replaced runs that nothing else reads any more; whether some are left.
     pub(crate) fn collect_obsolete(&self) -> bool {
-        let _reaping = lock(&self.collecting);
-        let mut obsolete_runs = lock(&self.obsolete_runs);
+        let _reaping = self.collecting.lock();
+        let mut obsolete_runs = self.obsolete_runs.lock();
         let (free, held) = std::mem::take(&mut *obsolete_runs).into_iter().partition(|run| Arc::strong_count(run) == 1);
         *obsolete_runs = held;
         let is_left = !obsolete_runs.is_empty();
@@ -176,7 +176,7 @@ impl<F: Fingerprint> StoreInner<F> {
 
     /// Lets go of all replaced runs, whatever still reads them.
     pub(crate) fn let_go(&self) {
-        let obsolete_runs = std::mem::take(&mut *lock(&self.obsolete_runs));
+        let obsolete_runs = std::mem::take(&mut *self.obsolete_runs.lock());
         drop(obsolete_runs);
     }
 
@@ -222,7 +222,7 @@ impl<F: Fingerprint> StoreInner<F> {
         Ok(self.writer_lock()?.try_lock_for(most).map(Writing))
     }
 
-    fn writer_lock(&self) -> Result<&parking_lot::Mutex<Writer>> {
+    fn writer_lock(&self) -> Result<&RankedMutex<Writer>> {
         self.writer.as_ref().ok_or_else(|| {
             Error::new(ErrorKind::ReadOnly, "the store is open for reading only")
                 .at_path(&self.common.path)
@@ -241,7 +241,7 @@ impl<F: Fingerprint> StoreInner<F> {
 }
 
 /// The right to write.
-pub(crate) struct Writing<'a>(parking_lot::MutexGuard<'a, Writer>);
+pub(crate) struct Writing<'a>(RankedGuard<'a, Writer>);
 
 impl Writing<'_> {
     /// What is written with.

@@ -2,7 +2,7 @@
 
 use crate::db::health::Failing;
 use crate::db::next_memtable::Next;
-use crate::db::store_inner::{StoreInner, lock};
+use crate::db::store_inner::StoreInner;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
@@ -90,7 +90,7 @@ impl<F: Fingerprint> StoreInner<F> {
         after: impl FnOnce(&mut VersionSet<F>),
     ) -> Result<()> {
         // One at a time changes the manifest and the runs, so they stay as they are while writers go on.
-        let installing = lock(&self.installing);
+        let installing = self.installing.lock();
         let tree = self.tree();
         let before = Some(tree.manifest.clone()).filter(|_| tree.is_placed);
         let (mut manifest, mut runs) = (tree.manifest.clone(), tree.runs.clone());

@@ -2,16 +2,16 @@
 
 use super::id_assignment::check_id_assignment;
 use crate::db::resolved::Resolved;
-use crate::db::store_inner::{StoreInner, Writing, lock};
+use crate::db::store_inner::{StoreInner, Writing};
 use crate::db::write_batch::{Write, WriteBatch, WriteSummary};
 use crate::db::writer::Promise;
 use crate::error::{Error, Result};
+use crate::executor::RankedGuard;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::{Id, IdKind, check_text};
 use crate::format::log::MOST_BYTES;
 use crate::format::manifest::IdAssignment;
 use crate::wal::Durability;
-use std::sync::MutexGuard;
 
 /// Bytes that a record takes in a log beside its fingerprint and its text.
 const RECORD_BYTES: usize = 16;
@@ -34,9 +34,9 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 
     /// Where there are no ids, how many records are removed depends on how many there are: one removal at a time.
-    fn lock_counting(&self, batch: &WriteBatch<F>) -> Option<MutexGuard<'_, ()>> {
+    fn lock_counting(&self, batch: &WriteBatch<F>) -> Option<RankedGuard<'_, ()>> {
         let removes = || batch.writes.iter().any(|write| !matches!(write, Write::Insert(..)));
-        (self.common.parameters.ids() == IdKind::None && removes()).then(|| lock(&self.counting))
+        (self.common.parameters.ids() == IdKind::None && removes()).then(|| self.counting.lock())
     }
 
     /// Waits for what was promised. If that fails, nothing more may be written.
@@ -81,7 +81,7 @@ impl<F: Fingerprint> StoreInner<F> {
         if bytes > MOST_BYTES {
             return Err(Error::invalid(format!("a batch of {} writes is too large", batch.len()))
                 .at_path(&self.common.path)
-                .with_remedy("write it in several chunks, or load it in bulk"));
+                .with_remedy("write it in several batches, or load it in bulk"));
         }
         Ok(())
     }

@@ -5,7 +5,7 @@
 //! Specified in format-spec/store.md, A batch of writes.
 
 use crate::db::recovery::Recovered;
-use crate::db::store_inner::{StoreInner, Writing, lock};
+use crate::db::store_inner::{StoreInner, Writing};
 use crate::db::version_set::{Sealed, VersionSet};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Entry;
@@ -17,7 +17,7 @@ use crate::options::Maintenance;
 use crate::wal;
 use crate::wal::Durability;
 use crate::wal::Log;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Full memtables that may wait for their flush; then writers wait too.
@@ -100,7 +100,7 @@ impl<F: Fingerprint> StoreInner<F> {
                 format!("what a batch comes down to takes {} bytes in the log, which is too much", bytes.len());
             return Err(Error::invalid(message)
                 .at_path(&self.common.path)
-                .with_remedy("write it in several chunks, or load or remove in bulk"));
+                .with_remedy("write it in several batches, or load or remove in bulk"));
         }
         self.check_numbers(writing.get())?;
         let active = match self.active(writing.get()).filter(|memtable| memtable.has_room(operations)) {
@@ -154,7 +154,7 @@ impl<F: Fingerprint> StoreInner<F> {
             return Ok(());
         }
         // No log is removed meanwhile. Those that were removed have their writes in segments.
-        let _installing = lock(&self.installing);
+        let _installing = self.installing.lock();
         let first_log = self.tree().manifest.first_log;
         writer.unsynced.retain(|&(number, _)| number >= first_log);
         while let Some(&(number, end)) = writer.unsynced.first() {
@@ -239,7 +239,7 @@ impl<F: Fingerprint> StoreInner<F> {
             self.check_poison()?;
             self.refuse(&tree)?;
             waits = true;
-            tree = self.changed.wait(tree).unwrap_or_else(PoisonError::into_inner);
+            tree.wait(&self.changed, None);
         }
         drop(tree);
         if waits {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// Longest pause: so soon it is noticed that the work is to end, or to unthrottle, in any case.
 const LONGEST: Duration = Duration::from_millis(100);
-/// QueryStats that is done between two looks at the clock's worth of pause.
+/// Work that is done between two looks at the clock's worth of pause.
 const SLICE: Duration = Duration::from_millis(2);
 
 /// Has work that calls [`RateLimiter::step`] again and again rest in between, so that queries have the processor and the device

@@ -1,11 +1,9 @@
 //! Making the next chunk while the caller works on this one.
 
-use crate::error::{Error, Result};
-use rayon::{ThreadPool, ThreadPoolBuilder};
-use std::io;
+use crate::error::Result;
+use crate::executor::Executor;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Result as Outcome;
 
@@ -17,8 +15,8 @@ pub(crate) trait ReadAhead: Send + 'static {
     /// The next chunk, if there is one.
     fn next_chunk(&mut self) -> Result<Option<Self::Chunk>>;
 
-    /// The directory of the temporary file, for messages.
-    fn directory(&self) -> &Path;
+    /// Whose threads read ahead.
+    fn executor(&self) -> &Arc<Executor>;
 }
 
 /// An iterator over the chunks of a source. There are never more than two: the one that was returned last, and the
@@ -42,9 +40,10 @@ impl<S: ReadAhead> Ahead<S> {
     }
 
     fn begin(mut source: S) -> Result<State<S>> {
-        let pool = pool(source.directory())?;
+        let executor = Arc::clone(source.executor());
         let (sender, receiver) = sync_channel(1);
-        pool.spawn(move || {
+        // Those of the crew at hand may all be waiting for a chunk.
+        executor.readers()?.spawn(move || {
             let made = catch_unwind(AssertUnwindSafe(|| {
                 let chunk = source.next_chunk();
                 (source, chunk)
@@ -86,18 +85,4 @@ impl<S: ReadAhead> Drop for Ahead<S> {
             let _ = receiver.recv();
         }
     }
-}
-
-/// Threads that only make chunks. The common ones may all be waiting for a chunk, which then nobody would make.
-fn pool(directory: &Path) -> Result<&'static ThreadPool> {
-    static POOL: OnceLock<ThreadPool> = OnceLock::new();
-    if let Some(pool) = POOL.get() {
-        return Ok(pool);
-    }
-    let name = |number| format!("chunks-{number}");
-    let built = ThreadPoolBuilder::new().num_threads(rayon::current_num_threads()).thread_name(name).build();
-    let built = built.map_err(|error| {
-        Error::io("cannot start threads that read temporary data in", directory, io::Error::other(error))
-    })?;
-    Ok(POOL.get_or_init(|| built))
 }

@@ -1,6 +1,7 @@
 //! Items in order, chunk by chunk.
 
 use crate::error::Result;
+use crate::executor::Executor;
 use crate::extsort::ahead::{Ahead, ReadAhead};
 use crate::extsort::cut::{ChunkPart, Cutter, Slice};
 use crate::extsort::item::Item;
@@ -10,7 +11,6 @@ use crate::extsort::runs::{Runs, transfer};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Deref;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Items that were sorted.
@@ -165,7 +165,7 @@ impl<T: Item> Reader<T> {
         let (transfer, windows) = (transfer(memory), memory / 16);
         // The chunk that the caller has, the next one, and that one's items before they were sorted.
         let most = ((memory - transfer - windows) / bytes_of::<T>(3).max(1)).max(1);
-        let transfer_each = length(transfer) / rayon::current_num_threads().max(1);
+        let transfer_each = length(transfer) / runs.executor.threads();
         let cutter = Cutter::new(Arc::clone(runs), windows);
         Self { cutter, most, transfer: transfer_each, other: transfer + windows }
     }
@@ -209,7 +209,7 @@ impl<T: Item> ReadAhead for Reader<T> {
         Ok(Some(items))
     }
 
-    fn directory(&self) -> &Path {
-        &self.cutter.runs.directory
+    fn executor(&self) -> &Arc<Executor> {
+        &self.cutter.runs.executor
     }
 }

@@ -5,6 +5,7 @@
 
 use crate::env::{Env, ScratchFile};
 use crate::error::{Error, Result};
+use crate::executor::Executor;
 use crate::extsort::item::Item;
 use crate::extsort::lengths::{TRANSFER, bytes_of, length};
 use crate::extsort::peak::Peak;
@@ -29,6 +30,7 @@ pub(crate) struct SortedRun<T> {
 #[derive(Debug)]
 pub(crate) struct Runs<T> {
     pub(crate) directory: PathBuf,
+    pub(crate) executor: Arc<Executor>,
     /// There is one as soon as there is a run.
     file: Option<Box<dyn ScratchFile>>,
     pub(crate) runs: Vec<SortedRun<T>>,
@@ -42,9 +44,9 @@ pub(crate) struct Runs<T> {
 
 impl<T: Item> Runs<T> {
     /// No runs yet; samples may take `memory` bytes.
-    pub(crate) fn new(directory: PathBuf, memory: u64) -> Self {
+    pub(crate) fn new(directory: PathBuf, executor: Arc<Executor>, memory: u64) -> Self {
         let most_samples = memory / bytes_of::<T>(1).max(1);
-        Self { directory, file: None, runs: Vec::new(), step: STEP, most_samples, peak: Peak::default() }
+        Self { directory, executor, file: None, runs: Vec::new(), step: STEP, most_samples, peak: Peak::default() }
     }
 
     /// Appends a run of items, `transfer` bytes at once.

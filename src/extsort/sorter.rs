@@ -2,16 +2,18 @@
 
 use crate::env::Env;
 use crate::error::{Error, Result};
+use crate::executor::{Executor, spawn};
 use crate::extsort::chunks::Sorted;
 use crate::extsort::item::Item;
 use crate::extsort::lengths::{bytes_of, length};
 use crate::extsort::peak::Peak;
 use crate::extsort::radix as sort;
 use crate::extsort::runs::{Runs, transfer};
+use crate::extsort::workspace::Workspace;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 
 /// Items that a buffer has room for at first.
 const LEAST: usize = 1 << 12;
@@ -22,6 +24,7 @@ const LEAST: usize = 1 << 12;
 #[derive(Debug)]
 pub(crate) struct Sorter<T: Item> {
     env: Arc<dyn Env>,
+    executor: Arc<Executor>,
     buffer: Vec<T>,
     /// Number of items at which the buffer is full.
     limit: usize,
@@ -43,12 +46,13 @@ enum Writing<T> {
 impl<T: Item> Sorter<T> {
     /// A sorter whose buffers take no more than `memory` bytes; what does not fit goes to a temporary file in
     /// `directory`. Nothing is written, nor is the directory looked at, before the memory is full.
-    pub(crate) fn new(env: Arc<dyn Env>, directory: PathBuf, memory: u64) -> Self {
+    pub(crate) fn new(workspace: &Workspace, memory: u64) -> Self {
+        let Workspace { env, directory, executor, .. } = workspace.clone();
         let (transfer, samples) = (transfer(memory), memory / 64);
         // The buffer, and as much for what is sorted from it.
         let limit = length((memory - transfer - samples) / bytes_of::<T>(2).max(1)).max(1);
-        let runs = Writing::Idle(Runs::new(directory, samples));
-        Self { env, buffer: Vec::new(), limit, transfer, runs, peak: Peak::default() }
+        let runs = Writing::Idle(Runs::new(directory, Arc::clone(&executor), samples));
+        Self { env, executor, buffer: Vec::new(), limit, transfer, runs, peak: Peak::default() }
     }
 
     /// Takes an item.
@@ -109,7 +113,7 @@ impl<T: Item> Sorter<T> {
         if let Writing::Idle(runs) = &self.runs
             && runs.runs.is_empty()
         {
-            return Ok(Sorted::of_memory(self.sort_buffer()));
+            return Ok(Sorted::of_memory(self.sort_buffer()?));
         }
         if !self.buffer.is_empty() {
             self.spill()?;
@@ -126,12 +130,15 @@ impl<T: Item> Sorter<T> {
     }
 
     /// The distinct items of the buffer in order; it stays as large.
-    fn sort_buffer(&mut self) -> Vec<T> {
-        let mut sorted = sort::sorted(&self.buffer, |_, &item| item, T::key);
+    fn sort_buffer(&mut self) -> Result<Vec<T>> {
+        let mut sorted = self.executor.run(|| Ok(sort::sorted(&self.buffer, |_, &item| item, T::key)))?;
         self.note(sorted.capacity());
-        sort::drop_equal(&mut sorted);
+        self.executor.run(|| {
+            sort::drop_equal(&mut sorted);
+            Ok(())
+        })?;
         self.buffer.clear();
-        sorted
+        Ok(sorted)
     }
 
     /// Makes a run of the buffer and has a thread write it.
@@ -140,15 +147,13 @@ impl<T: Item> Sorter<T> {
         let mut runs = self.idle()?;
         let directory = runs.directory.clone();
         self.runs = Writing::Failed(directory.clone());
-        let sorted = self.sort_buffer();
+        let sorted = self.sort_buffer()?;
         let (env, transfer) = (Arc::clone(&self.env), self.transfer);
-        let writing = Builder::new().name("spill".into()).spawn(move || {
+        let writing = spawn("fpstore spill", move || {
             runs.append(&env, &sorted, transfer)?;
             Ok(runs)
         });
-        let writing =
-            writing.map_err(|error| Error::temporary("cannot start a thread to write to", &directory, error))?;
-        self.runs = Writing::Busy(writing, directory);
+        self.runs = Writing::Busy(writing?, directory);
         Ok(())
     }
 

@@ -8,7 +8,6 @@ use crate::extsort::entry::NumberedRecord;
 use crate::fingerprint::U256;
 use proptest::prelude::*;
 use std::path::Path;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The directory of temporary files.
@@ -21,8 +20,13 @@ pub(crate) fn memory() -> Arc<dyn Env> {
     Arc::new(memory)
 }
 
+pub(super) fn workspace(env: Arc<dyn Env>, directory: impl AsRef<Path>) -> Workspace {
+    let (executor, directory) = (Arc::default(), directory.as_ref().to_owned());
+    Workspace { env, executor, directory, memory: 0 }
+}
+
 fn sort<T: Item>(items: &[T], memory_: u64, extend: bool) -> Sorted<T> {
-    let mut sorter = Sorter::new(memory(), PathBuf::from(DIRECTORY), memory_);
+    let mut sorter = Sorter::new(&workspace(memory(), DIRECTORY), memory_);
     if extend {
         items.chunks(37).for_each(|items| sorter.extend(items).unwrap());
     } else {
@@ -148,7 +152,7 @@ fn several_threads_read_at_once() {
 #[test]
 fn on_the_real_file_system() {
     let directory = tempfile::tempdir().unwrap();
-    let mut sorter = Sorter::new(Arc::new(FileSystem), directory.path().to_owned(), 30_000);
+    let mut sorter = Sorter::new(&workspace(Arc::new(FileSystem), directory.path()), 30_000);
     scattered(20_000).for_each(|item| sorter.push(item).unwrap());
     let sorted = sorter.finish().unwrap();
     assert!(sorted.in_memory().is_none());
@@ -187,7 +191,7 @@ pub(crate) fn sweep(work: impl Fn(Arc<dyn Env>) -> Result<()>) {
 #[test]
 fn every_failure_is_reported() {
     sweep(|env| {
-        let mut sorter = Sorter::new(env, PathBuf::from(DIRECTORY), 4_000);
+        let mut sorter = Sorter::new(&workspace(env, DIRECTORY), 4_000);
         for item in scattered(1_500) {
             if let Err(error) = sorter.push(item) {
                 sorter.extend(&[0; 1000]).expect_err("went on after an error");

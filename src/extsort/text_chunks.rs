@@ -2,6 +2,7 @@
 
 use crate::env::ScratchFile;
 use crate::error::Result;
+use crate::executor::Executor;
 use crate::extsort::ahead::{Ahead, ReadAhead};
 use crate::extsort::lengths::{bytes_of, length};
 use crate::extsort::merge::MergedTexts;
@@ -9,7 +10,7 @@ use crate::extsort::peak::Peak;
 use crate::extsort::text_sorter::{FETCH, LENGTH_BYTES, Slot, Texts};
 use crate::fingerprint::Fingerprint;
 use std::marker::PhantomData;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Records with texts that were sorted.
@@ -30,13 +31,14 @@ enum Records<F> {
 pub(crate) struct Kept<F> {
     pub(crate) slots: Vec<Slot<F>>,
     pub(crate) texts: Texts,
-    pub(crate) directory: PathBuf,
+    pub(crate) executor: Arc<Executor>,
 }
 
 /// Sorted runs in one temporary file.
 #[derive(Debug)]
 pub(crate) struct TextRuns<F> {
     pub(crate) directory: PathBuf,
+    pub(crate) executor: Arc<Executor>,
     /// There is one as soon as there is a run.
     pub(crate) file: Option<Box<dyn ScratchFile>>,
     pub(crate) runs: Vec<TextRun>,
@@ -55,8 +57,16 @@ pub(crate) struct TextRun {
 }
 
 impl<F> TextRuns<F> {
-    pub(crate) fn new(directory: PathBuf) -> Self {
-        Self { directory, file: None, runs: Vec::new(), records: 0, peak: Peak::default(), width: PhantomData }
+    pub(crate) fn new(directory: PathBuf, executor: Arc<Executor>) -> Self {
+        Self {
+            directory,
+            executor,
+            file: None,
+            runs: Vec::new(),
+            records: 0,
+            peak: Peak::default(),
+            width: PhantomData,
+        }
     }
 }
 
@@ -277,10 +287,10 @@ impl<F: Fingerprint> ReadAhead for Filler<F> {
         Ok(Some(chunk).filter(|chunk| !chunk.entries.is_empty()))
     }
 
-    fn directory(&self) -> &Path {
+    fn executor(&self) -> &Arc<Executor> {
         match &self.input {
-            Input::Memory(kept, _) => &kept.directory,
-            Input::Runs(merge) => &merge.runs.directory,
+            Input::Memory(kept, _) => &kept.executor,
+            Input::Runs(merge) => &merge.runs.executor,
         }
     }
 }

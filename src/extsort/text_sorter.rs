@@ -9,10 +9,10 @@ use crate::extsort::peak::Peak;
 use crate::extsort::radix as sort;
 use crate::extsort::runs::transfer;
 use crate::extsort::text_chunks::{Kept, SortedTexts, TextRun, TextRuns};
+use crate::extsort::workspace::Workspace;
 use crate::fingerprint::Fingerprint;
 use rayon::prelude::*;
 use std::hint::black_box;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Entries that there is room for at first.
@@ -105,7 +105,8 @@ impl<F: Fingerprint> TextSorter<F> {
     /// A sorter whose buffers take no more than `memory` bytes, short of a single record that takes more; what does
     /// not fit goes to a temporary file in `directory`. Nothing is written, nor is the directory looked at, before the
     /// memory is full.
-    pub(crate) fn new(env: Arc<dyn Env>, directory: PathBuf, memory: u64) -> Self {
+    pub(crate) fn new(workspace: &Workspace, memory: u64) -> Self {
+        let Workspace { env, directory, executor, .. } = workspace.clone();
         Self {
             env,
             memory,
@@ -113,7 +114,7 @@ impl<F: Fingerprint> TextSorter<F> {
             slots: Vec::new(),
             texts: Texts::default(),
             count: 0,
-            runs: TextRuns::new(directory),
+            runs: TextRuns::new(directory, executor),
             failed: false,
             peak: Peak::default(),
         }
@@ -177,10 +178,10 @@ impl<F: Fingerprint> TextSorter<F> {
     /// If a run could not be written.
     pub(crate) fn finish(mut self) -> Result<SortedTexts<F>> {
         if self.runs.runs.is_empty() && !self.failed {
-            let slots = self.sort();
+            let slots = self.sort()?;
             return Ok(SortedTexts::of_memory(
                 self.count,
-                Kept { slots, texts: self.texts, directory: self.runs.directory },
+                Kept { slots, texts: self.texts, executor: self.runs.executor },
             ));
         }
         if !self.slots.is_empty() || self.failed {
@@ -190,18 +191,20 @@ impl<F: Fingerprint> TextSorter<F> {
     }
 
     /// The distinct records in order; the texts stay where they are.
-    fn sort(&mut self) -> Vec<Slot<F>> {
-        let mut slots = sort::sorted(&self.slots, |_, &slot| slot, |slot| slot.fingerprint.word(0));
-        self.slots = Vec::new();
-        let texts = &self.texts;
-        slots.par_chunk_by_mut(|a, b| a.fingerprint == b.fingerprint).filter(|group| group.len() > 1).for_each(
-            |group| {
-                let order = |a: &Slot<F>, b: &Slot<F>| texts.get(a).cmp(texts.get(b));
-                if group.len() < LARGE { group.sort_unstable_by(order) } else { group.par_sort_unstable_by(order) }
-            },
-        );
-        slots.dedup_by(|a, b| a.fingerprint == b.fingerprint && texts.get(a) == texts.get(b));
-        slots
+    fn sort(&mut self) -> Result<Vec<Slot<F>>> {
+        let (unsorted, texts) = (std::mem::take(&mut self.slots), &self.texts);
+        self.runs.executor.run(|| {
+            let mut slots = sort::sorted(&unsorted, |_, &slot| slot, |slot| slot.fingerprint.word(0));
+            drop(unsorted);
+            slots.par_chunk_by_mut(|a, b| a.fingerprint == b.fingerprint).filter(|group| group.len() > 1).for_each(
+                |group| {
+                    let order = |a: &Slot<F>, b: &Slot<F>| texts.get(a).cmp(texts.get(b));
+                    if group.len() < LARGE { group.sort_unstable_by(order) } else { group.par_sort_unstable_by(order) }
+                },
+            );
+            slots.dedup_by(|a, b| a.fingerprint == b.fingerprint && texts.get(a) == texts.get(b));
+            Ok(slots)
+        })
     }
 
     /// Makes a run of what is in memory, writes it, and gives the memory back.
@@ -212,7 +215,7 @@ impl<F: Fingerprint> TextSorter<F> {
         if earlier {
             return Err(fail(std::io::Error::other("an earlier write has failed")));
         }
-        let slots = self.sort();
+        let slots = self.sort()?;
         if !slots.is_empty() {
             let file = match &mut self.runs.file {
                 Some(file) => file,

@@ -1,17 +1,16 @@
 use super::*;
 use crate::env::FileSystem;
 use crate::error::Result;
-use crate::extsort::tests::{DIRECTORY, memory, scattered, sweep};
+use crate::extsort::tests::{DIRECTORY, memory, scattered, sweep, workspace};
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::U256;
 use proptest::prelude::*;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 type Record<F> = (F, String);
 
 fn sort<F: Fingerprint>(records: &[Record<F>], memory_: u64) -> SortedTexts<F> {
-    let mut sorter = TextSorter::new(memory(), PathBuf::from(DIRECTORY), memory_);
+    let mut sorter = TextSorter::new(&workspace(memory(), DIRECTORY), memory_);
     records.iter().for_each(|(fingerprint, text)| sorter.push(*fingerprint, text).unwrap());
     assert!(sorter.peak() <= memory_, "a sorter took {} of {memory_} bytes", sorter.peak());
     sorter.finish().unwrap()
@@ -96,7 +95,7 @@ fn skew_does_not_break_the_bound() {
 fn a_record_may_be_larger_than_the_memory() {
     let mut records = texts(100, |i| (i, "x".repeat(5_000 + i as usize % 100)));
     records.extend(texts(2_000, |i| (i, (i % 10).to_string())));
-    let mut sorter = TextSorter::new(memory(), PathBuf::from(DIRECTORY), 2_000);
+    let mut sorter = TextSorter::new(&workspace(memory(), DIRECTORY), 2_000);
     records.iter().for_each(|(fingerprint, text)| sorter.push(*fingerprint, text).unwrap());
     let sorted = sorter.finish().unwrap();
     records.sort_unstable();
@@ -109,7 +108,7 @@ fn a_record_may_be_larger_than_the_memory() {
 fn on_the_real_file_system() {
     let directory = tempfile::tempdir().unwrap();
     let mut records = texts(5_000, |i| (i, i.to_string()));
-    let mut sorter = TextSorter::new(Arc::new(FileSystem), directory.path().to_owned(), 30_000);
+    let mut sorter = TextSorter::new(&workspace(Arc::new(FileSystem), directory.path()), 30_000);
     records.iter().for_each(|(fingerprint, text)| sorter.push(*fingerprint, text).unwrap());
     let sorted = sorter.finish().unwrap();
     assert!(sorted.in_memory().is_none());
@@ -126,7 +125,7 @@ fn on_the_real_file_system() {
 #[test]
 fn every_failure_is_reported() {
     sweep(|env| {
-        let mut sorter = TextSorter::new(env, PathBuf::from(DIRECTORY), 4_000);
+        let mut sorter = TextSorter::new(&workspace(env, DIRECTORY), 4_000);
         for item in scattered(1_000) {
             if let Err(error) = sorter.push(item, "some text") {
                 sorter.finish().expect_err("finished after an error");

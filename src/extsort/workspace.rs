@@ -1,6 +1,7 @@
 //! What a load may use: memory, and a directory for what does not fit it.
 
 use crate::env::Env;
+use crate::executor::Executor;
 use crate::extsort::entry::NumberedRecord;
 use crate::extsort::item::Item;
 use crate::extsort::sorter::Sorter;
@@ -21,6 +22,7 @@ const MOST_SAMPLED: usize = 4 << 20;
 #[derive(Clone, Debug)]
 pub(crate) struct Workspace {
     pub(crate) env: Arc<dyn Env>,
+    pub(crate) executor: Arc<Executor>,
     /// Where temporary files are made; they have no names.
     pub(crate) directory: PathBuf,
     /// Bytes that all phases keep within, each by itself.
@@ -34,7 +36,8 @@ impl Workspace {
         let here = |above: &&Path| !above.as_os_str().is_empty() && options.env.list(above).is_ok();
         let around = || path.ancestors().find(here).unwrap_or(Path::new(".")).to_owned();
         let directory = options.temp_dir.clone().unwrap_or_else(around);
-        Self { env: Arc::clone(&options.env), directory, memory: options.load_memory }
+        let (env, executor) = (Arc::clone(&options.env), Arc::clone(&options.executor));
+        Self { env, executor, directory, memory: options.load_memory }
     }
 
     /// The same with so many bytes of memory less, which something else takes; never nothing.
@@ -49,7 +52,7 @@ impl Workspace {
 
     /// Bytes that are handed on, written or read at once: each thread has a few such pieces.
     pub(crate) fn piece(&self) -> usize {
-        let piece = self.memory / 64 / rayon::current_num_threads().max(1) as u64;
+        let piece = self.memory / 64 / self.executor.threads() as u64;
         usize::try_from(piece).unwrap_or(usize::MAX).clamp(MIN_PIECE, MAX_PIECE)
     }
 
@@ -75,12 +78,12 @@ impl Workspace {
 
     /// Bytes for the keys of one of them, of as many as there are threads.
     pub(crate) fn memory_of_table(&self) -> u64 {
-        self.memory_of_tables() / rayon::current_num_threads().max(1) as u64
+        self.memory_of_tables() / self.executor.threads() as u64
     }
 
     /// For bytes that wait for their place in the file: ids, and a section for each thread but the one that writes.
     pub(crate) fn spool(&self) -> Spool {
-        let memory = self.memory / 16 / rayon::current_num_threads().max(1) as u64;
+        let memory = self.memory / 16 / self.executor.threads() as u64;
         Spool::new(self, usize::try_from(memory).unwrap_or(usize::MAX))
     }
 
@@ -94,6 +97,6 @@ impl Workspace {
 
     /// A sorter that keeps within so many bytes.
     pub(crate) fn sorter<T: Item>(&self, memory: u64) -> Sorter<T> {
-        Sorter::new(Arc::clone(&self.env), self.directory.clone(), memory)
+        Sorter::new(self, memory)
     }
 }

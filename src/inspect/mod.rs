@@ -23,6 +23,7 @@ pub use what_if::{Alternative, QueryCost, what_if};
 use crate::admin::Statistics;
 use crate::bits::low_mask;
 use crate::error::{Error, Result};
+use crate::executor::Executor;
 use crate::fingerprint::{Fingerprint, Id, Record, U256};
 use crate::format::Parameters;
 use crate::format::footer::Span;
@@ -43,9 +44,10 @@ pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Vec<SegmentView
     if options.env.list(path).is_ok() {
         let runs = open_runs(path, &options.clone().with_filters(Filters::Off), &[])?.1;
         let segments = runs.iter().filter_map(|run| run.records.clone());
-        return Ok(segments.map(|segment| SegmentView { segment }).collect());
+        return Ok(segments.map(|segment| SegmentView { segment, executor: Arc::clone(&options.executor) }).collect());
     }
-    Ok(vec![SegmentView { segment: Arc::new(Segment::open(&*options.env, path, options.read_mode)?) }])
+    let segment = Arc::new(Segment::open(&*options.env, path, options.read_mode)?);
+    Ok(vec![SegmentView { segment, executor: Arc::clone(&options.executor) }])
 }
 
 /// Opens all segments of a store, oldest run first, with what each is for.
@@ -60,7 +62,8 @@ pub fn open_all(store: impl AsRef<Path>, options: &Options) -> Result<Vec<(Segme
             (SegmentRole::Records, &run.records),
             (SegmentRole::IdIndex, &run.id_index),
         ];
-        roles.map(|(role, segment)| Some((role, SegmentView { segment: segment.clone()? })))
+        let executor = || Arc::clone(&options.executor);
+        roles.map(|(role, segment)| Some((role, SegmentView { segment: segment.clone()?, executor: executor() })))
     });
     Ok(segments.flatten().collect())
 }
@@ -69,6 +72,7 @@ pub fn open_all(store: impl AsRef<Path>, options: &Options) -> Result<Vec<(Segme
 #[derive(Debug)]
 pub struct SegmentView {
     segment: Arc<Segment>,
+    executor: Arc<Executor>,
 }
 
 /// A run of bytes of a segment file.

@@ -4,7 +4,6 @@ use crate::error::Result;
 use crate::extsort::Workspace;
 use crate::fingerprint::Fingerprint;
 use crate::join::job::JobContext;
-use crate::join::ordered::pool;
 use crate::segment::write_segment;
 use crate::segment::{Building, chunks};
 use crate::segment::{Segment, SegmentFile};
@@ -36,7 +35,7 @@ impl<F: Fingerprint> CleanSegments<F> {
         if self.segments.get().is_none() {
             // Who waits for it may be all threads of the current pool.
             let workspace = job.workspace(job.memory / 2);
-            let made = pool()?.install(|| segments(&self.common, &self.state, &workspace))?;
+            let made = job.executor.run(|| segments(&self.common, &self.state, &workspace))?;
             // Somebody else may have been faster, with the same ones.
             let _ = self.segments.set(made);
         }

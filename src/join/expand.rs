@@ -4,9 +4,11 @@ use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::Id;
 use crate::join::job::Progress;
-use crate::join::ordered::{Output, Parcel, ordered, pool};
+use crate::join::ordered::{Output, ordered};
 use crate::join::pairs::{Pair, Pairs, RecordPairs};
 use crate::join::passes::{MakeTaker, Taker};
+use crate::join::results::{Results, Ticket};
+use crate::join::sink::Sink;
 use crate::join::stop::Step;
 use crate::segment::Segment;
 use crate::version::RecordIter;
@@ -32,38 +34,39 @@ pub(crate) struct Expander<'a, F, T, A> {
     gathered: T,
     empty: bool,
     /// What an expander is made with.
-    how: How<'a, A>,
+    how: How<'a, T, A>,
 }
 
 /// What is done with pairs of records.
-pub(crate) struct How<'a, A> {
+pub(crate) struct How<'a, T, A> {
     pub(crate) add: &'a A,
+    pub(crate) results: &'a Results<T>,
     /// Whether those of two fingerprints come by their ids.
     pub(crate) in_order: bool,
     pub(crate) progress: &'a Progress,
 }
 
-impl<A> Clone for How<'_, A> {
+impl<T, A> Clone for How<'_, T, A> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<A> Copy for How<'_, A> {}
+impl<T, A> Copy for How<'_, T, A> {}
 
 impl<'a, F, T, A> Expander<'a, F, T, A>
 where
     F: Fingerprint,
-    T: Default + Send + 'static,
+    T: Default + Send,
     A: Fn(&mut T, RecordPairs<'_, F>) -> ControlFlow<()>,
 {
-    pub(crate) fn new(left: &'a [Arc<Segment>], right: Option<&'a [Arc<Segment>]>, how: How<'a, A>) -> Self {
+    pub(crate) fn new(left: &'a [Arc<Segment>], right: Option<&'a [Arc<Segment>]>, how: How<'a, T, A>) -> Self {
         let (left, right) = (IdLookup::new(left), right.map(IdLookup::new));
         Self { left, right, gathered: T::default(), empty: true, how }
     }
 
     /// All pairs of records of two fingerprints.
-    fn expand(&mut self, pair: Pair<F>, output: &Output) -> Step {
+    fn expand(&mut self, pair: Pair<F>, output: &Output<Ticket>) -> Step {
         let within = self.right.is_none();
         let other = self.right.as_mut().unwrap_or(&mut self.left);
         let b = other.ids(pair.b)?;
@@ -77,7 +80,7 @@ where
 
     /// Pairs of fingerprints that have too many records for memory: the ids of the second are read again for each piece of those of the
     /// first or, if they are to come in order, for each one of them.
-    fn pieces(&mut self, pair: Pair<F>, output: &Output) -> Step {
+    fn pieces(&mut self, pair: Pair<F>, output: &Output<Ticket>) -> Step {
         let left = self.left.segments();
         let right = self.right.as_ref().map_or(left, IdLookup::segments);
         let same = self.right.is_none() && pair.a == pair.b;
@@ -101,7 +104,7 @@ where
     }
 
     /// Every two of some ids of one fingerprint.
-    fn triangle(&mut self, pair: Pair<F>, ids: &[Id], output: &Output) -> Step {
+    fn triangle(&mut self, pair: Pair<F>, ids: &[Id], output: &Output<Ticket>) -> Step {
         if let [Id::Count(count)] = ids {
             let several = if *count > 1 { ids } else { &[] };
             return self.product(pair, several, several, output);
@@ -115,7 +118,7 @@ where
     }
 
     /// Each of some ids with each of some others.
-    fn product(&mut self, pair: Pair<F>, a: &[Id], b: &[Id], output: &Output) -> Step {
+    fn product(&mut self, pair: Pair<F>, a: &[Id], b: &[Id], output: &Output<Ticket>) -> Step {
         let at_once_b = at_once(b);
         let at_once_a = if self.how.in_order && b.len() > at_once_b { 1 } else { at_once(a) };
         for a in a.chunks(at_once_a) {
@@ -138,32 +141,28 @@ fn at_once(ids: &[Id]) -> usize {
 impl<F, T, A> Taker<F> for Expander<'_, F, T, A>
 where
     F: Fingerprint,
-    T: Default + Send + 'static,
+    T: Default + Send,
     A: Fn(&mut T, RecordPairs<'_, F>) -> ControlFlow<()>,
 {
-    fn take(&mut self, pairs: &[(F, F)], output: &Output) -> Step {
+    fn take(&mut self, pairs: &[(F, F)], output: &Output<Ticket>) -> Step {
         pairs.iter().try_for_each(|&(a, b)| self.expand(Pair { a, b }, output))
     }
 
-    fn flush(&mut self, output: &Output) -> Step {
+    fn flush(&mut self, output: &Output<Ticket>) -> Step {
         if self.empty {
             return Ok(());
         }
         self.empty = true;
         self.how.progress.check()?;
-        output.send(std::mem::take(&mut self.gathered))
+        output.send(self.how.results.put(std::mem::take(&mut self.gathered)))
     }
 }
 
 impl<F: Fingerprint> Pairs<F> {
     /// Hands each fingerprint that has several records to takers, as a pair with itself.
-    pub(crate) fn visit_repeated(
-        &self,
-        taker: MakeTaker<'_, F>,
-        sink: &mut dyn FnMut(Parcel) -> Result<ControlFlow<()>>,
-    ) -> Result<ControlFlow<()>> {
+    pub(crate) fn visit_repeated(&self, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<ControlFlow<()>> {
         let shares = Share::of_size(self.left.ready(), SHARE)?;
-        let work = |taker: &mut Box<dyn Taker<F> + '_>, share: Share, output: &Output| {
+        let work = |taker: &mut Box<dyn Taker<F> + '_>, share: Share, output: &Output<Ticket>| {
             self.job.progress.check()?;
             let mut last = None;
             let mut repeated = None;
@@ -179,6 +178,6 @@ impl<F: Fingerprint> Pairs<F> {
             }
             taker.flush(output)
         };
-        ordered(&pool()?, shares, taker, work, sink)
+        ordered(&*self.job.executor.crew()?, shares, taker, work, sink)
     }
 }

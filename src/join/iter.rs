@@ -1,12 +1,13 @@
 //! Pairs one after another: found by threads in the background, which wait when they are too far ahead.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::executor::spawn;
 use crate::fingerprint::{Fingerprint, Record};
 use crate::join::job::Progress;
 use crate::join::pairs::{Pair, Pairs, RecordPair, RecordPairs};
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 use std::vec::IntoIter;
 
 /// Record pairs that are handed on together.
@@ -88,8 +89,7 @@ impl<T: Send + 'static> Background<T> {
                 let _ = sender.send(Err(error));
             }
         };
-        let thread = Builder::new().name("pairs".into()).spawn(work);
-        let thread = thread.map_err(Error::no_thread)?;
+        let thread = spawn("fpstore pairs", work)?;
         Ok(Self { chunk: Vec::new().into_iter(), chunks: Some(chunks), thread: Some(thread), progress })
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::env::Env;
 use crate::error::Result;
+use crate::executor::Executor;
 use crate::extsort::Workspace;
 use crate::fingerprint::Fingerprint;
 use crate::join::whole::JoinProgress;
@@ -16,6 +17,7 @@ const MEMORY: u64 = 1 << 30;
 #[derive(Debug)]
 pub(crate) struct JobContext {
     pub(crate) env: Arc<dyn Env>,
+    pub(crate) executor: Arc<Executor>,
     /// Bytes.
     pub(crate) memory: u64,
     temp_dir: PathBuf,
@@ -27,7 +29,8 @@ impl JobContext {
     pub(crate) fn new<F: Fingerprint>(snapshot: &Snapshot<F>) -> Self {
         let options = &snapshot.common().options;
         let temp_dir = options.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
-        Self { env: Arc::clone(&options.env), memory: MEMORY, temp_dir, progress: Progress::default() }
+        let (env, executor) = (Arc::clone(&options.env), Arc::clone(&options.executor));
+        Self { env, executor, memory: MEMORY, temp_dir, progress: Progress::default() }
     }
 
     /// The same with temporary files in this directory.
@@ -38,15 +41,16 @@ impl JobContext {
 
     /// For something that sorts within so many bytes.
     pub(crate) fn workspace(&self, memory: u64) -> Workspace {
-        Workspace { env: Arc::clone(&self.env), directory: self.temp_dir.clone(), memory }
+        let (env, executor) = (Arc::clone(&self.env), Arc::clone(&self.executor));
+        Workspace { env, executor, directory: self.temp_dir.clone(), memory }
     }
 }
 
 /// For another piece of work, whose progress is its own.
 impl Clone for JobContext {
     fn clone(&self) -> Self {
-        let (env, temp_dir) = (Arc::clone(&self.env), self.temp_dir.clone());
-        Self { env, memory: self.memory, temp_dir, progress: Progress::default() }
+        let (env, executor) = (Arc::clone(&self.env), Arc::clone(&self.executor));
+        Self { env, executor, temp_dir: self.temp_dir.clone(), memory: self.memory, progress: Progress::default() }
     }
 }
 

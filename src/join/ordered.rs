@@ -1,13 +1,12 @@
-//! QueryStats on all threads whose results come in the order of the tasks.
+//! Work on all threads whose results come in the order of the tasks.
 //!
 //! Each task has a queue of its own for what it makes, and the queues are read one after another. A queue is short, and
 //! only so many are open at a time; a thread that is too far ahead waits. So memory is bounded however much a task makes,
 //! and what comes out does not depend on the number of threads.
 
 use super::stop::{Step, Stop};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use rayon::ThreadPool;
-use std::any::Any;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
@@ -17,51 +16,37 @@ const WAITING: usize = 2;
 /// Tasks a thread may be ahead.
 const AHEAD: usize = 8;
 
-/// A result of whatever type. What makes results and what takes them know it; all between would have to be compiled anew for
-/// each type, which is most of the library.
-pub(crate) type Parcel = Box<dyn Any + Send>;
-
-/// What takes parcels, for somebody who takes what is in them.
-pub(crate) fn unpacked<T: 'static>(
-    mut sink: impl FnMut(T) -> Result<ControlFlow<()>>,
-) -> impl FnMut(Parcel) -> Result<ControlFlow<()>> {
-    move |parcel| match parcel.downcast() {
-        Ok(result) => sink(*result),
-        Err(_) => Err(Error::invalid("a result is of another type than the one expected")),
-    }
-}
-
 /// Where a task's results go.
 #[derive(Debug)]
-pub(crate) struct Output(SyncSender<Result<Parcel>>);
+pub(crate) struct Output<T>(SyncSender<Result<T>>);
 
-impl Output {
-    /// Hands on a result, when there is room for it.
-    pub(crate) fn send<T: Send + 'static>(&self, result: T) -> Step {
-        self.0.send(Ok(Box::new(result))).map_err(|_| Stop::Enough)
+impl<T> Output<T> {
+    /// Hands on a result, when there is space for it.
+    pub(crate) fn send(&self, result: T) -> Step {
+        self.0.send(Ok(result)).map_err(|_| Stop::Enough)
     }
 }
 
 /// [`ordered_by`] on all threads of the pool.
-pub(crate) fn ordered<J: Send, W>(
+pub(crate) fn ordered<J: Send, W, T: Send>(
     pool: &ThreadPool,
     tasks: Vec<J>,
     worker: impl Fn() -> W + Sync,
-    work: impl Fn(&mut W, J, &Output) -> Step + Sync,
-    sink: &mut dyn FnMut(Parcel) -> Result<ControlFlow<()>>,
+    work: impl Fn(&mut W, J, &Output<T>) -> Step + Sync,
+    sink: &mut dyn FnMut(T) -> Result<ControlFlow<()>>,
 ) -> Result<ControlFlow<()>> {
     ordered_by(pool.current_num_threads(), pool, tasks, worker, work, sink)
 }
 
 /// Does tasks on at most so many of the pool's threads, each of which has a `worker` of its own, and calls `sink` on this one
 /// with all that they make, until it breaks. The threads of the pool wait for each other and for `sink`: nobody else should need them.
-pub(super) fn ordered_by<J: Send, W>(
+pub(super) fn ordered_by<J: Send, W, T: Send>(
     threads: usize,
     pool: &ThreadPool,
     tasks: Vec<J>,
     worker: impl Fn() -> W + Sync,
-    work: impl Fn(&mut W, J, &Output) -> Step + Sync,
-    sink: &mut dyn FnMut(Parcel) -> Result<ControlFlow<()>>,
+    work: impl Fn(&mut W, J, &Output<T>) -> Step + Sync,
+    sink: &mut dyn FnMut(T) -> Result<ControlFlow<()>>,
 ) -> Result<ControlFlow<()>> {
     let threads = threads.clamp(1, pool.current_num_threads()).min(tasks.len());
     let tasks = Mutex::new(tasks.into_iter());
@@ -89,7 +74,7 @@ pub(super) fn ordered_by<J: Send, W>(
 }
 
 /// The next task, and the queue for its results: opened in the order of the tasks.
-fn next<J>(tasks: &Mutex<std::vec::IntoIter<J>>, open: &SyncSender<Receiver<Result<Parcel>>>) -> Option<(J, Output)> {
+fn next<J, T>(tasks: &Mutex<std::vec::IntoIter<J>>, open: &SyncSender<Receiver<Result<T>>>) -> Option<(J, Output<T>)> {
     let mut tasks = tasks.lock().unwrap_or_else(PoisonError::into_inner);
     let task = tasks.next()?;
     let (sender, results) = sync_channel(WAITING);
@@ -98,9 +83,9 @@ fn next<J>(tasks: &Mutex<std::vec::IntoIter<J>>, open: &SyncSender<Receiver<Resu
 }
 
 /// Ends with the queues closed, so that nobody goes on for nothing.
-fn drain(
-    opened: Receiver<Receiver<Result<Parcel>>>,
-    sink: &mut dyn FnMut(Parcel) -> Result<ControlFlow<()>>,
+fn drain<T>(
+    opened: Receiver<Receiver<Result<T>>>,
+    sink: &mut dyn FnMut(T) -> Result<ControlFlow<()>>,
 ) -> Result<ControlFlow<()>> {
     for results in opened {
         for result in results {
@@ -112,33 +97,27 @@ fn drain(
     Ok(ControlFlow::Continue(()))
 }
 
-/// Threads that wait for nobody but each other.
-pub(crate) fn pool() -> Result<ThreadPool> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(rayon::current_num_threads());
-    pool.thread_name(|number| format!("join-{number}")).build().map_err(Error::no_thread)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn run(threads: usize, stop_at: usize) -> (Vec<usize>, Result<ControlFlow<()>>) {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let (mut seen, begun) = (Vec::new(), AtomicUsize::new(0));
-        let work = |begun: &mut &AtomicUsize, task: usize, output: &Output| {
+        let work = |begun: &mut &AtomicUsize, task: usize, output: &Output<usize>| {
             begun.fetch_add(1, Ordering::Relaxed);
             if task == 900 {
                 return Err(Stop::Failed(Error::invalid("task 900")));
             }
             (0..task % 17).try_for_each(|number| output.send(100 * task + number))
         };
-        let mut sink = unpacked(|one: usize| {
+        let mut sink = |one: usize| {
             seen.push(one);
             Ok(if seen.len() == stop_at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-        });
+        };
         let result = ordered(&pool, (0..1000).collect(), || &begun, work, &mut sink);
-        drop(sink);
         // Who is ahead waits.
         assert!(stop_at > 1000 || begun.load(Ordering::Relaxed) < stop_at + 2 * AHEAD * threads);
         (seen, result)

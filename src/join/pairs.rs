@@ -9,8 +9,9 @@ use crate::join::expand::{Expander, How};
 use crate::join::iter::PairIter;
 use crate::join::iter::RecordPairIter;
 use crate::join::job::{JobContext, Progress};
-use crate::join::ordered::{Output, unpacked};
+use crate::join::ordered::Output;
 use crate::join::passes::{MakeTaker, Taker};
+use crate::join::results::{Results, Ticket};
 use crate::join::sink::Sink;
 use crate::join::stop::Step;
 use crate::join::whole::Join;
@@ -167,14 +168,15 @@ impl<F: Fingerprint> Pairs<F> {
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading, or from temporary files; those of `sink`.
-    pub fn visit_distinct<T: Send + 'static>(
+    pub fn visit_distinct<T: Send>(
         &self,
         map: impl Fn(&[Pair<F>]) -> T + Sync,
         sink: impl FnMut(T) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         self.prepare()?;
-        let taker = || -> Box<dyn Taker<F> + '_> { Box::new(PairChunks::new(&map)) };
-        let mut sink = unpacked(sink);
+        let results = Results::default();
+        let taker = || -> Box<dyn Taker<F> + '_> { Box::new(PairChunks::new(&map, &results)) };
+        let mut sink = results.taken_by(sink);
         if self.sorted { self.visit_sorted(false, &taker, &mut sink) } else { self.run(&taker, &mut sink) }
     }
 
@@ -183,16 +185,17 @@ impl<F: Fingerprint> Pairs<F> {
     ///
     /// # Errors
     /// As [`Pairs::visit_distinct`].
-    pub fn visit_records<T: Default + Send + 'static>(
+    pub fn visit_records<T: Default + Send>(
         &self,
         add: impl Fn(&mut T, RecordPairs<'_, F>) -> ControlFlow<()> + Sync,
         sink: impl FnMut(T) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         self.prepare()?;
-        let how = How { add: &add, in_order: self.sorted, progress: &self.job.progress };
+        let results = Results::default();
+        let how = How { add: &add, results: &results, in_order: self.sorted, progress: &self.job.progress };
         let expander = || Expander::new(self.left.ready(), self.right.as_ref().map(CleanSegments::ready), how);
         let taker = || -> Box<dyn Taker<F> + '_> { Box::new(expander()) };
-        let mut sink = unpacked(sink);
+        let mut sink = results.taken_by(sink);
         if self.sorted {
             return self.visit_sorted(true, &taker, &mut sink);
         }
@@ -211,25 +214,26 @@ impl<F: Fingerprint> Pairs<F> {
     pub(crate) fn run(&self, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<()> {
         let progress = Arc::clone(&self.job.progress.0);
         let right = self.right.as_ref().map(CleanSegments::ready);
-        let join = Join::new(self.left.ready(), right, self.k, self.job.memory, progress);
+        let join = Join::new(self.left.ready(), right, self.k, self.job.memory, progress, &self.job.executor);
         join.run(taker, sink).map(drop)
     }
 }
 
 /// Gathers pairs and makes something of many at a time.
-pub(crate) struct PairChunks<'a, F, M> {
+pub(crate) struct PairChunks<'a, F, T, M> {
     pairs: Vec<Pair<F>>,
     map: &'a M,
+    results: &'a Results<T>,
 }
 
-impl<'a, F, M> PairChunks<'a, F, M> {
-    pub(crate) fn new(map: &'a M) -> Self {
-        Self { pairs: Vec::new(), map }
+impl<'a, F, T, M> PairChunks<'a, F, T, M> {
+    pub(crate) fn new(map: &'a M, results: &'a Results<T>) -> Self {
+        Self { pairs: Vec::new(), map, results }
     }
 }
 
-impl<F: Fingerprint, T: Send + 'static, M: Fn(&[Pair<F>]) -> T> Taker<F> for PairChunks<'_, F, M> {
-    fn take(&mut self, pairs: &[(F, F)], output: &Output) -> Step {
+impl<F: Fingerprint, T: Send, M: Fn(&[Pair<F>]) -> T> Taker<F> for PairChunks<'_, F, T, M> {
+    fn take(&mut self, pairs: &[(F, F)], output: &Output<Ticket>) -> Step {
         for chunk in pairs.chunks(CHUNK) {
             self.pairs.extend(chunk.iter().map(|&(a, b)| Pair { a, b }));
             if self.pairs.len() >= CHUNK {
@@ -239,12 +243,12 @@ impl<F: Fingerprint, T: Send + 'static, M: Fn(&[Pair<F>]) -> T> Taker<F> for Pai
         Ok(())
     }
 
-    fn flush(&mut self, output: &Output) -> Step {
+    fn flush(&mut self, output: &Output<Ticket>) -> Step {
         if self.pairs.is_empty() {
             return Ok(());
         }
         let made = (self.map)(&self.pairs);
         self.pairs.clear();
-        output.send(made)
+        output.send(self.results.put(made))
     }
 }

@@ -17,6 +17,7 @@ use super::stop::Step;
 use crate::env::Array;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
+use crate::join::results::Ticket;
 use crate::join::whole::Join;
 use crate::plan::join::{JoinSize, cheapest};
 use rayon::ThreadPool;
@@ -34,10 +35,10 @@ const TASK: usize = 8192;
 /// What is done with pairs on the threads that find them.
 pub(crate) trait Taker<F> {
     /// Takes some pairs, perhaps to keep them for later.
-    fn take(&mut self, pairs: &[(F, F)], output: &Output) -> Step;
+    fn take(&mut self, pairs: &[(F, F)], output: &Output<Ticket>) -> Step;
 
     /// Hands on what it has kept.
-    fn flush(&mut self, output: &Output) -> Step;
+    fn flush(&mut self, output: &Output<Ticket>) -> Step;
 }
 
 /// What all passes of one join share.
@@ -183,7 +184,7 @@ impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
         let rights = right.map(|source| pool.install(|| load(source, path, groups, range, right_counts, right_memory)));
         let rights = rights.transpose()?;
         let (k, progress, taker) = (self.join.k, &self.join.progress, self.taker);
-        let work = |worker: &mut Worker<'t, F>, task: Task<'_, F>, output: &Output| {
+        let work = |worker: &mut Worker<'t, F>, task: Task<'_, F>, output: &Output<Ticket>| {
             let (joiner, [left_buffer, right_buffer], taker) = worker;
             for (left, right) in task {
                 progress.check()?;

@@ -2,9 +2,10 @@
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::join::ordered::{Output, ordered, pool, unpacked};
+use crate::join::ordered::{Output, ordered};
 use crate::join::pairs::{CHUNK, Pair, PairChunks, Pairs};
 use crate::join::passes::{MakeTaker, Taker};
+use crate::join::results::{Results, Ticket};
 use crate::join::sink::Sink;
 use std::ops::ControlFlow;
 
@@ -14,8 +15,9 @@ impl<F: Fingerprint> Pairs<F> {
         let half = self.job.memory / 2;
         let mut sorter = self.job.workspace(half).sorter(half);
         let both = |pairs: &[Pair<F>]| pairs.iter().map(|pair| (pair.a, pair.b)).collect::<Vec<_>>();
-        let gather = || -> Box<dyn Taker<F> + '_> { Box::new(PairChunks::new(&both)) };
-        let mut take = unpacked(|chunk: Vec<(F, F)>| sorter.extend(&chunk).map(ControlFlow::Continue));
+        let gathered = Results::default();
+        let gather = || -> Box<dyn Taker<F> + '_> { Box::new(PairChunks::new(&both, &gathered)) };
+        let mut take = gathered.taken_by(|chunk: Vec<(F, F)>| sorter.extend(&chunk).map(ControlFlow::Continue));
         if repeated && self.right.is_none() {
             let _ = self.visit_repeated(&gather, &mut take)?;
         }
@@ -23,15 +25,15 @@ impl<F: Fingerprint> Pairs<F> {
         finding.job.progress = self.job.progress.clone();
         finding.run(&gather, &mut take)?;
         drop(take);
-        let (sorted, pool) = (sorter.finish()?, pool()?);
+        let (sorted, crew) = (sorter.finish()?, self.job.executor.crew()?);
         for chunk in sorted.chunks(half) {
             let chunk = chunk?;
-            let work = |taker: &mut Box<dyn Taker<F> + '_>, chunk: &[(F, F)], output: &Output| {
+            let work = |taker: &mut Box<dyn Taker<F> + '_>, chunk: &[(F, F)], output: &Output<Ticket>| {
                 self.job.progress.check()?;
                 taker.take(chunk, output)?;
                 taker.flush(output)
             };
-            if ordered(&pool, chunk.chunks(CHUNK).collect(), taker, work, sink)?.is_break() {
+            if ordered(&crew, chunk.chunks(CHUNK).collect(), taker, work, sink)?.is_break() {
                 break;
             }
         }

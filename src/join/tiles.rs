@@ -13,6 +13,7 @@ use super::ordered::{Output, ordered};
 use super::passes::{Passes, Taker};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
+use crate::join::results::Ticket;
 use std::ops::ControlFlow;
 
 impl<'t, F: Fingerprint> Passes<'_, '_, 't, F> {
@@ -30,7 +31,7 @@ impl<'t, F: Fingerprint> Passes<'_, '_, 't, F> {
         let (source, taker, progress, sink) = (&self.left, self.taker, &self.join.progress, &mut self.sink);
         let work = |(joiner, taker): &mut (Joiner<F>, Box<dyn Taker<F> + 't>),
                     (left, right): (&[F], Option<&[F]>),
-                    output: &Output| {
+                    output: &Output<Ticket>| {
             progress.check()?;
             joiner.compare(node, left, right, &mut |pairs| taker.take(pairs, output))?;
             taker.flush(output)

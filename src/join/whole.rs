@@ -10,10 +10,10 @@
 
 use crate::bitset::Bitset;
 use crate::error::{Error, Result};
+use crate::executor::Executor;
 use crate::fingerprint::Fingerprint;
 use crate::join::buckets::Counts;
 use crate::join::hash::Groups;
-use crate::join::ordered::pool;
 use crate::join::passes::MakeTaker;
 use crate::join::passes::Passes;
 use crate::join::sink::Sink;
@@ -72,6 +72,7 @@ pub(crate) struct Join<'a, F> {
     /// buckets; the rest is for counts and for results that wait.
     memory: u64,
     pub(crate) progress: Arc<JoinProgress>,
+    executor: &'a Executor,
     fingerprints: PhantomData<F>,
 }
 
@@ -84,8 +85,9 @@ impl<'a, F: Fingerprint> Join<'a, F> {
         k: u32,
         memory: u64,
         progress: Arc<JoinProgress>,
+        executor: &'a Executor,
     ) -> Self {
-        Self { left, right, only: None, k, memory, progress, fingerprints: PhantomData }
+        Self { left, right, only: None, k, memory, progress, executor, fingerprints: PhantomData }
     }
 
     /// The same, of the fingerprints on the right only those with these numbers ([`crate::cluster::Numbers`]).
@@ -93,13 +95,13 @@ impl<'a, F: Fingerprint> Join<'a, F> {
         Self { only: Some(numbers), ..self }
     }
 
-    /// Hands all pairs to takers, on as many threads as rayon's current pool has, and what they make of them to `sink`, on
+    /// Hands all pairs to takers, on all threads of a crew, and what they make of them to `sink`, on
     /// this one, in order, until it breaks.
     ///
     /// # Errors
     /// Those of reading the segments, of takers and of `sink`.
     pub(crate) fn run(&self, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<ControlFlow<()>> {
-        let pool = pool()?;
+        let pool = self.executor.crew()?;
         let sides = 1 + u64::from(self.right.is_some());
         let source =
             |segments: &[_], only| pool.install(|| FingerprintSource::new(segments, only, self.kept() / sides));

@@ -8,7 +8,6 @@ use crate::db::{Made, Making, RunParts};
 use crate::db::{StoreInner, Writing};
 use crate::db::{layers, pointless};
 use crate::error::{Error, Result};
-use crate::executor::apart;
 use crate::extsort::Workspace;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::IdKind;
@@ -183,7 +182,7 @@ impl<F: Fingerprint> StoreInner<F> {
     /// # Errors
     /// Those of merging and of writing the manifest; the store is as before then.
     pub(crate) fn add_run(&self, made: MadeRun, merging: Merging, workspace: &Workspace) -> Result<bool> {
-        let added = apart::run(|| match merging {
+        let added = self.common.options.executor.run_exclusive(|| match merging {
             _ if made.parts.is_empty() && merging == Merging::All => self.compact_all(),
             _ if made.parts.is_empty() => Ok(false),
             Merging::All => self.enter_merged(made, workspace),

@@ -15,7 +15,7 @@ use crate::segment::id_hash_of;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 /// Bits of the bitmap for each id, where there is memory for them.
 const BITS_PER_ID: u64 = 16;
@@ -32,7 +32,7 @@ pub(crate) fn find<F: Fingerprint>(
 ) -> Result<Unknown> {
     let wanted = Bitmap::new(ids, workspace.memory / 16)?;
     let memory = workspace.memory / 4;
-    let mut sorter = TextSorter::<u64>::new(Arc::clone(&workspace.env), workspace.directory.clone(), memory);
+    let mut sorter = TextSorter::<u64>::new(workspace, memory);
     let mut line = String::new();
     for record in records {
         let Record { fingerprint, id } = record?;

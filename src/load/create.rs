@@ -77,7 +77,7 @@ fn fill<F: Fingerprint>(
     let (env, path) = (core.common.env(), &core.common.path);
     begin_creation(&**env, path, manifest)?;
     let report = match records {
-        Some(records) => core.bulk_load(records, Merging::AsDue)?.0,
+        Some(records) => core.common.options.executor.run_exclusive(|| core.bulk_load(records, Merging::AsDue))?.0,
         None => LoadReport::default(),
     };
     // Without records there was nothing to enter.

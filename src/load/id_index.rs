@@ -9,7 +9,6 @@ use crate::db::Maker;
 use crate::db::StoreInner;
 use crate::db::merged_net;
 use crate::error::Result;
-use crate::executor::apart;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::IdKind;
 use crate::options::{Filters, Maintenance, Options};
@@ -53,25 +52,28 @@ impl<F: Fingerprint> StoreInner<F> {
         }
         let parameters = common.parameters.clone().with_id_index(true);
         self.flush()?;
-        apart::run(|| {
-            let compacting = self.lock_merging();
-            let runs = self.tree().runs.clone();
-            self.check_room_to_merge(&runs)?;
-            let maker = Maker { parameters: &parameters, ..self.maker() };
-            let made = self.merge_runs(maker, &runs, true, &self.foreground_workspace(), None)?;
-            drop(compacting);
-            let mut writing = self.writer().inspect_err(|_| made.mark_obsolete(&common.obsolete_files))?;
-            // A log that was only begun has the parameters of before, too.
-            self.seal(&mut writing).inspect_err(|_| made.mark_obsolete(&common.obsolete_files))?;
-            let (bytes, net) = ((0, made.bytes()), merged_net(&runs, true, &made));
-            let first = runs.first().map_or(1, |run| run.entry.first);
-            let run: Vec<_> = made.into_run(first, writing.get().next_sequence, net).into_iter().collect();
-            self.place(&mut writing, &run, bytes, |manifest, all| {
-                manifest.parameters = parameters.clone();
-                *all = run.clone();
-            })?;
-            Ok(true)
-        })
-        .inspect_err(|error| self.check_place(error))
+        self.common
+            .options
+            .executor
+            .run_exclusive(|| {
+                let compacting = self.lock_merging();
+                let runs = self.tree().runs.clone();
+                self.check_room_to_merge(&runs)?;
+                let maker = Maker { parameters: &parameters, ..self.maker() };
+                let made = self.merge_runs(maker, &runs, true, &self.foreground_workspace(), None)?;
+                drop(compacting);
+                let mut writing = self.writer().inspect_err(|_| made.mark_obsolete(&common.obsolete_files))?;
+                // A log that was only begun has the parameters of before, too.
+                self.seal(&mut writing).inspect_err(|_| made.mark_obsolete(&common.obsolete_files))?;
+                let (bytes, net) = ((0, made.bytes()), merged_net(&runs, true, &made));
+                let first = runs.first().map_or(1, |run| run.entry.first);
+                let run: Vec<_> = made.into_run(first, writing.get().next_sequence, net).into_iter().collect();
+                self.place(&mut writing, &run, bytes, |manifest, all| {
+                    manifest.parameters = parameters.clone();
+                    *all = run.clone();
+                })?;
+                Ok(true)
+            })
+            .inspect_err(|error| self.check_place(error))
     }
 }

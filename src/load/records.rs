@@ -1,17 +1,16 @@
 //! Records for a load: as they come, and sorted.
 
 use crate::error::{Error, Result};
+use crate::extsort::NumberedRecord;
 use crate::extsort::Sample;
 use crate::extsort::Workspace;
 use crate::extsort::drop_equal;
 use crate::extsort::{Item, Sorted, SortedTexts, Sorter, TextSorter};
-use crate::extsort::{NumberedRecord, fingerprints};
 use crate::fingerprint::{Fingerprint, Record};
 use crate::fingerprint::{IdRef, check_text};
 use crate::options::Options;
 use crate::plan::Skew;
 use crate::segment::RecordChunk;
-use rayon::prelude::*;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -117,8 +116,7 @@ impl<F: Fingerprint> RecordSorter<F> {
                 IdRef::None => Sorters::Without(self.workspace.sorter(memory)),
                 IdRef::Number(_) => Sorters::Numbers(self.workspace.sorter(memory)),
                 IdRef::Text(_) => {
-                    let Workspace { env, directory, .. } = &self.workspace;
-                    let sorter = TextSorter::new(Arc::clone(env), directory.clone(), memory);
+                    let sorter = TextSorter::new(&self.workspace, memory);
                     Sorters::Texts(sorter, Sample::new(self.workspace.most_sampled::<F>()))
                 }
             };
@@ -257,7 +255,7 @@ impl<F: Fingerprint> SortedRecords<F> {
     pub fn fingerprints(&self) -> u64 {
         fn count<F: Fingerprint>(entries: &[NumberedRecord<F>]) -> u64 {
             let begins = |pair: &[NumberedRecord<F>]| matches!(pair, [a, b] if a.fingerprint != b.fingerprint);
-            entries.par_windows(2).filter(|pair| begins(pair)).count() as u64 + u64::from(!entries.is_empty())
+            entries.windows(2).filter(|pair| begins(pair)).count() as u64 + u64::from(!entries.is_empty())
         }
         *self.distinct.get_or_init(|| match &self.source {
             RecordSource::Without(sorted) | RecordSource::Numbers(sorted) => {
@@ -295,14 +293,15 @@ impl<F: Fingerprint> SortedRecords<F> {
             return Skew::new(Vec::new());
         }
         let words = |fingerprints: Vec<F>| fingerprints.into_iter().map(|fingerprint| fingerprint.word(0)).collect();
+        let executor = Arc::clone(&self.workspace.executor);
         match (self.in_memory(), &self.source) {
-            (Some(fingerprints), _) => Skew::of_sorted(Arc::new(words(fingerprints))),
+            (Some(fingerprints), _) => Skew::of_sorted(Arc::new(words(fingerprints)), executor),
             // A sample that cannot be read will be found out by the load.
             (None, RecordSource::Without(sorted) | RecordSource::Numbers(sorted)) => {
                 let sample = sorted.sample(self.workspace.most_sampled::<F>()).unwrap_or_default();
-                Skew::new(words(sample.into_iter().map(|entry| entry.fingerprint).collect()))
+                Skew::by(words(sample.into_iter().map(|entry| entry.fingerprint).collect()), executor)
             }
-            (None, RecordSource::Texts(_, sample)) => Skew::new(words(sample.clone())),
+            (None, RecordSource::Texts(_, sample)) => Skew::by(words(sample.clone()), executor),
             (None, RecordSource::Nothing) => Skew::new(Vec::new()),
         }
     }
@@ -311,7 +310,9 @@ impl<F: Fingerprint> SortedRecords<F> {
     fn in_memory(&self) -> Option<Vec<F>> {
         let mut all: Vec<F> = match &self.source {
             RecordSource::Nothing => Vec::new(),
-            RecordSource::Without(sorted) | RecordSource::Numbers(sorted) => fingerprints(sorted.in_memory()?),
+            RecordSource::Without(sorted) | RecordSource::Numbers(sorted) => {
+                sorted.in_memory()?.iter().map(|entry| entry.fingerprint).collect()
+            }
             RecordSource::Texts(sorted, _) => sorted.in_memory()?,
         };
         drop_equal(&mut all);

@@ -1,7 +1,7 @@
 //! Removing many records at once.
 
 use crate::db::Making;
-use crate::db::{StoreInner, lock};
+use crate::db::StoreInner;
 use crate::db::{layers, records_of_runs};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
@@ -27,7 +27,7 @@ impl<F: Fingerprint> StoreInner<F> {
     /// Removes those records that are there.
     pub(crate) fn bulk_remove(&self, records: &SortedRecords<F>) -> Result<RemoveReport> {
         let counted = self.common.parameters.ids() == IdKind::None;
-        let _counting = counted.then(|| lock(&self.counting));
+        let _counting = counted.then(|| self.counting.lock());
         self.flush_beside()?;
         self.check_ids(records)?;
         let workspace = self.beside_indexes(records.workspace());

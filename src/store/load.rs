@@ -1,6 +1,7 @@
 //! Loading, removing and replacing many records at once.
 
 use super::Store;
+use crate::db::StoreInner;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::load::{IntoSorted, LoadReport, Merging, RemoveIdsReport, RemoveReport, ReplaceReport, SortedIds};
@@ -29,7 +30,7 @@ impl<F: Fingerprint> Store<F> {
     /// `Poisoned` after a failed last step, see the module's text.
     pub fn bulk_load(&self, records: impl IntoSorted<F>) -> Result<LoadReport> {
         let records = records.into_sorted(self.path(), &self.core().common.options)?;
-        self.core().bulk_load(records, Merging::AsDue).map(|(report, _)| report)
+        self.exclusive(|core| core.bulk_load(records, Merging::AsDue)).map(|(report, _)| report)
     }
 
     /// Adds records and makes one segment of all; whether there were several. In one step, unless other threads write meanwhile:
@@ -39,7 +40,7 @@ impl<F: Fingerprint> Store<F> {
     /// As [`Store::bulk_load`]; the store is as before.
     pub fn bulk_load_compact(&self, records: impl IntoSorted<F>) -> Result<(LoadReport, bool)> {
         let records = records.into_sorted(self.path(), &self.core().common.options)?;
-        self.core().bulk_load(records, Merging::All)
+        self.exclusive(|core| core.bulk_load(records, Merging::All))
     }
 
     /// Removes many records, durably and all or nothing; those that the store does not have are counted. Where there are no
@@ -54,7 +55,7 @@ impl<F: Fingerprint> Store<F> {
     /// there; `Io` from writing, in which case the store is as before; `Poisoned`.
     pub fn bulk_remove(&self, records: impl IntoSorted<F>) -> Result<RemoveReport> {
         let records = records.into_sorted(self.path(), &self.core().common.options)?;
-        self.core().bulk_remove(&records)
+        self.exclusive(|core| core.bulk_remove(&records))
     }
 
     /// Removes all records of many ids, durably and all or nothing; ids that no record has are counted. [`Store::bulk_remove`]
@@ -67,7 +68,7 @@ impl<F: Fingerprint> Store<F> {
     /// `ReadOnly`; `InvalidInput` if the store has no ids, or others than these; `Damaged` or `Io` from reading what is there;
     /// `Io` from writing, in which case the store is as before; `Poisoned`.
     pub fn bulk_remove_ids(&self, ids: &SortedIds) -> Result<RemoveIdsReport> {
-        self.core().bulk_remove_ids(ids)
+        self.exclusive(|core| core.bulk_remove_ids(ids))
     }
 
     /// Gives documents other fingerprints, durably and all or nothing: afterwards each id of the input has the fingerprints that
@@ -93,7 +94,7 @@ impl<F: Fingerprint> Store<F> {
     /// `Io` from reading what is there; `Io` from writing, in which case the store is as before; `Poisoned`.
     pub fn bulk_replace(&self, records: impl IntoSorted<F>) -> Result<ReplaceReport> {
         let records = records.into_sorted(self.path(), &self.core().common.options)?;
-        self.core().bulk_replace(records, Merging::AsDue).map(|(report, _)| report)
+        self.exclusive(|core| core.bulk_replace(records, Merging::AsDue)).map(|(report, _)| report)
     }
 
     /// As [`Store::bulk_replace`], and makes one segment of all; whether there were several. [`Store::bulk_load_compact`] says in
@@ -103,6 +104,12 @@ impl<F: Fingerprint> Store<F> {
     /// As [`Store::bulk_replace`].
     pub fn bulk_replace_compact(&self, records: impl IntoSorted<F>) -> Result<(ReplaceReport, bool)> {
         let records = records.into_sorted(self.path(), &self.core().common.options)?;
-        self.core().bulk_replace(records, Merging::All)
+        self.exclusive(|core| core.bulk_replace(records, Merging::All))
+    }
+
+    /// Does an operation that takes locks, on a crew of its own.
+    fn exclusive<R: Send>(&self, work: impl FnOnce(&StoreInner<F>) -> Result<R> + Send) -> Result<R> {
+        let core = self.core();
+        core.common.options.executor.run_exclusive(|| work(core))
     }
 }

@@ -9,11 +9,11 @@ use crate::db::compaction::tables::{DroppedKeys, MergedTables};
 use crate::db::estimate::Estimate;
 use crate::db::health::Failing;
 use crate::db::run_builder::{Maker, Making, RunParts, bytes_of};
-use crate::db::store_inner::{StoreInner, lock};
+use crate::db::store_inner::StoreInner;
 use crate::db::version_set::VersionSet;
 use crate::error::{Error, ErrorKind, Result};
+use crate::executor::RankedGuard;
 use crate::executor::RateLimiter;
-use crate::executor::apart;
 use crate::extsort::Workspace;
 use crate::fingerprint::Id;
 use crate::fingerprint::{Fingerprint, Record};
@@ -23,7 +23,7 @@ use crate::version::Run;
 use crate::version::add_runs;
 use crate::version::{NewestEntries, NewestEntry};
 use std::ops::Range;
-use std::sync::{Arc, MutexGuard, TryLockError};
+use std::sync::Arc;
 
 /// Bytes of texts for each byte of theirs in a segment, about: only the size of a dictionary follows from it.
 pub(crate) const TEXTS_OF_COMPRESSED: u64 = 3;
@@ -34,7 +34,7 @@ impl<F: Fingerprint> StoreInner<F> {
     /// # Errors
     /// `Damaged` or `Io` from reading; `Io` from writing: the store is as before. `Stopped`.
     pub(crate) fn compact_due(&self, limiter: Option<&RateLimiter>) -> Result<bool> {
-        apart::run(|| {
+        self.common.options.executor.run_exclusive(|| {
             let _compacting = self.lock_merging();
             let mut merged_any = false;
             loop {
@@ -80,7 +80,7 @@ impl<F: Fingerprint> StoreInner<F> {
     /// Those of [`StoreInner::compact_due`].
     pub(crate) fn compact_all(&self) -> Result<bool> {
         let last = self.tree().runs.last().map_or(0, |run| run.entry.last);
-        apart::run(|| {
+        self.common.options.executor.run_exclusive(|| {
             let _compacting = self.lock_merging();
             let runs = self.tree().runs.clone();
             // Of a run that was merged from some that were there and some that were not, all counts.
@@ -130,17 +130,13 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 
     /// Takes the lock of merging. A merge that goes on in the background is hurried up.
-    pub(crate) fn lock_merging(&self) -> MutexGuard<'_, ()> {
-        match self.compacting.try_lock() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(guard)) => guard.into_inner(),
-            Err(TryLockError::WouldBlock) => {
-                self.limiter.unthrottle(true);
-                let guard = lock(&self.compacting);
-                self.limiter.unthrottle(self.must_merge_first(&self.tree()));
-                guard
-            }
-        }
+    pub(crate) fn lock_merging(&self) -> RankedGuard<'_, ()> {
+        self.compacting.try_lock().unwrap_or_else(|| {
+            self.limiter.unthrottle(true);
+            let guard = self.compacting.lock();
+            self.limiter.unthrottle(self.must_merge_first(&self.tree()));
+            guard
+        })
     }
 
     /// What merging may use while somebody waits for it.

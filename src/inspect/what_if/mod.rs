@@ -62,8 +62,11 @@ pub fn what_if(segments: &[SegmentView], parameters: &[Parameters], sample: usiz
     let mut alternatives = parameters.iter().map(Alternative::empty).collect::<Result<Vec<_>>>()?;
     let tables = Tables::of(parameters)?;
     for segment in segments {
-        let keys = Keys::new(segment, sample)?;
-        let encoded = tables.encode(segment, &keys)?;
+        let (keys, encoded) = segment.executor.run(|| {
+            let keys = Keys::new(segment, sample)?;
+            let encoded = tables.encode(segment, &keys)?;
+            Ok((keys, encoded))
+        })?;
         for (alternative, own) in alternatives.iter_mut().zip(encoded) {
             alternative.add(&own, keys.fingerprints());
             alternative.resident_bytes += segment.segment.ids().resident_bytes();

@@ -22,6 +22,7 @@ use super::masks::masks;
 use super::probing::{self, Probing};
 use super::{Design, Permutation};
 use crate::error::Result;
+use crate::executor::Executor;
 use crate::fingerprint::leading_ones;
 use blocks::{BlockKeys, Visited};
 use rayon::prelude::*;
@@ -63,23 +64,36 @@ pub struct Skew {
     queries: Vec<u64>,
     /// What a key takes, beside what it would if keys were spread evenly.
     bits_ratio: f64,
+    executor: Arc<Executor>,
 }
 
 impl Skew {
     /// Measures fingerprints, in any order and as often as they occur.
     #[must_use]
-    pub fn new(mut fingerprints: Vec<u64>) -> Self {
-        fingerprints.par_sort_unstable();
+    pub fn new(fingerprints: Vec<u64>) -> Self {
+        Self::by(fingerprints, Arc::default())
+    }
+
+    /// The same on these threads.
+    pub(crate) fn by(mut fingerprints: Vec<u64>, executor: Arc<Executor>) -> Self {
+        fingerprints.sort_unstable();
         fingerprints.dedup();
-        Self::of_sorted(Arc::new(fingerprints))
+        Self::of_sorted(Arc::new(fingerprints), executor)
+    }
+
+    /// Predicts on so many threads; without this on as many as the process may use processors.
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.executor = Arc::new(Executor::new(threads));
+        self
     }
 
     /// The same for sorted, distinct fingerprints.
-    pub(crate) fn of_sorted(fingerprints: Arc<Vec<u64>>) -> Self {
+    pub(crate) fn of_sorted(fingerprints: Arc<Vec<u64>>, executor: Arc<Executor>) -> Self {
         let queries = queries(&fingerprints);
         let even = even_bits(number(&fingerprints), WIDTH);
         let bits_ratio = bits::of_a_key(&fingerprints).map_or(1.0, |bits| bits / even);
-        Self { fingerprints, queries, bits_ratio }
+        Self { fingerprints, queries, bits_ratio, executor }
     }
 
     /// Number of distinct fingerprints.
@@ -101,7 +115,7 @@ impl Skew {
             return super::predict(design, workload);
         }
         let probed = probed(design, workload, self.bits_ratio)?;
-        let steps: Vec<Step> = probed.par_iter().map(|table| self.step(table)).collect();
+        let steps = self.executor.run(|| Ok(probed.par_iter().map(|table| self.step(table)).collect::<Vec<Step>>()))?;
         cost(design, workload, self.bits_ratio, &steps)
     }
 

@@ -55,30 +55,32 @@ impl<F: Fingerprint> Searcher<'_, F> {
         check_distance::<F>(k)?;
         let asking = self.now();
         let (common, state, work) = (&asking.common, &asking.state, &mut asking.work);
-        let mut answers = vec![Vec::new(); fingerprints.len()];
-        for (queries, answers) in fingerprints.chunks(CHUNK).zip(answers.chunks_mut(CHUNK)) {
-            let merges = |segment: &&Arc<Segment>| match batch {
-                BatchStrategy::Auto => merging_pays(segment, k, queries.len()),
-                BatchStrategy::Always => true,
-                BatchStrategy::Never => false,
-            };
-            let (merged, probed): (Vec<&Arc<Segment>>, Vec<_>) = state.view.segments.iter().partition(merges);
-            if !probed.is_empty() || !state.view.memtables.is_empty() {
-                let probed = ReadView::part(state, probed.into_iter().cloned().collect());
-                *work += probe(common, &probed, queries, k, answers)?;
+        common.options.executor.run(|| {
+            let mut answers = vec![Vec::new(); fingerprints.len()];
+            for (queries, answers) in fingerprints.chunks(CHUNK).zip(answers.chunks_mut(CHUNK)) {
+                let merges = |segment: &&Arc<Segment>| match batch {
+                    BatchStrategy::Auto => merging_pays(segment, k, queries.len()),
+                    BatchStrategy::Always => true,
+                    BatchStrategy::Never => false,
+                };
+                let (merged, probed): (Vec<&Arc<Segment>>, Vec<_>) = state.view.segments.iter().partition(merges);
+                if !probed.is_empty() || !state.view.memtables.is_empty() {
+                    let probed = ReadView::part(state, probed.into_iter().cloned().collect());
+                    *work += probe(common, &probed, queries, k, answers)?;
+                }
+                let mut gathered = Gathered::new(queries.len(), Bounds::none());
+                for segment in &merged {
+                    gathered.merge(segment, queries, k, work)?;
+                }
+                let parts = gathered.into_parts();
+                let answers_of = answers.par_chunks_mut(parts.length).zip(parts.parts);
+                answers_of.for_each(|(answers, found)| _ = found.distribute(answers));
+                if state.has_tombstones() {
+                    drop_removed(common, state, queries, answers)?;
+                }
             }
-            let mut gathered = Gathered::new(queries.len(), Bounds::none());
-            for segment in &merged {
-                gathered.merge(segment, queries, k, work)?;
-            }
-            let parts = gathered.into_parts();
-            let answers_of = answers.par_chunks_mut(parts.length).zip(parts.parts);
-            answers_of.for_each(|(answers, found)| _ = found.distribute(answers));
-            if state.has_tombstones() {
-                drop_removed(common, state, queries, answers)?;
-            }
-        }
-        Ok(answers)
+            Ok(answers)
+        })
     }
 
     /// What [`BatchStrategy::Auto`] does with most of the records for so many queries, with the filters that there are now. Batches
@@ -117,17 +119,18 @@ impl<F: Fingerprint> Searcher<'_, F> {
         let asking = self.now();
         let (common, state, work) = (&asking.common, &asking.state, &mut asking.work);
         let mut gathered = Gathered::new(fingerprints.len(), Bounds::of(memory));
+        let executor = &common.options.executor;
         for segment in &state.view.segments {
-            if !gathered.merge(segment, fingerprints, k, work)? {
+            if !executor.run(|| gathered.merge(segment, fingerprints, k, work))? {
                 return Ok(false);
             }
         }
         let live = ReadView::part(state, Vec::new());
-        let Parts { parts, length } = gathered.into_parts();
+        let Parts { parts, length } = executor.run(|| Ok(gathered.into_parts()))?;
         let numbered = fingerprints.chunks(length).zip(parts).enumerate();
         let mut numbered = numbered.map(|(number, (queries, found))| (number * length, queries, found));
         loop {
-            let some: Vec<_> = numbered.by_ref().take(2 * rayon::current_num_threads()).collect();
+            let some: Vec<_> = numbered.by_ref().take(2 * executor.threads()).collect();
             if some.is_empty() {
                 return Ok(true);
             }
@@ -145,7 +148,7 @@ impl<F: Fingerprint> Searcher<'_, F> {
                 let answers = answers.map(|(answer, number)| (!apart.contains(&number)).then_some(answer));
                 Ok((make(first, answers.collect()), work))
             });
-            for made in made.collect::<Result<Vec<_>>>()? {
+            for made in executor.run(|| made.collect::<Result<Vec<_>>>())? {
                 *work += made.1;
                 take(made.0)?;
             }

@@ -11,6 +11,7 @@
 
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
+use crate::options::Options;
 use crate::query::tables::choice::Choice;
 use crate::query::tables::table::{Buffers, Table};
 use crate::query_stats::QueryStats;
@@ -20,8 +21,8 @@ use std::fmt;
 /// Queries, laid out so that those near a fingerprint are found quickly: for many fingerprints that stream by once.
 ///
 /// ```
-/// use fpstore::QueryTables;
-/// let tables = QueryTables::<u64>::new(&[0x832f_e9f6_aa2f_461a, 0, 0x832f_e9f6_aa2f_461b], 3)?;
+/// use fpstore::{Options, QueryTables};
+/// let tables = QueryTables::<u64>::new(&[0x832f_e9f6_aa2f_461a, 0, 0x832f_e9f6_aa2f_461b], 3, &Options::new())?;
 /// let mut found = Vec::new();
 /// tables.near(0x832f_e9f6_aa2d_461a, |query, distance| found.push((query, distance)));
 /// found.sort_unstable();
@@ -40,12 +41,12 @@ pub struct QueryTables<F: Fingerprint = u64> {
 }
 
 impl<F: Fingerprint> QueryTables<F> {
-    /// Tables that find each of the queries within `distance` of a fingerprint.
+    /// Tables that find each of the queries within `distance` of a fingerprint, made by the threads of the options.
     ///
     /// # Errors
     /// `InvalidInput` for more than 2^32 - 1 queries.
-    pub fn new(queries: &[F], distance: u32) -> Result<Self> {
-        Self::within(queries, distance, u64::MAX)
+    pub fn new(queries: &[F], distance: u32, options: &Options) -> Result<Self> {
+        Self::within(queries, distance, u64::MAX, options)
     }
 
     /// The same in so many bytes of memory, if that is enough for the smallest tables there are: one, through which
@@ -53,16 +54,17 @@ impl<F: Fingerprint> QueryTables<F> {
     ///
     /// # Errors
     /// Those of [`QueryTables::new`].
-    pub fn within(queries: &[F], distance: u32, bytes: u64) -> Result<Self> {
-        Self::build(queries, distance, |distinct| Choice::cheapest(distinct, distance, bytes))
+    pub fn within(queries: &[F], distance: u32, bytes: u64, options: &Options) -> Result<Self> {
+        let choose = |distinct: &[F]| Choice::cheapest(distinct, distance, bytes);
+        options.executor.run(|| Self::build(queries, distance, choose))
     }
 
     /// The same without looking anything up: every fingerprint is compared with every query. To check the others.
     ///
     /// # Errors
     /// Those of [`QueryTables::new`].
-    pub fn comparing_all(queries: &[F], distance: u32) -> Result<Self> {
-        Self::build(queries, distance, |_| Choice::comparing_all(distance))
+    pub fn comparing_all(queries: &[F], distance: u32, options: &Options) -> Result<Self> {
+        options.executor.run(|| Self::build(queries, distance, |_| Choice::comparing_all(distance)))
     }
 
     pub(crate) fn build(queries: &[F], distance: u32, choose: impl FnOnce(&[F]) -> Choice<F>) -> Result<Self> {

@@ -2,6 +2,7 @@
 
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::U256;
+use crate::options::Options;
 use crate::plan::Design;
 use crate::query::tables::choice::Choice;
 use crate::query::tables::query_tables::QueryTables;
@@ -67,8 +68,14 @@ fn of_design<F: Fingerprint>(queries: &[F], k: u32, design: Design) -> QueryTabl
 
 fn all_agree<F: Fingerprint>(queries: &[F], fingerprints: &[F], k: u32, designs: &[Design]) {
     let expected = brute_force(queries, k, fingerprints);
-    assert!(found(&QueryTables::new(queries, k).unwrap(), fingerprints) == expected, "chosen, k = {k}");
-    assert!(found(&QueryTables::comparing_all(queries, k).unwrap(), fingerprints) == expected, "all, k = {k}");
+    assert!(
+        found(&QueryTables::new(queries, k, &Options::new()).unwrap(), fingerprints) == expected,
+        "chosen, k = {k}"
+    );
+    assert!(
+        found(&QueryTables::comparing_all(queries, k, &Options::new()).unwrap(), fingerprints) == expected,
+        "all, k = {k}"
+    );
     for &design in designs {
         let tables = of_design(queries, k, design);
         assert!(found(&tables, fingerprints) == expected, "{design}: {tables}, k = {k}");
@@ -107,9 +114,9 @@ fn every_design_and_distance_finds_each_query_once() {
 
 #[test]
 fn nothing_and_everything() {
-    assert_eq!(found(&QueryTables::<u64>::new(&[], 3).unwrap(), &[1, 2]), []);
-    assert!(QueryTables::<u64>::new(&[], 3).unwrap().is_empty());
-    assert_eq!(found(&QueryTables::<u64>::new(&[1, 2], 3).unwrap(), &[]), []);
+    assert_eq!(found(&QueryTables::<u64>::new(&[], 3, &Options::new()).unwrap(), &[1, 2]), []);
+    assert!(QueryTables::<u64>::new(&[], 3, &Options::new()).unwrap().is_empty());
+    assert_eq!(found(&QueryTables::<u64>::new(&[1, 2], 3, &Options::new()).unwrap(), &[]), []);
     let (queries, fingerprints) = families::<u64>(40, 9, 1);
     all_agree(&queries, &fingerprints, 64, &[Design::Tables { parts: 9 }]);
     all_agree(&vec![7; 500], &[0, 7, u64::MAX], 3, &DESIGNS);
@@ -124,13 +131,13 @@ fn many_queries_are_looked_up_and_memory_is_kept_to() {
     let queries: Vec<u64> = (0..50_000).map(|_| random.next()).collect();
     let near: Vec<u64> = queries.iter().step_by(100).map(|&query| random.near(query, 5)).collect();
     let expected = brute_force(&queries, 3, &near);
-    let tables = QueryTables::new(&queries, 3).unwrap();
+    let tables = QueryTables::new(&queries, 3, &Options::new()).unwrap();
     assert!(tables.to_string() != "all compared" && tables.len() == 50_000, "{tables}");
     assert_eq!(found(&tables, &near), expected);
     let work = tables.near_all(&near, |_, _, _| {});
     assert!(work.candidates < 100 * near.len() as u64, "{work:?}");
     for bytes in [0, 2 << 20, tables.bytes()] {
-        let within = QueryTables::within(&queries, 3, bytes).unwrap();
+        let within = QueryTables::within(&queries, 3, bytes, &Options::new()).unwrap();
         assert_eq!(found(&within, &near), expected);
         assert!(within.to_string() == "all compared" || within.bytes() <= bytes + (1 << 20), "{within}");
     }
@@ -146,7 +153,7 @@ fn real_fingerprints() {
     for k in [0, 3, 6] {
         let expected = brute_force(&queries, k, &fingerprints);
         assert!(k < 3 || expected.len() > 300, "{}", expected.len());
-        let tables = QueryTables::new(&queries, k).unwrap();
+        let tables = QueryTables::new(&queries, k, &Options::new()).unwrap();
         assert!(found(&tables, &fingerprints) == expected, "{tables}");
     }
 }

@@ -3,6 +3,7 @@
 use crate::env::{Env, ReadFile};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::RateLimiter;
+use crate::executor::spawn_scoped;
 use crate::extsort::Spool;
 use crate::extsort::Workspace;
 use crate::fingerprint::Fingerprint;
@@ -22,7 +23,6 @@ use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::Builder;
 
 /// The segment that is to be made.
 #[derive(Clone, Copy, Debug)]
@@ -118,9 +118,7 @@ pub(crate) fn write_segment<'b, F: Fingerprint>(
     // file.
     let (sender, receiver) = sync_channel(0);
     let (encoded, written) = std::thread::scope(|scope| {
-        let writing =
-            Builder::new().name(writer_name()).spawn_scoped(scope, || write_in_order(create, building, receiver));
-        let writing = writing.map_err(|error| Error::io("cannot start a thread to write to", directory, error))?;
+        let writing = spawn_scoped(scope, writer_name(), || write_in_order(create, building, receiver))?;
         let encoded = encode(building, &layouts, chunks, sender);
         Ok((encoded, writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
     })?;

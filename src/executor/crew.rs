@@ -1,0 +1,226 @@
+//! Threads that work on one operation at a time.
+
+use super::spawn::spawn_scoped;
+use crate::error::{Error, Result};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::cell::RefCell;
+use std::num::NonZero;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Crews that stay when nothing is to be done: one for a join, whose caller may start another operation meanwhile.
+const MOST_IDLE: usize = 2;
+
+thread_local! {
+    /// Of a thread of a crew: whether the operation at hand is exclusive.
+    static OWN_CREW: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
+}
+
+/// The threads of a store.
+#[derive(Debug)]
+pub(crate) struct Executor {
+    threads: usize,
+    idle: Mutex<Vec<Threads>>,
+    readers: OnceLock<ThreadPool>,
+}
+
+/// A crew.
+#[derive(Debug)]
+struct Threads {
+    pool: ThreadPool,
+    is_exclusive: Arc<AtomicBool>,
+}
+
+/// A crew of `threads` threads, whose names begin with `name`.
+fn start(name: &'static str, threads: usize, is_exclusive: bool) -> Result<Threads> {
+    let is_exclusive = Arc::new(AtomicBool::new(is_exclusive));
+    let own = Arc::clone(&is_exclusive);
+    let builder = ThreadPoolBuilder::new().num_threads(threads);
+    let builder = builder.thread_name(move |number| match threads {
+        1 => name.to_owned(),
+        _ => format!("{name} {number}"),
+    });
+    let builder = builder.start_handler(move |_| OWN_CREW.set(Some(Arc::clone(&own))));
+    Ok(Threads { pool: builder.build().map_err(Error::no_thread)?, is_exclusive })
+}
+
+/// One thread that computes alone: whatever it runs in parallel, it does by itself.
+pub(super) fn alone(name: &'static str) -> Result<ThreadPool> {
+    start(name, 1, true).map(|threads| threads.pool)
+}
+
+impl Default for Executor {
+    /// As many threads as the process may use processors.
+    fn default() -> Self {
+        Self::new(std::thread::available_parallelism().map_or(1, NonZero::get))
+    }
+}
+
+impl Executor {
+    /// Starts no thread before there is something to do.
+    pub(crate) fn new(threads: usize) -> Self {
+        Self { threads: threads.max(1), idle: Mutex::default(), readers: OnceLock::new() }
+    }
+
+    /// Threads of a crew.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Does an operation on a crew. A part of an operation is done by the crew at hand.
+    ///
+    /// # Errors
+    /// `Io` if no thread can be started; those of the work.
+    pub(crate) fn run<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
+        match OWN_CREW.with_borrow(Option::is_some) {
+            true => work(),
+            false => self.run_on_crew(false, work),
+        }
+    }
+
+    /// Does an operation that takes locks of the store. It shares its threads with no other one, also where a function of
+    /// the caller asks for it in the midst of one.
+    ///
+    /// # Errors
+    /// As [`Executor::run`].
+    pub(crate) fn run_exclusive<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
+        let is_exclusive = |own: &Option<Arc<AtomicBool>>| own.as_ref().is_some_and(|own| own.load(Ordering::Relaxed));
+        match OWN_CREW.with_borrow(is_exclusive) {
+            true => work(),
+            false => self.run_on_crew(true, work),
+        }
+    }
+
+    fn run_on_crew<R: Send>(&self, is_exclusive: bool, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
+        let crew = self.crew()?;
+        crew.set_exclusive(is_exclusive);
+        if rayon::current_thread_index().is_none() {
+            return crew.install(work);
+        }
+        // A thread of another pool would take up other work of that pool while it waits; one that it starts only waits.
+        std::thread::scope(|scope| {
+            let waiting = spawn_scoped(scope, "fpstore caller", || crew.install(work))?;
+            waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
+    /// A crew, to be had until it is dropped.
+    ///
+    /// # Errors
+    /// `Io` if no thread can be started.
+    pub(crate) fn crew(&self) -> Result<Crew<'_>> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let threads = idle.map_or_else(|| start("fpstore work", self.threads, false), Ok)?;
+        Ok(Crew { executor: self, threads: Some(threads) })
+    }
+
+    /// Threads that read temporary files ahead, and wait for nothing but files.
+    ///
+    /// # Errors
+    /// As [`Executor::crew`].
+    pub(crate) fn readers(&self) -> Result<&ThreadPool> {
+        if let Some(readers) = self.readers.get() {
+            return Ok(readers);
+        }
+        let name = |number| format!("fpstore reads {number}");
+        let built = ThreadPoolBuilder::new().num_threads(self.threads).thread_name(name).build();
+        let built = built.map_err(Error::no_thread)?;
+        Ok(self.readers.get_or_init(|| built))
+    }
+}
+
+/// The right to a crew.
+#[derive(Debug)]
+pub(crate) struct Crew<'a> {
+    executor: &'a Executor,
+    /// None after it was dropped.
+    threads: Option<Threads>,
+}
+
+impl Crew<'_> {
+    fn set_exclusive(&self, is_exclusive: bool) {
+        if let Some(threads) = &self.threads {
+            threads.is_exclusive.store(is_exclusive, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Deref for Crew<'_> {
+    type Target = ThreadPool;
+
+    #[expect(clippy::expect_used, reason = "only dropping takes the threads")]
+    fn deref(&self) -> &ThreadPool {
+        &self.threads.as_ref().expect("a crew has threads until it is dropped").pool
+    }
+}
+
+impl Drop for Crew<'_> {
+    fn drop(&mut self) {
+        self.set_exclusive(false);
+        let mut idle = self.executor.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < MOST_IDLE {
+            idle.extend(self.threads.take());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rayon::prelude::*;
+    use std::collections::BTreeSet;
+    use std::sync::Barrier;
+    use std::thread::{ThreadId, current};
+
+    fn threads_of(executor: &Executor) -> BTreeSet<String> {
+        let barrier = Barrier::new(executor.threads());
+        let name = || {
+            barrier.wait();
+            current().name().unwrap_or_default().to_owned()
+        };
+        executor.run(|| Ok(rayon::broadcast(|_| name()).into_iter().collect())).unwrap()
+    }
+
+    #[test]
+    fn a_crew_has_so_many_named_threads_and_is_used_again() {
+        let executor = Executor::new(3);
+        let expected: BTreeSet<String> = (0..3).map(|number| format!("fpstore work {number}")).collect();
+        assert_eq!(threads_of(&executor), expected);
+        let ids = || -> BTreeSet<String> {
+            let id = || -> Vec<ThreadId> { rayon::broadcast(|_| current().id()) };
+            executor.run(|| Ok(id())).unwrap().into_iter().map(|id| format!("{id:?}")).collect()
+        };
+        assert_eq!(ids(), ids());
+    }
+
+    #[test]
+    fn a_part_of_an_operation_is_done_by_its_crew() {
+        let executor = Executor::new(2);
+        let index = || Ok(rayon::current_thread_index());
+        let same = executor.run(|| Ok((index()?, executor.run(index)?))).unwrap();
+        assert_eq!(same.0, same.1);
+        let same =
+            executor.run_exclusive(|| Ok((current().id(), executor.run_exclusive(|| Ok(current().id()))?))).unwrap();
+        assert_eq!(same.0, same.1);
+        // What takes locks does not share threads with what does not.
+        let own = executor.run(|| Ok((current().id(), executor.run_exclusive(|| Ok(current().id()))?))).unwrap();
+        assert_ne!(own.0, own.1);
+    }
+
+    #[test]
+    fn threads_of_another_pool_wait_without_taking_up_its_work() {
+        let executor = Executor::new(2);
+        let lock = Mutex::new(());
+        let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        // Each holds the lock while its crew works; a thread that took up another of these would wait for itself.
+        pool.install(|| {
+            (0..64).into_par_iter().for_each(|_| {
+                let held = lock.lock().unwrap();
+                let sum: u64 = executor.run_exclusive(|| Ok((0..10_000u64).into_par_iter().sum())).unwrap();
+                assert_eq!(sum, 49_995_000);
+                drop(held);
+            });
+        });
+    }
+}
