@@ -6,8 +6,7 @@
 
 use std::fmt;
 
-use crate::hash;
-use crate::weights::HashSet;
+use crate::hash::{self, HashSet};
 
 /// A document has fewer features than were asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,6 +4,8 @@
 //! multiplication, which is as sensitive to their order as a hash of the joined text and costs a fifth of it. The constants
 //! are the fractional parts of the square roots of 2 and 3, made odd.
 
+use std::hash::{BuildHasherDefault, Hasher};
+
 use xxhash_rust::xxh3::xxh3_64;
 
 const LEFT: u64 = 0x6a09_e667_f3bc_c909;
@@ -39,3 +41,22 @@ fn fold(a: u64, b: u64) -> u64 {
 fn low(number: u128) -> u64 {
     number as u64
 }
+
+/// The hash of a hash: itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Itself(u64);
+
+impl Hasher for Itself {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = xxh3_64(bytes);
+    }
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+/// Hashes of features, each once. They are not hashed again.
+pub(crate) type HashSet = std::collections::HashSet<u64, BuildHasherDefault<Itself>>;

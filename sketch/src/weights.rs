@@ -2,14 +2,11 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::document::Document;
 use crate::error::{Error, Result};
-use crate::simhash::Simhash;
 
 /// What a feature counts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -133,83 +130,9 @@ impl Table {
     }
 }
 
-/// In how many documents features occur: weights for those that come.
-///
-/// Rare features tell more: `ln((1 + n) / (1 + df)) + 1` for a feature in df of n documents, which is the smoothed inverse
-/// document frequency of scikit-learn.
-#[derive(Debug, Default)]
-pub struct DocumentFrequencies {
-    counts: HashMap<Box<str>, (u64, u64)>,
-    documents: u64,
-    bytes: usize,
-}
-
-impl DocumentFrequencies {
-    /// Counts a document.
-    ///
-    /// # Errors
-    ///
-    /// When the preset has no weights.
-    pub fn add(&mut self, document: Document<'_>, simhash: &Simhash) -> Result<()> {
-        self.documents += 1;
-        let Self { counts, documents, bytes } = self;
-        let count = |feature: &str| {
-            if let Some((count, last)) = counts.get_mut(feature) {
-                *count += u64::from(last != documents);
-                *last = *documents;
-            } else {
-                *bytes += feature.len();
-                counts.insert(feature.into(), (1, *documents));
-            }
-        };
-        simhash.each_feature(document, count)
-    }
-
-    /// About the bytes of memory that it takes.
-    #[must_use]
-    pub fn memory(&self) -> usize {
-        self.bytes + self.counts.capacity() * 40 + self.counts.len() * 16
-    }
-
-    /// The table of weights. Features of fewer than so many documents are left to the default, which is the weight of one that
-    /// never occurred; so are those with a line's end in them, which the text of a table cannot hold.
-    #[must_use]
-    #[allow(clippy::cast_precision_loss, reason = "no corpus has 2^53 documents")]
-    pub fn table(&self, at_least: u64) -> Table {
-        let weight = |count: u64| ((1 + self.documents) as f64 / (1 + count) as f64).ln() + 1.0;
-        let kept =
-            self.counts.iter().filter(|(feature, (count, _))| *count >= at_least && !feature.contains(['\n', '\r']));
-        Table {
-            weights: kept.map(|(feature, (count, _))| (feature.clone(), weight(*count))).collect(),
-            default: weight(0),
-        }
-    }
-}
-
-/// A hash of a hash: itself.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Itself(u64);
-
-impl Hasher for Itself {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = xxh3_64(bytes);
-    }
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-}
-
-/// Hashes of features, each once.
-pub(crate) type HashSet = std::collections::HashSet<u64, BuildHasherDefault<Itself>>;
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::Features;
-    use crate::simhash::SimhashPreset;
 
     #[test]
     fn tables_as_text() {
@@ -239,19 +162,5 @@ mod tests {
         ] {
             assert!(table.line(line, false).unwrap_err().to_string().contains(part));
         }
-    }
-
-    #[test]
-    fn rare_features_weigh_more() {
-        let simhash = Simhash::new(SimhashPreset::Native).prepared(|now| now.with_features(Features::Tokens)).unwrap();
-        let mut frequencies = DocumentFrequencies::default();
-        for text in ["a b a", "a c", "a"] {
-            frequencies.add(text.into(), &simhash).unwrap();
-        }
-        let table = frequencies.table(1);
-        assert!((table.get("a") - 1.0).abs() < 1e-12);
-        assert!((table.get("b") - (1.0 + 2_f64.ln())).abs() < 1e-12);
-        assert!((table.get("never") - (1.0 + 4_f64.ln())).abs() < 1e-12);
-        assert!((frequencies.table(2).get("b") - (1.0 + 4_f64.ln())).abs() < 1e-12);
     }
 }

@@ -38,16 +38,6 @@ impl Bands {
         }
     }
 
-    /// Bands and rows for which the areas of wrong candidates (below the threshold) and of missed ones (above it), with these
-    /// weights, are least: the same numbers that datasketch's `MinHashLSH` chooses.
-    ///
-    /// # Errors
-    ///
-    /// When the threshold or a weight is not from 0 to 1, or there are more than 4096 places.
-    pub fn optimal(threshold: f64, places: usize, false_positive: f64, false_negative: f64) -> Result<Self> {
-        optimal::optimal(threshold, places, false_positive, false_negative)
-    }
-
     /// The probability that two documents of this Jaccard similarity become candidates.
     #[must_use]
     #[allow(

@@ -1,9 +1,11 @@
 //! Words of a text in any script.
 
 mod ascii;
+mod class;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use self::class::{Class, class, joins};
 use super::space::{is_ascii_space, pieces};
 use crate::normalise::ascii_length;
 
@@ -30,23 +32,7 @@ pub(super) fn unicode(text: &str, mut take: impl FnMut(&str)) {
     }
 }
 
-/// What a character is to the rules of words.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    Letter,
-    Digit,
-    /// It makes words with letters and digits, but none alone.
-    Underscore,
-    /// It joins two letters.
-    MidLetter,
-    /// It joins two digits.
-    MidNumber,
-    /// It joins either.
-    Mid,
-    Other,
-}
-
-/// The same rules (WB5 to WB13b) for ASCII, and for the quotation marks and dashes of printed English, where they are short: five
+/// The rules WB5 to WB13b for ASCII, and for the quotation marks and dashes of printed English, where they are short: five
 /// times as fast as tables for all of Unicode. False, and nothing taken, if there is another character.
 #[inline]
 fn plain(piece: &str, take: &mut impl FnMut(&str)) -> bool {
@@ -89,40 +75,6 @@ fn plain(piece: &str, take: &mut impl FnMut(&str)) -> bool {
     }
     finish(&mut word, &mut alphanumeric, middle.map_or(piece.len(), |(_, end)| end));
     true
-}
-
-#[inline]
-fn class(c: char) -> Option<Class> {
-    Some(match c {
-        'a'..='z' | 'A'..='Z' => Class::Letter,
-        // Letters of Latin, Greek, Cyrillic and Arabic script that no rule treats in another way.
-        '\u{c0}'..='\u{d6}'
-        | '\u{d8}'..='\u{f6}'
-        | '\u{f8}'..='\u{2c1}'
-        | '\u{391}'..='\u{3a1}'
-        | '\u{3a3}'..='\u{3f5}'
-        | '\u{400}'..='\u{481}'
-        | '\u{48a}'..='\u{52f}'
-        | '\u{620}'..='\u{64a}'
-        | '\u{671}'..='\u{6d3}' => Class::Letter,
-        '0'..='9' => Class::Digit,
-        '_' => Class::Underscore,
-        ':' => Class::MidLetter,
-        ',' | ';' => Class::MidNumber,
-        '\'' | '.' | '\u{2018}' | '\u{2019}' => Class::Mid,
-        // Dashes, double quotation marks, the ellipsis.
-        '\0'..='\x7f' | '\u{2013}' | '\u{2014}' | '\u{201c}' | '\u{201d}' | '\u{2026}' => Class::Other,
-        _ => return None,
-    })
-}
-
-/// Whether what stands between is inside a word.
-fn joins(before: Class, middle: Class, after: Class) -> bool {
-    match (before, after) {
-        (Class::Letter, Class::Letter) => matches!(middle, Class::MidLetter | Class::Mid),
-        (Class::Digit, Class::Digit) => matches!(middle, Class::MidNumber | Class::Mid),
-        _ => false,
-    }
 }
 
 /// Calls `take` with every word that jieba finds, with its model for words that are not in the dictionary, if it has a letter

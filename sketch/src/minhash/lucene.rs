@@ -15,6 +15,7 @@
 use std::collections::BTreeSet;
 
 use super::murmur3;
+use super::place::EMPTY;
 use crate::document::Document;
 use crate::enough::{Enough, TooFew};
 use crate::error::{Error, Result};
@@ -191,12 +192,12 @@ impl LuceneSketch {
         )
     }
 
-    /// A place of a signature for each bucket: the upper half of the first half of its least value; [`super::EMPTY`] where it
+    /// A place of a signature for each bucket: the upper half of the first half of its least value; [`EMPTY`] where it
     /// has none.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, reason = "the upper half")]
     pub fn places(&self) -> Vec<u32> {
-        let place = |bucket: &BTreeSet<Value>| bucket.first().map_or(super::EMPTY, |(_, first)| (first >> 32) as u32);
+        let place = |bucket: &BTreeSet<Value>| bucket.first().map_or(EMPTY, |(_, first)| (first >> 32) as u32);
         self.buckets.iter().map(place).collect()
     }
 

@@ -8,8 +8,8 @@
 //! Two signatures agree in a place with the probability of the Jaccard similarity, as those of k permutations do, and the
 //! error of the estimate has the same bound (theorem 2 there).
 
-use super::EMPTY;
 use super::murmur3::finish;
+use super::place::EMPTY;
 use crate::hash;
 
 /// Between the hashes of one round and the next.

@@ -4,7 +4,7 @@
 //! two runs (rules WB5 to WB13b of Annex 29). Runs end where an operation on all bytes of a register says so: a branch at each
 //! byte would be mispredicted at every end.
 
-use super::{Class, class, joins};
+use super::class::{Class, class, joins};
 
 const EVERY: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x80 * EVERY;
