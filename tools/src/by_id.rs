@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use anyhow::{anyhow, bail};
 use fpstore::{Fingerprint, Id, IdKind, IdRef, Record, Store};
 
-use crate::common::Common;
 use crate::input::{IdRule, Ids, RawId};
+use crate::notice;
 
 /// The id of a store with ids of this kind that a text means.
 ///
@@ -30,22 +30,14 @@ pub fn parse(text: &str, kind: IdKind) -> anyhow::Result<Id> {
 /// # Errors
 ///
 /// When the store cannot be read.
-pub fn fingerprints<F: Fingerprint>(
-    program: &str,
-    common: Common,
-    store: &Store<F>,
-    ids: &[Id],
-) -> anyhow::Result<Vec<Vec<F>>> {
+pub fn fingerprints<F: Fingerprint>(store: &Store<F>, ids: &[Id]) -> anyhow::Result<Vec<Vec<F>>> {
     if store.parameters().id_index() {
         return ids.iter().map(|id| Ok(store.get_id(id)?)).collect();
     }
     let path = store.path().display();
-    common.warn(
-        program,
-        format_args!(
-            "the store has no index of its ids, so all records are read; `fpload --id-index {path}` makes one"
-        ),
-    );
+    notice::warn(format_args!(
+        "the store has no index of its ids, so all records are read; `fpload --id-index {path}` makes one"
+    ));
     Ok(scan(store.records(), ids)?)
 }
 

@@ -1,7 +1,6 @@
 //! Options that every program takes: `--threads`, `--quiet`, `--json`.
 
-use std::fmt;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 
 use anyhow::Context;
 
@@ -44,14 +43,6 @@ impl Common {
     #[must_use]
     pub fn shows_progress(&self) -> bool {
         !self.quiet && !self.json && io::stderr().is_terminal()
-    }
-
-    /// A remark on standard error, unless `--quiet`.
-    pub fn warn(&self, program: &str, message: impl fmt::Display) {
-        if !self.quiet {
-            // Nobody to tell if standard error is gone.
-            let _ = writeln!(io::stderr().lock(), "{program}: warning: {message}");
-        }
     }
 }
 

@@ -15,7 +15,7 @@ mod help;
 pub mod input;
 pub mod interrupt;
 pub mod memory;
-mod notice;
+pub mod notice;
 pub mod number;
 pub mod output;
 pub mod prediction;

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 
 use crate::input::lines::Lines;
-use crate::input::reader::reading;
 use crate::input::window::Window;
+use crate::input::window::reading;
 use crate::input::{LINE_LIMIT, Place, Source};
 use crate::progress::Progress;
 

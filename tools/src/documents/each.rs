@@ -18,7 +18,7 @@ use super::item::{Item, Location};
 use super::queue::{Filler, Lot, queue};
 use super::reader::Reader;
 use super::{Document, Fault, Inputs};
-use crate::common::Common;
+use crate::notice;
 use crate::number::bytes;
 use crate::progress::Progress;
 
@@ -50,16 +50,13 @@ pub struct Counts {
 
 impl Counts {
     /// Warns of pages of Parquet that are larger than the memory for documents.
-    pub fn warn_of_pages(&self, memory: u64, common: &Common, program: &str) {
+    pub fn warn_of_pages(&self, memory: u64) {
         if self.page > memory {
             let page = bytes(self.page);
-            common.warn(
-                program,
-                format_args!(
-                    "pages of Parquet are not read in parts, and the largest here take up to {page} of memory: more than \
+            notice::warn(format_args!(
+                "pages of Parquet are not read in parts, and the largest here take up to {page} of memory: more than \
                      --memory has for them. Write the file with pages of 1 MiB, and texts without a dictionary"
-                ),
-            );
+            ));
         }
     }
 }

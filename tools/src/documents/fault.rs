@@ -4,6 +4,8 @@ use std::fmt;
 
 use fpsketch::TooFew;
 
+use super::DOCUMENT_LIMIT;
+
 /// What kind of fault it is, for counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FaultKind {
@@ -82,6 +84,11 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
+
+/// What a document is refused with whose end is not read.
+pub(super) fn too_long() -> Fault {
+    Fault::new(FaultKind::TooLong, format!("the document is longer than {} MiB", DOCUMENT_LIMIT >> 20))
+}
 
 /// Bytes that are not UTF-8 from an offset on; `start` of them were cut off before `bytes`.
 pub(super) fn not_text(bytes: &[u8], start: usize, valid: usize, of: &str) -> Fault {

@@ -18,10 +18,12 @@
 //! count of those that are left out.
 
 mod content;
+mod document;
 mod each;
 mod fault;
 mod inputs;
 mod item;
+mod limits;
 mod options;
 #[cfg_attr(not(feature = "parquet"), path = "parquet_missing.rs")]
 mod parquet;
@@ -34,61 +36,11 @@ mod testing;
 mod tests;
 
 pub use content::Content;
+pub use document::{Document, DocumentId};
 pub use each::{Counts, Made, each, each_or_fault};
 pub use fault::{Fault, FaultKind};
 pub use inputs::Inputs;
 pub use item::Location;
+pub use limits::{DOCUMENT_LIMIT, TOKEN_LIMIT};
 pub use options::{DocumentFormat, DocumentOptions};
 pub use rejects::{LeaveOptions, LeftOut, OnError, RejectOptions, Rejects};
-
-use fpstore::Id;
-
-use crate::input::RawId;
-use crate::input::ids::text;
-
-/// Longest document that is read, in bytes: a line of NDJSON, a row of CSV, a text in Parquet, a file once it is
-/// decompressed.
-pub const DOCUMENT_LIMIT: usize = 64 << 20;
-
-/// Most tokens that a document may have where they are ready-made.
-pub const TOKEN_LIMIT: usize = 4 << 20;
-
-/// One document.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Document {
-    /// Its id.
-    pub id: DocumentId,
-    /// What it says.
-    pub content: Content,
-}
-
-/// The id of a document: one that a store takes, or none.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum DocumentId {
-    /// The document has none.
-    #[default]
-    None,
-    /// A number.
-    Number(u64),
-    /// A text, of 1 to 4096 bytes and without tabs and line ends.
-    Text(String),
-}
-
-impl DocumentId {
-    /// An id of an input that tells numbers from texts.
-    fn typed(id: RawId<'_>) -> Result<Self, String> {
-        Ok(match id {
-            RawId::None => Self::None,
-            RawId::Number(number) => Self::Number(number),
-            RawId::Text(bytes) => Self::Text(text(bytes)?.to_owned()),
-        })
-    }
-
-    /// An id of an input that does not: what looks like a number is one.
-    fn untyped(id: RawId<'_>) -> Result<Self, String> {
-        match id.own()? {
-            Some(Id::Number(number)) => Ok(Self::Number(number)),
-            _ => Self::typed(id),
-        }
-    }
-}

@@ -9,11 +9,12 @@ use clap::ValueEnum;
 use super::DOCUMENT_LIMIT;
 use super::content::{Columns, Kind};
 use crate::input::format::{check_parquet, ending_of};
-use crate::input::options::{delimiter, list};
-use crate::input::reader::reading;
+use crate::input::options::delimiter;
 use crate::input::recognise::{Content, recognise};
+use crate::input::selection::list;
 use crate::input::values::first;
 use crate::input::window::Window;
+use crate::input::window::reading;
 use crate::input::{Format, InputOptions, Selection, Source, ToldBy, object};
 use crate::progress::Progress;
 

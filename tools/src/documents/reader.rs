@@ -6,16 +6,17 @@ use std::sync::Arc;
 use anyhow::anyhow;
 
 use super::content::Columns;
+use super::fault::too_long;
 use super::item::{Item, Location, Raw};
 use super::parquet::Rows;
 use super::{DOCUMENT_LIMIT, DocumentFormat, DocumentId, DocumentOptions, Fault, FaultKind};
 use crate::input::csv::{GivenUp, Rows as CsvRows, Table};
 use crate::input::ids::text;
 use crate::input::lines::Lines;
-use crate::input::reader::{reading, warn_of_none};
+use crate::input::reader::warn_of_none;
 use crate::input::source::Opened;
 use crate::input::values::Values;
-use crate::input::window::Window;
+use crate::input::window::{Window, reading};
 use crate::input::{Place, Source, ToldBy};
 use crate::progress::Progress;
 
@@ -174,11 +175,6 @@ fn file(source: &Source, Opened { window, plain }: Opened) -> anyhow::Result<Raw
         return Ok(Raw::Bad(too_long()));
     }
     Ok(Raw::File(DocumentId::Text(id), bytes))
-}
-
-/// What a document is refused with whose end is not read.
-pub(super) fn too_long() -> Fault {
-    Fault::new(FaultKind::TooLong, format!("the document is longer than {} MiB", DOCUMENT_LIMIT >> 20))
 }
 
 #[cfg(test)]

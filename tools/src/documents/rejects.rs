@@ -12,7 +12,7 @@ use anyhow::{Context, anyhow};
 use clap::ValueEnum;
 
 use super::{Fault, FaultKind, Location, Made};
-use crate::common::Common;
+use crate::notice;
 use crate::number::{count, count_of};
 use crate::output::File;
 
@@ -169,10 +169,10 @@ impl LeftOut {
     }
 
     /// Warns if there are such.
-    pub fn warn(&self, common: &Common, program: &str) {
+    pub fn warn(&self) {
         if self.total() > 0 {
             let (list, hint) = (self.list(), self.hint());
-            common.warn(program, format_args!("left out {self}{list}{hint}"));
+            notice::warn(format_args!("left out {self}{list}{hint}"));
         }
     }
 

@@ -8,8 +8,6 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
-use super::format::ending;
-
 /// Buffer in front of a decompressor.
 const BUFFER: usize = 128 << 10;
 
@@ -120,6 +118,11 @@ impl Read for Misnamed {
             "the name promises compression, but the content is neither gzip nor zstd; rename the file",
         ))
     }
+}
+
+/// The ending of the name in lower case, or nothing.
+pub(super) fn ending(path: &Path) -> String {
+    path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
 }
 
 #[cfg(test)]

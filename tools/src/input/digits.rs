@@ -2,9 +2,9 @@
 
 use fpstore::Fingerprint;
 
-use super::dec;
+use super::decimal;
+use super::hex::{parse_hex, separator_hint};
 use super::place::excerpt;
-use super::text::{parse_hex, separator_hint};
 
 /// How fingerprints are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -24,7 +24,7 @@ impl Digits {
     pub(super) fn read<F: Fingerprint>(self, text: &[u8]) -> Result<F, String> {
         match self {
             Self::Hex => parse_hex(text).map_err(|message| message + hint(text)),
-            Self::Dec => match dec::number(text) {
+            Self::Dec => match decimal::number(text) {
                 Some(Some(number)) => Ok(number),
                 Some(None) => Err(format!("{} does not fit {} bits", excerpt(text), F::WIDTH)),
                 None => Err(format!("expected a decimal number, found {}{}", excerpt(text), decimal_hint(text))),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::ValueEnum;
 
+use super::compression::ending;
 use super::{Compression, Source};
 
 /// How records are written in an input.
@@ -88,11 +89,6 @@ fn uncompressed(path: &Path) -> PathBuf {
         Compression::None => path.to_owned(),
         Compression::Gzip | Compression::Zstd => path.with_extension(""),
     }
-}
-
-/// The ending of the name in lower case, or nothing.
-pub(super) fn ending(path: &Path) -> String {
-    path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
 }
 
 #[cfg(test)]

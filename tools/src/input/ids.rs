@@ -2,8 +2,8 @@
 
 use fpstore::{Id, IdKind, IdRef, check_text};
 
+use super::decimal::decimal;
 use super::place::excerpt;
-use super::text::decimal;
 
 /// What a record is refused with when others before it did differently.
 const MIXED_WITH: &str =

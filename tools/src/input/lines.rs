@@ -6,8 +6,10 @@
 use std::io;
 use std::ops::Range;
 
-use super::reader::reading;
-use super::window::Window;
+use super::window::{Window, reading};
+
+/// Longest line that is read, in bytes.
+pub const LINE_LIMIT: usize = 1 << 20;
 
 /// The lines of a stream.
 #[derive(Debug)]

@@ -20,14 +20,15 @@
 
 mod compression;
 pub(crate) mod csv;
-mod dec;
+mod decimal;
 mod digits;
+mod entry;
 mod feed;
 pub(crate) mod format;
 mod header;
+mod hex;
 mod id_reader;
 pub(crate) mod ids;
-mod label_lines;
 mod labels;
 mod le;
 pub(crate) mod lines;
@@ -42,6 +43,7 @@ mod quality;
 pub(crate) mod reader;
 pub(crate) mod recognise;
 mod sections;
+pub(crate) mod selection;
 mod series;
 pub(crate) mod source;
 pub(crate) mod sources;
@@ -53,31 +55,21 @@ pub(crate) mod window;
 
 pub use compression::{Compression, ToldBy};
 pub use digits::Digits;
+pub use entry::Entry;
 pub use feed::{Fed, feed, numbered};
 pub use format::{Format, width_of_name};
 pub use header::{HEADER_KEY, Header};
+pub use hex::parse_hex;
 pub use id_reader::IdReader;
 pub use ids::{Found, IdRule, Ids, RawId};
-pub use label_lines::LabelLines;
-pub use labels::LabelReader;
+pub use labels::{LabelLines, LabelReader};
+pub use lines::LINE_LIMIT;
 pub use opened::Input;
-pub use options::{InputOptions, Selection};
+pub use options::InputOptions;
 pub use place::Place;
 use quality::Quality;
 pub use reader::Reader;
+pub use selection::Selection;
 pub use series::Series;
 pub use source::Source;
 pub use sources::{is_store, sources};
-pub use text::parse_hex;
-
-/// Longest line that is read, in bytes.
-pub const LINE_LIMIT: usize = 1 << 20;
-
-/// One record of an input, with what the input holds as its id; [`IdRule::check`] makes an id of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry<'a, F> {
-    /// The fingerprint.
-    pub fingerprint: F,
-    /// The id, where the input has one.
-    pub id: RawId<'a>,
-}

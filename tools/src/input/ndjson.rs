@@ -11,7 +11,7 @@ use fpstore::Fingerprint;
 use serde::de::{DeserializeSeed, Deserializer, Error, Visitor};
 
 use super::object::{self, Id};
-use super::options::{Selection, list};
+use super::selection::{Selection, list};
 use super::{Digits, Entry, RawId};
 
 /// Reads one object. An id with escapes is kept in `unescaped`.

@@ -10,8 +10,8 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::options::Selection;
 use super::place::excerpt;
+use super::selection::Selection;
 
 /// Why an object is no record, as a message.
 #[derive(Debug)]

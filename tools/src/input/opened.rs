@@ -6,17 +6,16 @@
 use std::sync::Arc;
 
 use anyhow::bail;
-use fpstore::Fingerprint;
 
 use super::format::check_parquet;
 use super::parquet::Parquet;
-use super::reader::reading;
 use super::recognise::recognise;
 use super::source::Opened;
 use super::window::Window;
+use super::window::reading;
 use super::{
-    Digits, Format, Header, IdRule, InputOptions, LINE_LIMIT, Place, Quality, Reader, Selection, Source, ToldBy,
-    header, width_of_name,
+    Digits, Format, Header, IdRule, InputOptions, LINE_LIMIT, Place, Quality, Selection, Source, ToldBy, header,
+    width_of_name,
 };
 use crate::progress::Progress;
 
@@ -31,7 +30,7 @@ pub struct Input {
     pub(super) quality: Option<Quality>,
     pub(super) body: Body,
     /// The width that the ending of its name promises.
-    named: Option<u32>,
+    pub(super) named: Option<u32>,
 }
 
 /// Where the records come from.
@@ -152,37 +151,10 @@ impl Input {
     pub fn rows(&self) -> Option<u64> {
         if let Body::Parquet(parquet) = &self.body { parquet.row_count() } else { None }
     }
-
-    /// The records, with fingerprints of one width.
-    ///
-    /// # Errors
-    ///
-    /// When the input says that its fingerprints have another width.
-    pub fn reader<F: Fingerprint>(self) -> anyhow::Result<Reader<F>> {
-        if let Some(header) = &self.header {
-            let place = first_line(&self.name);
-            header::check_width(header.width, F::WIDTH).map_err(|message| place.error(message))?;
-        }
-        if let (Some(named), Body::Le(_)) = (self.named, &self.body)
-            && named != F::WIDTH
-        {
-            bail!(
-                "{}: the name promises {named}-bit fingerprints, those of the store have {} bits; if it is wrong, say \
-                 --format le",
-                self.name,
-                F::WIDTH
-            );
-        }
-        if let Body::Parquet(parquet) = &self.body {
-            let name = &self.name;
-            let checked = header::check_width(parquet.width(), F::WIDTH);
-            checked.map_err(|message| anyhow::anyhow!("{name}: column \"{}\": {message}", self.selection.value))?;
-        }
-        Reader::new(self)
-    }
 }
 
-fn first_line(name: &Arc<str>) -> Place {
+/// The place of what the first line says.
+pub(super) fn first_line(name: &Arc<str>) -> Place {
     Place { input: Arc::clone(name), unit: "line", number: 1 }
 }
 

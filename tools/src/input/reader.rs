@@ -1,19 +1,21 @@
 //! The records of one input, whatever its format.
 
-use std::io;
 use std::sync::Arc;
 
+use anyhow::{anyhow, bail};
 use fpstore::Fingerprint;
 
 use super::csv::{Rows, Table};
 use super::le::Integers;
 use super::lines::Lines;
-use super::opened::Body;
+use super::opened::{Body, first_line};
 use super::parquet::Rows as ParquetRows;
 use super::sections::Sections;
 use super::values::Values;
+use super::window::reading;
 use super::{
-    Digits, Entry, Input, InputOptions, LINE_LIMIT, Place, Quality, RawId, Selection, Source, ndjson, object, text,
+    Digits, Entry, Input, InputOptions, LINE_LIMIT, Place, Quality, RawId, Selection, Source, header, ndjson, object,
+    text,
 };
 use crate::notice;
 use crate::number::count_of;
@@ -70,6 +72,36 @@ impl Objects {
     }
 }
 
+impl Input {
+    /// The records, with fingerprints of one width.
+    ///
+    /// # Errors
+    ///
+    /// When the input says that its fingerprints have another width.
+    pub fn reader<F: Fingerprint>(self) -> anyhow::Result<Reader<F>> {
+        if let Some(header) = &self.header {
+            let place = first_line(&self.name);
+            header::check_width(header.width, F::WIDTH).map_err(|message| place.error(message))?;
+        }
+        if let (Some(named), Body::Le(_)) = (self.named, &self.body)
+            && named != F::WIDTH
+        {
+            bail!(
+                "{}: the name promises {named}-bit fingerprints, those of the store have {} bits; if it is wrong, say \
+                 --format le",
+                self.name,
+                F::WIDTH
+            );
+        }
+        if let Body::Parquet(parquet) = &self.body {
+            let name = &self.name;
+            let checked = header::check_width(parquet.width(), F::WIDTH);
+            checked.map_err(|message| anyhow!("{name}: column \"{}\": {message}", self.selection.value))?;
+        }
+        Reader::new(self)
+    }
+}
+
 impl<F: Fingerprint> Reader<F> {
     /// Opens an input whose width is known.
     ///
@@ -81,7 +113,7 @@ impl<F: Fingerprint> Reader<F> {
     }
 
     /// Begins to read an input.
-    pub(super) fn new(input: Input) -> anyhow::Result<Self> {
+    fn new(input: Input) -> anyhow::Result<Self> {
         let Input { name, selection, header, digits, quality, body, .. } = input;
         let stream = match body {
             Body::Lines(window) => Stream::Lines(Sections::new(Lines::new(window, LINE_LIMIT), header)),
@@ -94,7 +126,7 @@ impl<F: Fingerprint> Reader<F> {
             }
             Body::Le(window) => Stream::Le(Integers::new(window)),
             Body::Parquet(parquet) => {
-                Stream::Parquet(Box::new(parquet.rows().map_err(|message| anyhow::anyhow!("{name}: {message}"))?))
+                Stream::Parquet(Box::new(parquet.rows().map_err(|message| anyhow!("{name}: {message}"))?))
             }
         };
         Ok(Self { name, stream, digits, quality, below_quality: 0, any: false })
@@ -275,14 +307,6 @@ pub(crate) fn warn_of_none(name: &str, any: &mut bool) {
 fn say_passed_over(name: &str, quality: Option<&Quality>, number: u64) {
     if let (Some(Quality { least, .. }), 1..) = (quality, number) {
         notice::say(format_args!("{name}: passed over {} below --min-quality {least}", count_of(number, "record")));
-    }
-}
-
-/// What a failed read means for the user.
-pub(crate) fn reading(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::UnexpectedEof => format!("the compressed data ends too early; was the file cut? ({error})"),
-        _ => error.to_string(),
     }
 }
 

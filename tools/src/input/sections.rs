@@ -9,7 +9,7 @@
 use super::header::Header;
 use super::lines::Lines;
 use super::place::excerpt;
-use super::reader::reading;
+use super::window::reading;
 
 /// What the last line of a section begins with.
 const TRAILER: &[u8] = b"#end records=";
@@ -128,7 +128,7 @@ impl State {
 
 /// Compares the number of a trailer with that of the records before it.
 fn check_count(told: &[u8], records: u64) -> Result<(), String> {
-    match super::text::decimal(told).flatten() {
+    match super::decimal::decimal(told).flatten() {
         None => Err(format!("#end records={} has no number", excerpt(told))),
         Some(told) if told == records => Ok(()),
         Some(told) => Err(format!(

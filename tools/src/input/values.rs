@@ -8,9 +8,9 @@ use std::io;
 use std::ops::Range;
 
 use super::header::BYTE_ORDER_MARK;
-use super::reader::reading;
 use super::recognise::first_record;
 use super::window::Window;
+use super::window::reading;
 
 /// What is wrong with brackets that swallow what follows them.
 const UNCLOSED: &str = "the input ends inside the object that begins here; is a bracket missing, or was it cut?";

@@ -96,6 +96,14 @@ impl fmt::Debug for Window {
     }
 }
 
+/// What a failed read means for the user.
+pub(crate) fn reading(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => format!("the compressed data ends too early; was the file cut? ({error})"),
+        _ => error.to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,12 +6,12 @@ use std::path::Path;
 
 use anyhow::bail;
 use fpstore::{
-    ClusterChanges, ClusterUpdate, Clustered, Clustering, Clusters, Fingerprint, Id, IdKind, Keeper, Label, Previous,
-    Sink,
+    ClusterChanges, ClusterUpdate, Clustered, Clustering, Clusters, Fingerprint, IdKind, Keeper, Previous, Sink,
 };
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::input::{Ids, InputOptions, LabelLines, LabelReader, Source};
+use fpstore_tools::notice;
 use fpstore_tools::number::{count, count_of};
 use fpstore_tools::output::{Column, Output, Rows, Style};
 use fpstore_tools::progress::Progress;
@@ -19,6 +19,7 @@ use fpstore_tools::progress::Progress;
 use crate::args::Options;
 use crate::copied;
 use crate::job::{Job, Rowing, Writing, open};
+use crate::label_rows::push;
 use crate::loaded::Other;
 use crate::report;
 
@@ -95,7 +96,7 @@ pub(crate) fn run<F: Fingerprint>(
     };
     shown.finish();
     if let Some(unknown) = unknown {
-        job.warn(unknown);
+        notice::warn(unknown);
     }
     let mut written = 0;
     if let Some(output) = output {
@@ -185,21 +186,4 @@ fn read<F: Fingerprint>(
     let reader = LabelReader::open(&source, kind, Some(&job.temp_dir()), &Progress::hidden())?;
     let (given, lines) = reader.each(|record, cluster| Ok(previous.push(record, cluster)?))?;
     Ok((previous, given, lines))
-}
-
-pub(crate) fn push<F: Fingerprint>(rows: &mut Rows, one: &Clustered<F>) {
-    match &one.record.id {
-        Id::Count(_) => rows.fingerprint(one.record.fingerprint),
-        id => rows.id(id),
-    }
-    push_label(rows, &one.label);
-    rows.end_row();
-}
-
-/// A label as a cell.
-pub(crate) fn push_label<F: Fingerprint>(rows: &mut Rows, label: &Label<F>) {
-    match label {
-        Label::Id(id) => rows.id(id),
-        Label::Fingerprint(fingerprint) => rows.fingerprint(*fingerprint),
-    }
 }

@@ -7,8 +7,8 @@ use fpstore::{ClusterChange, ClusterChanges, Fingerprint, Label, Sink};
 use fpstore_tools::input::LabelLines;
 use fpstore_tools::output::{Rows, Style};
 
-use crate::clusters::{push, push_label};
 use crate::job::{Rowing, Writing};
+use crate::label_rows::{push, push_label};
 
 /// What a thread has gathered.
 #[derive(Default)]

@@ -10,11 +10,11 @@ use fpstore::{Clusters, Filters, Fingerprint, Sink, Store};
 use fpstore_tools::common::Common;
 use fpstore_tools::interrupt::{self, Stop};
 use fpstore_tools::memory;
+use fpstore_tools::notice;
 use fpstore_tools::number::{bytes, count, count_of};
 use fpstore_tools::output::{Output, Rows};
 use fpstore_tools::progress::Progress;
 
-use crate::PROGRAM;
 use crate::args::Options;
 use crate::partial::{Partial, State};
 
@@ -61,11 +61,6 @@ impl<'a> Job<'a> {
 
     pub(crate) fn json(&self) -> bool {
         self.common.json
-    }
-
-    /// A remark on standard error.
-    pub(crate) fn warn(&self, message: impl std::fmt::Display) {
-        self.common.warn(PROGRAM, message);
     }
 
     /// The distance that was asked for, or the store's own.
@@ -141,7 +136,7 @@ impl<'a> Job<'a> {
     /// Says how many records are far from the one of their cluster that is kept, or would be, if any are.
     pub(crate) fn warn_of_chains(&self, far: u64, left_out: u64, distance: u32) {
         if far > 0 {
-            self.warn(format_args!(
+            notice::warn(format_args!(
                 "{} of {} that are left out differ in more than {} from the one that is kept (chains): they may be no duplicates of \
                  it; a smaller --distance makes fewer",
                 count(far),
@@ -158,17 +153,12 @@ impl<'a> Job<'a> {
 
     /// The same, with a remark.
     pub(crate) fn done_with(&self, count: u64, thing: &str, remark: Option<String>) {
-        if !self.common.quiet && !self.common.json {
+        if !self.common.json {
             let remark = remark.map(|remark| format!("; {remark}")).unwrap_or_default();
             let seconds = self.started.elapsed().as_secs_f64();
-            eprint_line(&format!("{} in {seconds:.2} s{remark}", count_of(count, thing)));
+            notice::say(format_args!("{} in {seconds:.2} s{remark}", count_of(count, thing)));
         }
     }
-}
-
-#[expect(clippy::print_stderr, reason = "the closing line")]
-fn eprint_line(text: &str) {
-    eprintln!("{PROGRAM}: {text}");
 }
 
 /// Writes rows as they come. What goes wrong is kept, as the library knows errors of its own only.

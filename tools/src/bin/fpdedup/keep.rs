@@ -14,12 +14,13 @@ use anyhow::{Context, bail};
 use fpstore::{Fingerprint, Id, IdKind, Keeper};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
+use fpstore_tools::notice;
 use fpstore_tools::number::{count, count_of};
 use fpstore_tools::output::{Column, Output, Rows};
 
 use crate::args::Options;
-use crate::clusters::push_label;
 use crate::job::{Job, Writing, open};
+use crate::label_rows::push_label;
 
 /// The column of what is kept, and that where there are no ids.
 const COLUMNS: &[Column] = &[Column::id("id")];
@@ -69,7 +70,7 @@ pub(crate) fn run<F: Fingerprint>(
     let kept = writing.finish()?;
     clusters.remove_checkpoint()?;
     if let Some(unknown) = priorities.and_then(|priorities| priorities.unknown()) {
-        job.warn(unknown);
+        notice::warn(unknown);
     }
     job.warn_of_chains(left.far, left.records, job.distance(&store)?);
     job.done(kept, "cluster");

@@ -7,6 +7,7 @@ use fpstore::{Filters, Fingerprint, Parameters, RecordSorter, Store, check_hashe
 use fpstore_tools::input::{Found, IdRule, Ids, Input, InputOptions, feed, is_store, sources};
 use fpstore_tools::interrupt::{self, Temporary};
 use fpstore_tools::memory;
+use fpstore_tools::notice;
 use fpstore_tools::progress::Progress;
 use tempfile::TempDir;
 
@@ -44,7 +45,7 @@ impl<F: Fingerprint> Other<F> {
             let store = open::<F>(other)?;
             check_hashers("fingerprints", store.parameters().hasher(), hasher)
                 .with_context(|| other.display().to_string())?;
-            warn_if_empty(job, &store, &other.display().to_string());
+            warn_if_empty(&store, &other.display().to_string());
             return Ok(Self { store, directory: None });
         }
         let directory = tempfile::Builder::new().prefix("fpdedup-").tempdir_in(job.temp_dir());
@@ -72,7 +73,7 @@ impl<F: Fingerprint> Other<F> {
                 Ok(sorter.push(fingerprint, id)?)
             })?;
             if let Some(warning) = fed.numbered {
-                job.warn(warning);
+                notice::warn(warning);
             }
         }
         if ids != Ids::Auto && rule.found() == Some(Found::Numbered) {
@@ -83,14 +84,14 @@ impl<F: Fingerprint> Other<F> {
             .with_ids(rule.kind().unwrap_or_default());
         interrupt::check()?;
         let (store, _) = Store::create_loaded(&path, &parameters, &options, sorter.finish()?)?;
-        warn_if_empty(job, &store, &other.display().to_string());
+        warn_if_empty(&store, &other.display().to_string());
         Ok(Self { store, directory: Some((directory, listed)) })
     }
 }
 
-fn warn_if_empty<F: Fingerprint>(job: &Job<'_>, store: &Store<F>, name: &str) {
+fn warn_if_empty<F: Fingerprint>(store: &Store<F>, name: &str) {
     if store.statistics().records == 0 {
-        job.warn(format_args!("{name}: it has no records"));
+        notice::warn(format_args!("{name}: it has no records"));
     }
 }
 

@@ -8,6 +8,7 @@ mod clusters;
 mod copied;
 mod job;
 mod keep;
+mod label_rows;
 mod loaded;
 mod pairs;
 mod partial;
@@ -24,10 +25,8 @@ use fpstore_tools::{allocator, program};
 use crate::args::{Args, What};
 use crate::job::width;
 
-const PROGRAM: &str = "fpdedup";
-
 fn main() -> ExitCode {
-    program::main(PROGRAM, |args| run(&args))
+    program::main("fpdedup", |args| run(&args))
 }
 
 fn run(args: &Args) -> anyhow::Result<Outcome> {

@@ -32,7 +32,7 @@ pub(crate) fn run_id<F: Fingerprint>(path: &Path, id: &str, common: Common) -> a
     let ids = [by_id::parse(id, opened.parameters().ids())?];
     let output = scan::output::<F>(None, opened.parameters(), common.json)?;
     let found = match opened {
-        Opened::Store(store) => by_id::fingerprints("fpdump", common, &store, &ids)?,
+        Opened::Store(store) => by_id::fingerprints(&store, &ids)?,
         Opened::Segment(view) => by_id::scan(view.records::<F>()?, &ids)?,
     };
     write(

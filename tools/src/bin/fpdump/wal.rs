@@ -7,6 +7,7 @@ use fpstore::inspect::{self, FrameView, LogView};
 use fpstore::{Fingerprint, Id, Options};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
+use fpstore_tools::notice;
 use fpstore_tools::number::{count_of, hex};
 use fpstore_tools::report::{self, Columns};
 use serde::Serialize;
@@ -77,7 +78,7 @@ pub(crate) fn run<F: Fingerprint>(
             }
             None => {
                 let file = file_name(&path);
-                common.warn("fpdump", format_args!("{file} was removed meanwhile; its writes are in segments now"));
+                notice::warn(format_args!("{file} was removed meanwhile; its writes are in segments now"));
             }
         }
     }

@@ -73,7 +73,7 @@ impl<'a> Job<'a> {
         };
         let documents = each_or_fault(&inputs, self.memory, self.made, self.common, make, take)?;
         sink.finish()?;
-        rejects.finish(documents)?.warn(&self.common, "fphash");
+        rejects.finish(documents)?.warn();
         Ok(())
     }
 }
@@ -117,7 +117,7 @@ fn reading(
     let memory = memory::of_load(Some(memory.unwrap_or(MEMORY)));
     let counts = read(memory / 2, &progress)?;
     progress.finish();
-    counts.warn_of_pages(memory, &common, "fphash");
+    counts.warn_of_pages(memory);
     if common.shows_progress() {
         let (documents, text) = (count_of(counts.documents, "document"), bytes(counts.bytes));
         let _ = writeln!(io::stderr().lock(), "{documents}, {text} of text");

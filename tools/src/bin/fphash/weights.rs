@@ -49,7 +49,7 @@ pub(crate) fn run(args: &WeightsArgs, common: Common) -> anyhow::Result<Outcome>
         Ok(())
     };
     let documents = lines::each_or_fault(&inputs, Some(memory), 0, common, |document, _| Ok(Ok(document)), count)?;
-    rejects.finish(documents)?.warn(&common, "fphash");
+    rejects.finish(documents)?.warn();
     let table = frequencies.table(args.min_documents);
     drop(frequencies);
     let mut out = BufWriter::new(io::stdout().lock());

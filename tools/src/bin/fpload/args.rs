@@ -1,7 +1,7 @@
 //! What was typed: options of `fpload`.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Parser, ValueEnum};
 use fpstore::Codec;
@@ -152,6 +152,12 @@ pub(crate) struct Args {
 const CREATION: &str = "At creation";
 
 impl Args {
+    /// Where temporary files go, as the load itself has it: the system's place for them may be memory.
+    pub(crate) fn temp_dir(&self) -> Option<PathBuf> {
+        let around = |store: &Path| store.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new(".")).to_owned();
+        self.tmp_dir.clone().or_else(|| self.store.as_deref().map(around))
+    }
+
     /// Memory for documents that are being read and worked on: a quarter of what there is.
     pub(crate) fn document_memory(&self) -> u64 {
         const MOST: u64 = 256 << 20;

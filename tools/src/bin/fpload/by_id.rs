@@ -7,13 +7,14 @@ use anyhow::bail;
 use fpstore::{Fingerprint, IdKind, IdSorter, Numbering, Options, Parameters, RemoveIdsReport, ReplaceReport, Store};
 use fpstore_tools::input::{IdReader, IdRule, Ids, InputOptions, sources};
 use fpstore_tools::interrupt;
+use fpstore_tools::notice;
 use fpstore_tools::number::count_of;
 use fpstore_tools::progress::Progress;
 
 use crate::args::Args;
-use crate::gather::{PassedOver, temp_dir};
-use crate::load::{DONE, compact_behind_removal, options, warn_of_torn_logs, writing};
+use crate::gather::PassedOver;
 use crate::summary::{self, Deed, Done};
+use crate::writing::{self, DONE, compact_behind_removal, options, warn_of_torn_logs};
 
 /// Refuses what has nothing to do with ids, before any input is read.
 pub(crate) fn check(args: &Args, parameters: &Parameters) -> anyhow::Result<()> {
@@ -51,7 +52,7 @@ pub(crate) fn half(options: &Options, memory: u64) -> Options {
 /// Removes all records of the ids in the inputs.
 pub(crate) fn remove<F: Fingerprint>(args: &Args, path: &Path, parameters: &Parameters) -> anyhow::Result<()> {
     let started = Instant::now();
-    let described = InputOptions { temp_dir: temp_dir(args), ..args.options.clone() };
+    let described = InputOptions { temp_dir: args.temp_dir(), ..args.options.clone() };
     let sources = sources(&args.inputs, &described)?;
     sources.iter().try_for_each(|source| described.format_of(source).map(drop))?;
     let progress = if args.common.shows_progress() { Progress::bytes(None) } else { Progress::hidden() };
@@ -67,14 +68,14 @@ pub(crate) fn remove<F: Fingerprint>(args: &Args, path: &Path, parameters: &Para
         return summary::dry_run(args, path, ids.given(), rule.found(), parameters, &PassedOver::default());
     }
     let _hold = interrupt::hold()?;
-    let writing = writing(args);
+    let progress = writing::progress(args);
     let store = Store::<F>::open(path, &options(args))?;
-    warn_of_torn_logs(args, &store);
+    warn_of_torn_logs(&store);
     let report = store.bulk_remove_ids(&ids)?;
     let compacted = compact_behind_removal(args, &store)?;
-    writing.finish();
+    progress.finish();
     interrupt::leaves(DONE);
-    warn_of_unknown(args, &report);
+    warn_of_unknown(&report);
     let deed = Deed::RemovedIds(report);
     let (passed_over, seconds) = (PassedOver::default(), started.elapsed().as_secs_f64());
     summary::done(args, &Done { path, deed, compacted, store: &store, passed_over, seconds })
@@ -87,35 +88,32 @@ pub(crate) fn index<F: Fingerprint>(args: &Args, path: &Path, parameters: &Param
         return summary::dry_run(args, path, 0, None, parameters, &PassedOver::default());
     }
     let _hold = interrupt::hold()?;
-    let writing = writing(args);
+    let progress = writing::progress(args);
     let is_new = fpstore::add_id_index(path, &options(args))?;
     let store = Store::<F>::open(path, &options(args))?;
     let compacted = if args.compact && !is_new { Some(store.compact()?) } else { None };
-    writing.finish();
+    progress.finish();
     interrupt::leaves(DONE);
     let deed = Deed::Indexed(is_new);
     let (passed_over, seconds) = (PassedOver::default(), started.elapsed().as_secs_f64());
     summary::done(args, &Done { path, deed, compacted, store: &store, passed_over, seconds })
 }
 
-fn warn_of_unknown(args: &Args, report: &RemoveIdsReport) {
+fn warn_of_unknown(report: &RemoveIdsReport) {
     let [first, others @ ..] = report.unknown_ids.as_slice() else { return };
     let mut named = format!("'{first}'");
     others.iter().for_each(|id| named.push_str(&format!(", '{id}'")));
     let more = if report.unknown > report.unknown_ids.len() as u64 { ", ..." } else { "" };
     let ids = count_of(report.unknown, "id");
-    args.common.warn("fpload", format_args!("not found: {ids} of the input: {named}{more}"));
+    notice::warn(format_args!("not found: {ids} of the input: {named}{more}"));
 }
 
 /// An id that comes with several fingerprints may be meant so, or not.
-pub(crate) fn warn_of_several(args: &Args, report: &ReplaceReport) {
+pub(crate) fn warn_of_several(report: &ReplaceReport) {
     if report.several > 0 {
         let several = count_of(report.several, "record");
-        args.common.warn(
-            "fpload",
-            format_args!(
-                "{several} of an id that the input gives another fingerprint, too; the store has all of them now"
-            ),
-        );
+        notice::warn(format_args!(
+            "{several} of an id that the input gives another fingerprint, too; the store has all of them now"
+        ));
     }
 }

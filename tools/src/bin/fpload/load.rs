@@ -1,26 +1,21 @@
 //! The load itself: open, read all, write all.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use fpstore::{Filters, Fingerprint, Maintenance, Numbering, Options, Store, with_width};
+use fpstore::{Fingerprint, Numbering, Store, with_width};
 use fpstore_tools::input::Found;
-use fpstore_tools::progress::Progress;
-use fpstore_tools::stoppable::Stoppable;
 use fpstore_tools::{interrupt, memory};
 
 use crate::args::Args;
 use crate::gather::{Gathered, Inputs};
 use crate::summary::{self, Deed, Done};
-use crate::{by_id, creation};
+use crate::writing::{DONE, compact_behind_removal, options, warn_of_torn_logs};
+use crate::{by_id, creation, writing};
 
 /// Width of a new store's fingerprints where nobody says it.
 const WIDTH: u32 = 64;
-
-/// What a signal leaves that comes while the rest is said.
-pub(crate) const DONE: &str = "all was done already";
 
 /// Loads, and says what was done.
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
@@ -65,14 +60,14 @@ fn create<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
     }
     // What the library has begun to write, it removes.
     let _hold = interrupt::hold()?;
-    let writing = writing(args);
+    let progress = writing::progress(args);
     let (store, deed) = if args.inputs.is_empty() {
         (Store::<F>::create(path, &parameters, &options(args))?, Deed::Created(None))
     } else {
         let (store, report) = Store::create_loaded(path, &parameters, &options(args), records)?;
         (store, Deed::Created(Some(report)))
     };
-    writing.finish();
+    progress.finish();
     interrupt::leaves(DONE);
     let seconds = started.elapsed().as_secs_f64();
     summary::done(args, &Done { path, deed, compacted: None, store: &store, passed_over, seconds })
@@ -98,9 +93,9 @@ fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
         return summary::dry_run(args, path, records.given(), rule.found(), &parameters, &passed_over);
     }
     let _hold = interrupt::hold()?;
-    let writing = writing(args);
+    let progress = writing::progress(args);
     let store = Store::<F>::open(path, &options(args))?;
-    warn_of_torn_logs(args, &store);
+    warn_of_torn_logs(&store);
     let (deed, compacted) = match (args.inputs.is_empty(), args.remove) {
         (true, _) => (Deed::Nothing, Some(store.compact()?)),
         // What is left is one segment; where nothing was removed, compacting is all that is done.
@@ -115,7 +110,7 @@ fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
             } else {
                 (store.bulk_replace(records)?, None)
             };
-            by_id::warn_of_several(args, &report);
+            by_id::warn_of_several(&report);
             (Deed::Replaced(report), compacted)
         }
         (false, false) if args.compact => {
@@ -124,7 +119,7 @@ fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
         }
         (false, false) => (Deed::Loaded(store.bulk_load(records)?), None),
     };
-    writing.finish();
+    progress.finish();
     interrupt::leaves(DONE);
     let seconds = started.elapsed().as_secs_f64();
     summary::done(args, &Done { path, deed, compacted, store: &store, passed_over, seconds })
@@ -150,43 +145,4 @@ fn check(args: &Args, numbering: Numbering, found: Option<Found>) -> anyhow::Res
         }
         _ => Ok(()),
     }
-}
-
-/// Compacts, if it is asked for, a store from which records were removed.
-pub(crate) fn compact_behind_removal<F: Fingerprint>(args: &Args, store: &Store<F>) -> anyhow::Result<Option<bool>> {
-    const REMOVED: &str = "the records are removed, and the store is not compacted; `fpload --compact` does that";
-    if !args.compact {
-        return Ok(None);
-    }
-    interrupt::leaves(REMOVED);
-    Ok(Some(store.compact().context(REMOVED)?))
-}
-
-/// Says what a crash has cut short: it was not acknowledged, but it is well to know.
-#[expect(clippy::print_stderr, reason = "a warning")]
-pub(crate) fn warn_of_torn_logs<F: Fingerprint>(args: &Args, store: &Store<F>) {
-    for log in store.recovery().torn.iter().filter(|_| !args.common.quiet) {
-        eprintln!(
-            "fpload: {}: {} bytes behind byte {} were cut short by a crash and are left out; no acknowledged write was \
-             among them",
-            log.path.display(),
-            log.bytes,
-            log.offset
-        );
-    }
-}
-
-pub(crate) fn writing(args: &Args) -> Progress {
-    if args.common.shows_progress() { Progress::spinner("writing") } else { Progress::hidden() }
-}
-
-/// Nobody asks here, so nothing is prepared for it; and nothing goes on behind the load's back.
-pub(crate) fn options(args: &Args) -> Options {
-    let documents = if args.texts.text { args.document_memory() } else { 0 };
-    Options::new()
-        .with_env(Arc::new(Stoppable::default()))
-        .with_filters(Filters::Off)
-        .with_maintenance(Maintenance::Foreground)
-        .with_load_memory(memory::of_load(args.memory) - documents)
-        .with_temp_dir(args.tmp_dir.as_deref())
 }

@@ -13,6 +13,7 @@ mod load;
 mod plan_list;
 mod summary;
 mod text_options;
+mod writing;
 
 use std::process::ExitCode;
 

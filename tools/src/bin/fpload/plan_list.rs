@@ -16,7 +16,7 @@ use crate::args::Args;
 use crate::choice::costs;
 use crate::creation;
 use crate::gather::Inputs;
-use crate::load;
+use crate::writing;
 
 #[derive(Serialize)]
 struct Listed {
@@ -109,7 +109,7 @@ fn measure(args: &Args) -> anyhow::Result<Measured> {
     let inputs = Inputs::open(&args, None)?;
     let width = args.width.or(inputs.width()).unwrap_or(64);
     with_width!(width, F => {
-        let records = inputs.gather::<F>(&args, Path::new("store"), None, &load::options(&args))?.records;
+        let records = inputs.gather::<F>(&args, Path::new("store"), None, &writing::options(&args))?.records;
         if records.is_empty() {
             bail!("the input has no records; leave it out to see the designs for evenly spread fingerprints");
         }

@@ -8,7 +8,7 @@ use fpstore_tools::common::Common;
 use fpstore_tools::input::InputOptions;
 use fpstore_tools::{memory, size, width};
 
-use crate::texts::TextOptions;
+use crate::text_options::TextOptions;
 
 const EXAMPLES: &str = "\
 Output: a line for every match, `query<TAB>match<TAB>distance<TAB>id`, in the order of the queries, then by distance,

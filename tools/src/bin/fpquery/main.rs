@@ -14,6 +14,7 @@ mod memory;
 mod queries;
 mod question;
 mod stats;
+mod text_options;
 mod texts;
 
 use std::ffi::OsStr;
@@ -24,6 +25,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use fpstore::{Filters, Fingerprint, Options, Parameters, Store, with_width};
 use fpstore_tools::exit::Outcome;
+use fpstore_tools::notice;
 use fpstore_tools::output::check_apart;
 use fpstore_tools::{allocator, number, program, size};
 
@@ -41,10 +43,8 @@ const BATCH: usize = 4096;
 /// The same where they may be merged with the store: the more, the faster.
 const MERGED: usize = 1 << 20;
 
-const PROGRAM: &str = "fpquery";
-
 fn main() -> ExitCode {
-    program::main(PROGRAM, |args: Args| run(&args.settled()))
+    program::main("fpquery", |args: Args| run(&args.settled()))
 }
 
 fn run(args: &Args) -> anyhow::Result<Outcome> {
@@ -160,34 +160,25 @@ fn warn_of_missing_filters<F: Fingerprint>(args: &Args, store: &Store<F>) {
             Some(_) => format!("--memory {}", size::at_least(2 * filters.wanted_bytes + (64 << 20))),
             None => format!("--filter-memory {}", size::at_least(filters.wanted_bytes)),
         };
-        args.common.warn(
-            PROGRAM,
-            format_args!(
-                "prefix filters take {wanted} and may take {budget}: {refused} are left out, so queries read more \
+        notice::warn(format_args!(
+            "prefix filters take {wanted} and may take {budget}: {refused} are left out, so queries read more \
                  blocks; {remedy} allows all"
-            ),
-        );
+        ));
     }
     if filters.failed_bytes > 0 {
         let failed = number::bytes(filters.failed_bytes);
-        args.common.warn(
-            PROGRAM,
-            format_args!(
-                "{failed} of prefix filters could not be made, for want of memory or because a table cannot be read; \
+        notice::warn(format_args!(
+            "{failed} of prefix filters could not be made, for want of memory or because a table cannot be read; \
                  `fpdump verify` checks the store"
-            ),
-        );
+        ));
     }
 }
 
 fn warn_of_wide_radius<F: Fingerprint>(args: &Args, question: &Question, store: &Store<F>) {
     let designed = store.parameters().max_distance();
     if let Some(k) = question.distance().filter(|k| *k > designed && !args.scan) {
-        args.common.warn(
-            PROGRAM,
-            format_args!(
-                "distance {k} is beyond the {designed} that the store is made for; answers are complete, but slow"
-            ),
-        );
+        notice::warn(format_args!(
+            "distance {k} is beyond the {designed} that the store is made for; answers are complete, but slow"
+        ));
     }
 }

@@ -9,10 +9,10 @@ use anyhow::{anyhow, bail};
 use fpstore::{Fingerprint, Id, IdKind, IdRef, Parameters, check_hashers};
 use fpstore_tools::documents::DocumentId;
 use fpstore_tools::input::{Header, IdRule, Ids, InputOptions, RawId, Series, Source, parse_hex, sources};
+use fpstore_tools::notice;
 use fpstore_tools::progress::Progress;
 use fpstore_tools::sketching;
 
-use crate::PROGRAM;
 use crate::args::Args;
 use crate::texts::{self, Texts};
 
@@ -106,7 +106,7 @@ impl<F: Fingerprint> Queries<F> {
     /// Warns that queries were numbered though they have columns of which one may hold their ids, if the numbers are shown.
     pub(crate) fn warn_of_numbered(&self, args: &Args) {
         if let (From::Reader(series), true) = (&self.from, args.with_query_id) {
-            series.numbered().iter().for_each(|warning| args.common.warn(PROGRAM, warning));
+            series.numbered().iter().for_each(notice::warn);
         }
     }
 

@@ -8,44 +8,15 @@ use std::thread;
 use anyhow::{Context, bail};
 use fpsketch::Simhash;
 use fpstore::{Fingerprint, Parameters};
-use fpstore_tools::documents::{
-    self, Document, DocumentId, DocumentOptions, Fault, Inputs, LeaveOptions, Location, Rejects,
-};
+use fpstore_tools::documents::{self, Document, DocumentId, DocumentOptions, Fault, Inputs, Location, Rejects};
 use fpstore_tools::input::Header;
 use fpstore_tools::progress::Progress;
-use fpstore_tools::sketching::{self, SimhashOptions, UNKNOWN};
+use fpstore_tools::sketching::{self, UNKNOWN};
 
-use crate::PROGRAM;
 use crate::args::Args;
-
-const HEADING: &str = "Documents (with --text)";
 
 /// Bytes of what is made of a document, about.
 const MADE: u64 = 128;
-
-/// Options of documents.
-#[derive(Clone, Debug, Default, clap::Args)]
-pub(crate) struct TextOptions {
-    /// Queries are documents, as `fphash simhash` reads them: ndjson, csv and parquet with a column of text, other files and
-    /// the files of directories one document each, whose path is the id. They stand behind STORE, or are named by --input.
-    /// Fingerprints are made as the store records that its own were; for a store that does not, the sketch options say how
-    #[arg(long, conflicts_with = "corpus", help_heading = HEADING)]
-    pub(crate) text: bool,
-
-    /// Column of the text [default: text]
-    #[arg(long, value_name = "NAME", requires = "text", help_heading = HEADING)]
-    pub(crate) text_column: Option<String>,
-
-    /// Column of ready-made tokens, in place of a text
-    #[arg(long, value_name = "NAME", requires = "text", conflicts_with = "text_column", help_heading = HEADING)]
-    pub(crate) tokens_column: Option<String>,
-
-    #[command(flatten)]
-    pub(crate) simhash: SimhashOptions,
-
-    #[command(flatten)]
-    pub(crate) leave: LeaveOptions,
-}
 
 /// A document's place, id and fingerprint.
 pub(crate) type Made = (Location, DocumentId, u128);
@@ -72,7 +43,7 @@ impl Texts {
         let inputs = Inputs::new(&names(args), &options)?;
         let (sender, lots) = sync_channel(1);
         let leave = &texts.leave;
-        let (mut rejects, least, common) = (Rejects::open(&leave.rejects)?, leave.least(), args.common);
+        let (mut rejects, least) = (Rejects::open(&leave.rejects)?, leave.least());
         let read = move || {
             let make = |Document { id, content }, place: &Location| {
                 let fingerprint = sketching::fingerprint(&simhash, content.document(), place, least);
@@ -96,7 +67,7 @@ impl Texts {
             let read = documents::each_or_fault(&inputs, memory, MADE, &Progress::hidden(), make, take);
             let left_out = read.and_then(|counts| rejects.finish(counts.documents));
             let end = left_out.map(|left_out| {
-                left_out.warn(&common, PROGRAM);
+                left_out.warn();
                 Vec::new()
             });
             drop(sender.send(end));

@@ -19,9 +19,8 @@ use arrow_array::{Array, ArrayRef, BinaryViewArray, ListArray, StringViewArray};
 use arrow_schema::DataType;
 
 use super::content::{Columns, Kind, check_tokens};
-use super::fault::not_text;
+use super::fault::{not_text, too_long};
 use super::item::Raw;
-use super::reader::too_long;
 use super::{DOCUMENT_LIMIT, DocumentId, Fault, FaultKind};
 use crate::input::parquet::columns::{Ids, check_id};
 use crate::input::parquet::{Batches, Table};

@@ -13,8 +13,7 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use super::quotes::{Quotes, Unsound};
 use crate::input::header;
 use crate::input::place::excerpt;
-use crate::input::reader::reading;
-use crate::input::window::Window;
+use crate::input::window::{Window, reading};
 
 /// Most names that a message lists.
 const SHOWN: usize = 20;

@@ -12,6 +12,9 @@ use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchR
 use super::file::ParquetFile;
 use super::guard::guarded;
 
+/// Rows that are decoded at a time.
+pub(super) const BATCH: usize = 8192;
+
 /// The rows of a file; `C` is what the columns of a batch are decoded to.
 pub(crate) struct Batches<C> {
     reader: ParquetRecordBatchReader,

@@ -10,8 +10,8 @@ use arrow_array::{Array, BinaryViewArray, FixedSizeBinaryArray, Int64Array, Stri
 use arrow_schema::DataType;
 use fpstore::{Fingerprint, WIDTHS};
 
-use super::RawId;
 use crate::input::Digits;
+use crate::input::RawId;
 
 /// The width that a type of fingerprints tells, if it does; an error if they cannot be of that type.
 pub(super) fn width(data_type: &DataType) -> Result<Option<u32>, String> {

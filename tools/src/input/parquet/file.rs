@@ -13,8 +13,8 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
 use crate::input::Source;
-use crate::input::reader::reading;
 use crate::input::source::Opened;
+use crate::input::window::reading;
 use crate::progress::{Counted, Progress};
 
 /// A file that can be read at any place.

@@ -4,8 +4,11 @@ use std::path::Path;
 
 use anyhow::anyhow;
 
+use super::batches::{BATCH, Batches};
 use super::columns::{Ids, check_id};
-use super::{BATCH, Batches, Opened, RawId, Source, Table};
+use super::table::Table;
+use crate::input::source::Opened;
+use crate::input::{RawId, Source};
 use crate::progress::Progress;
 
 /// The rows of a file.

@@ -5,10 +5,11 @@ use std::path::Path;
 use anyhow::anyhow;
 use arrow_schema::DataType;
 
+use super::batches::{BATCH, Batches};
 use super::columns::{Ids, check_id};
-use super::{BATCH, Batches, RawId, Source, Table};
-use crate::input::ToldBy;
+use super::table::Table;
 use crate::input::labels::{CLUSTER, Cell, FINGERPRINT, ID};
+use crate::input::{RawId, Source, ToldBy};
 use crate::progress::Progress;
 
 /// The rows of a file.

@@ -11,7 +11,7 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, Parq
 use super::batches::{Batches, Pages};
 use super::file::ParquetFile;
 use super::guard::guarded;
-use crate::input::options::no_column;
+use crate::input::selection::no_column;
 use crate::input::source::Opened;
 use crate::input::{Selection, Source};
 use crate::progress::Progress;

@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail};
 use super::cases::Case;
 use super::inputs::Random;
 use super::judge::{self, Found};
+use super::say::say;
 use super::stage::{Stage, fresh};
 use super::tally::Tally;
 
@@ -35,11 +36,11 @@ pub(super) fn run(stage: &Stage, cases: &mut [Case], blow: Blow, number: u64) ->
         let delay = case.duration.mul_f64(part * 1.02);
         let moment = format!("{:?} {n} of '{}' after {:.2} s", blow, case.name, delay.as_secs_f64());
         match one(stage, case, blow, delay, &mut tally) {
-            Ok(outcome) => super::say(&format!("{moment}: {outcome}"))?,
+            Ok(outcome) => say(&format!("{moment}: {outcome}"))?,
             Err(error) => {
                 let aside = judge::keep(stage, &stage.path("struck"), n)?;
                 let text = format!("{moment}: {error:#}; the store is in {aside}");
-                super::say(&format!("VIOLATION: {text}"))?;
+                say(&format!("VIOLATION: {text}"))?;
                 tally.violation(text);
             }
         }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::inputs::{self, Kind};
-use super::judge::State;
 use super::stage::{self, Stage, succeeds};
+use super::state::State;
 
 /// The least that there is: what does not fit is sorted in temporary files.
 const MEMORY: &str = "64MiB";

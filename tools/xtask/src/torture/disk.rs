@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use super::cases::Case;
 use super::judge;
+use super::say::say;
 use super::stage::{Stage, bytes, fresh, names, succeeds};
 use super::tally::Tally;
 
@@ -55,10 +56,10 @@ pub(super) fn run(stage: &Stage, cases: &[Case], number: u64) -> Result<Tally> {
         let what = if only_temporary { "for temporary files" } else { "for all" };
         let moment = format!("disk {n} of '{}', {} KiB {what}", case.name, size >> 10);
         match one(stage, case, size, only_temporary, &mut tally) {
-            Ok(outcome) => super::say(&format!("{moment}: {outcome}"))?,
+            Ok(outcome) => say(&format!("{moment}: {outcome}"))?,
             Err(error) => {
                 let text = format!("{moment}: {error:#}");
-                super::say(&format!("VIOLATION: {text}"))?;
+                say(&format!("VIOLATION: {text}"))?;
                 tally.violation(text);
             }
         }

@@ -11,16 +11,18 @@ mod disk;
 mod inputs;
 mod judge;
 mod options;
+mod say;
 mod stage;
+mod state;
 mod tally;
 
 use std::fs;
-use std::io::{self, Write};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
 use options::Options;
+use say::say;
 use stage::Stage;
 use tally::Tally;
 
@@ -53,11 +55,4 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         say(&format!("VIOLATION: {violation}"))?;
     }
     bail!("{} violations; what is left of them is in {}", violations.len(), stage.root.display())
-}
-
-fn say(text: &str) -> Result<()> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{text}")?;
-    out.flush()?;
-    Ok(())
 }

@@ -7,6 +7,7 @@ use anyhow::bail;
 use fpsketch::compare::Measure;
 use fpstore_tools::common::{Common, SCHEMA_VERSION};
 use fpstore_tools::exit::Outcome;
+use fpstore_tools::notice;
 use fpstore_tools::report;
 use serde::Serialize;
 
@@ -60,14 +61,11 @@ pub(super) fn run(args: &CompareArgs, common: Common) -> anyhow::Result<Outcome>
         let side = Side::read(argument, method.digits())?;
         // A measure of texts needs no features.
         if let Some(few) = method.few(&side).filter(|_| args.by.is_none()) {
-            common.warn(
-                "fphash",
-                format_args!(
-                    "{}: it has {few}, as other texts have that are not like it; try other --features, or compare the texts \
+            notice::warn(format_args!(
+                "{}: it has {few}, as other texts have that are not like it; try other --features, or compare the texts \
                      with --by",
-                    argument.display()
-                ),
-            );
+                argument.display()
+            ));
         }
         anyhow::Ok(side)
     };

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 use fpstore::{Fingerprint, IdRef, Options, Parameters, RecordSorter};
 use fpstore_tools::input::{Format, IdRule, Ids, Input, InputOptions, Source, ToldBy, feed, sources};
+use fpstore_tools::notice;
 use fpstore_tools::progress::Progress;
 
 use crate::args::Args;
@@ -23,7 +24,7 @@ pub(crate) struct Fingerprints {
 impl Fingerprints {
     /// What can be seen to be wrong without reading (names, formats) is found first.
     pub(super) fn open(args: &Args) -> anyhow::Result<Self> {
-        let options = InputOptions { temp_dir: super::temp_dir(args), ..args.options.clone() };
+        let options = InputOptions { temp_dir: args.temp_dir(), ..args.options.clone() };
         let sources = sources(&args.inputs, &options)?;
         let mut total = Some(0);
         for source in &sources {
@@ -89,7 +90,7 @@ impl Fingerprints {
             below_quality += fed.below_quality;
             if let Some(warning) = fed.numbered {
                 let otherwise = if args.create { " (or say --ids none)" } else { "" };
-                args.common.warn("fpload", format_args!("{warning}{otherwise}"));
+                notice::warn(format_args!("{warning}{otherwise}"));
             }
         }
         progress.message("sorting".to_owned());

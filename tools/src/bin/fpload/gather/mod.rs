@@ -1,17 +1,16 @@
 //! Reads all inputs to their end, in the order of the command line.
 
 mod fingerprints;
+mod gathered;
 mod texts;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use fpstore::{Fingerprint, Options, Parameters, SortedRecords};
-use fpstore_tools::documents::LeftOut;
-use fpstore_tools::input::IdRule;
+use fpstore::{Fingerprint, Options, Parameters};
 
 use crate::args::Args;
-use crate::hasher::Hasher;
 use fingerprints::Fingerprints;
+pub(crate) use gathered::{Gathered, PassedOver};
 use texts::Texts;
 
 /// The inputs of a load, none of them read.
@@ -20,23 +19,6 @@ pub(crate) enum Inputs {
     Fingerprints(Box<Fingerprints>),
     /// They hold documents.
     Texts(Box<Texts>),
-}
-
-/// What was in the inputs and is not among the records.
-#[derive(Default)]
-pub(crate) struct PassedOver {
-    /// Documents that were left out.
-    pub(crate) left_out: LeftOut,
-    /// Records of too low a quality.
-    pub(crate) below_quality: u64,
-}
-
-/// What was read.
-pub(crate) struct Gathered<F: Fingerprint> {
-    pub(crate) records: SortedRecords<F>,
-    pub(crate) rule: IdRule,
-    pub(crate) hasher: Hasher,
-    pub(crate) passed_over: PassedOver,
 }
 
 impl Inputs {
@@ -72,10 +54,4 @@ impl Inputs {
             Self::Texts(texts) => texts.gather(args, path, store, loading),
         }
     }
-}
-
-/// Where temporary files go, as the load itself has it: the system's place for them may be memory.
-pub(crate) fn temp_dir(args: &Args) -> Option<PathBuf> {
-    let around = |store: &Path| store.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new(".")).to_owned();
-    args.tmp_dir.clone().or_else(|| args.store.as_deref().map(around))
 }

@@ -36,7 +36,7 @@ impl Texts {
         let texts = &args.texts;
         let options =
             DocumentOptions::of_text(&args.options, texts.text_column.as_ref(), texts.tokens_column.as_ref())?;
-        let options = DocumentOptions { temp_dir: super::temp_dir(args), ..options };
+        let options = DocumentOptions { temp_dir: args.temp_dir(), ..options };
         if width == Some(256) {
             bail!("fingerprints of documents have 64 or 128 bits, those of the store 256");
         }
@@ -105,12 +105,12 @@ impl Texts {
         };
         progress.message("reading".to_owned());
         let counts = documents::each_or_fault(&inputs, args.document_memory(), MADE, &progress, make, take)?;
-        counts.warn_of_pages(args.document_memory(), &args.common, "fpload");
+        counts.warn_of_pages(args.document_memory());
         progress.message("sorting".to_owned());
         let records = sorter.finish()?;
         progress.finish();
         let left_out = rejects.finish(counts.documents)?;
-        left_out.warn(&args.common, "fpload");
+        left_out.warn();
         Ok(Gathered { records, rule, hasher, passed_over: PassedOver { left_out, ..PassedOver::default() } })
     }
 }

@@ -11,9 +11,9 @@ use fpstore::{Fingerprint, Id, Match};
 use fpstore_tools::number;
 use rayon::prelude::*;
 
-use super::lot::Lot;
+use super::lot::{LOT, Lot};
 use super::round::Hit;
-use super::{LOT, What};
+use super::what::What;
 use crate::queries::Query;
 
 /// Matches of a round of look-ups, at most, where memory is plenty.

@@ -2,7 +2,9 @@
 
 use fpstore::{Id, IdRef};
 
-use super::LOT;
+/// Fingerprints that are looked up together: many times the lines of memory that they want of one table's filter, so
+/// that most of these are fetched once.
+pub(super) const LOT: usize = 1 << 18;
 
 /// When a lot is full.
 #[derive(Clone, Copy, Debug)]

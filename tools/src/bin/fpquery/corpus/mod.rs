@@ -7,6 +7,7 @@ mod gathered;
 mod lot;
 mod report;
 mod round;
+mod what;
 
 use std::ffi::OsStr;
 use std::io;
@@ -18,11 +19,11 @@ use anyhow::{anyhow, bail};
 use fpstore::{Fingerprint, IdKind, QueryTables, WIDTHS, with_width};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::input::{Fed, Header, IdRule, Input, InputOptions, Source, feed};
+use fpstore_tools::notice;
 use fpstore_tools::output::Output;
 use fpstore_tools::progress::Progress;
 use fpstore_tools::{memory, number};
 
-use crate::PROGRAM;
 use crate::answer::{Kind, Look, records};
 use crate::args::Args;
 use crate::queries::{Queries, Query};
@@ -30,37 +31,13 @@ use gathered::{Gathered, text_bytes};
 use lot::{Lot, LotSize};
 use report::Report;
 use round::search;
+use what::What;
 
 /// Distance where none is told.
 const DISTANCE: u32 = 3;
 
 /// Width of fingerprints where the file does not tell.
 const WIDTH: u32 = 64;
-
-/// Fingerprints that are looked up together: many times the lines of memory that they want of one table's filter, so
-/// that most of these are fetched once.
-const LOT: usize = 1 << 18;
-
-/// What is wanted of the matches of a query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
-    All,
-    Count,
-    /// The earliest record of the file.
-    First,
-    Nearest(usize),
-}
-
-impl From<&Args> for What {
-    fn from(args: &Args) -> Self {
-        match args.nearest {
-            Some(n) => Self::Nearest(usize::try_from(n).unwrap_or(usize::MAX)),
-            None if args.first || args.only.is_some() => Self::First,
-            None if args.count => Self::Count,
-            None => Self::All,
-        }
-    }
-}
 
 /// Answers all queries from a file of fingerprints.
 pub(crate) fn run(args: &Args, file: &OsStr) -> anyhow::Result<Outcome> {
@@ -105,7 +82,7 @@ fn answer<F: Fingerprint>(args: &Args, input: Input, progress: &Progress) -> any
     let gathered = Gathered::new(what, queries.len(), distance, left);
     let (mut gathered, fed) = stream(input, lot, &tables, gathered, &mut report)?;
     if let Some(warning) = fed.numbered {
-        args.common.warn(PROGRAM, warning);
+        notice::warn(warning);
     }
     report.seconds = started.elapsed().as_secs_f64();
     progress.finish();

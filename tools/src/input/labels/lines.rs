@@ -10,8 +10,8 @@ use std::time::SystemTime;
 use anyhow::{Context, bail};
 use fpstore::{Fingerprint, IdKind};
 
-use super::ids::is_padded;
-use super::labels::Cell;
+use super::cell::Cell;
+use crate::input::ids::is_padded;
 
 /// Lines for each of which the place of one is kept.
 const STEP: u64 = 128;

@@ -1,9 +1,5 @@
-//! Labels of clusters, as `fpdedup clusters` writes them: a record and its cluster a row.
-//!
-//! TSV (`id<TAB>cluster`), CSV, NDJSON and Parquet (with these names, or `fingerprint` for `id` where there are no ids), by the
-//! ending of the name; standard input is TSV.
+//! Reads labels, a row after another.
 
-use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,22 +7,15 @@ use anyhow::bail;
 use fpstore::{Fingerprint, IdKind, LabelRef, MAX_TEXT};
 use serde::Deserialize;
 
-use super::csv::{Rows, Table};
-use super::ids::text;
-use super::label_lines::LabelLines;
-use super::lines::Lines;
-use super::object::describe;
-use super::parquet::Labels as ParquetLabels;
-use super::place::excerpt;
-use super::text::{decimal, parse_hex};
-use super::window::Window;
-use super::{Format, LINE_LIMIT, Place, RawId, Selection, Source, ToldBy};
+use super::cell::{CLUSTER, Cell, FINGERPRINT, ID};
+use super::lines::LabelLines;
+use crate::input::csv::{Rows, Table};
+use crate::input::lines::Lines;
+use crate::input::object::describe;
+use crate::input::parquet::Labels as ParquetLabels;
+use crate::input::window::Window;
+use crate::input::{Format, LINE_LIMIT, Place, RawId, Selection, Source, ToldBy};
 use crate::progress::Progress;
-
-/// Names of the columns.
-pub(super) const ID: &str = "id";
-pub(super) const FINGERPRINT: &str = "fingerprint";
-pub(super) const CLUSTER: &str = "cluster";
 
 /// Labels, one after another.
 #[derive(Debug)]
@@ -138,77 +127,6 @@ impl Stream {
             Self::Tsv(lines) | Self::Ndjson(lines) => lines.next_filled(),
             Self::Csv(table) => table.next_record(),
             Self::Parquet(rows) => rows.advance(),
-        }
-    }
-}
-
-/// A cell of a row.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a number of 64 bits or a string")]
-pub(super) enum Cell<'a> {
-    Number(u64),
-    #[serde(borrow)]
-    Text(Cow<'a, str>),
-    /// A number or a text.
-    #[serde(skip)]
-    Bytes(&'a [u8]),
-    /// A text that may be an id.
-    #[serde(skip)]
-    Id(&'a str),
-    /// A fingerprint, most significant byte first.
-    #[serde(skip)]
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "of Parquet"))]
-    Raw(&'a [u8]),
-    #[serde(skip)]
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "of Parquet"))]
-    Null,
-}
-
-impl Cell<'_> {
-    /// What stands in a line.
-    pub(super) fn bytes(&self) -> Option<&[u8]> {
-        match self {
-            Self::Bytes(bytes) => Some(bytes),
-            Self::Id(id) => Some(id.as_bytes()),
-            _ => None,
-        }
-    }
-
-    /// What it says in labels of a store with ids of this kind; where it has to be made a text, `made` is that.
-    fn label<'b, F: Fingerprint>(&'b self, kind: IdKind, made: &'b mut String) -> Result<LabelRef<'b, F>, String> {
-        let bytes = match self {
-            Self::Number(number) => match kind {
-                IdKind::Number => return Ok(LabelRef::Number(*number)),
-                IdKind::Text => {
-                    *made = number.to_string();
-                    return Ok(LabelRef::Text(made));
-                }
-                IdKind::None if F::WORDS == 1 => return Ok(LabelRef::Fingerprint(F::from_words(|_| *number))),
-                IdKind::None => return Err(format!("expected a fingerprint of {} bits, found {number}", F::WIDTH)),
-            },
-            Self::Raw(bytes) if kind == IdKind::None && bytes.len() == F::BYTES => {
-                let (words, _) = bytes.as_chunks::<8>();
-                let word = |number| words.get(number).map_or(0, |word| u64::from_be_bytes(*word));
-                return Ok(LabelRef::Fingerprint(F::from_words(word)));
-            }
-            Self::Raw(bytes) => {
-                return Err(format!(
-                    "found a fingerprint of {} bits, the ids of the store are {kind}",
-                    8 * bytes.len()
-                ));
-            }
-            Self::Null => return Err("a cell is empty (null)".to_owned()),
-            Self::Id(id) => return Ok(LabelRef::Text(id)),
-            Self::Text(text) => text.as_bytes(),
-            Self::Bytes(bytes) => bytes,
-        };
-        match kind {
-            IdKind::Number => match decimal(bytes) {
-                Some(Some(number)) => Ok(LabelRef::Number(number)),
-                _ => Err(format!("the ids of the store are decimal numbers, this is {}", excerpt(bytes))),
-            },
-            IdKind::Text => text(bytes).map(LabelRef::Text),
-            IdKind::None => parse_hex(bytes).map(LabelRef::Fingerprint),
         }
     }
 }

@@ -5,6 +5,16 @@ use fpstore::Fingerprint;
 /// Digits that always fit 64 bits.
 const CHUNK: usize = 19;
 
+/// A decimal number of 64 bits. `None` where there is anything but digits, or nothing; `Some(None)` where the number
+/// is too large.
+#[inline]
+pub(super) fn decimal(text: &[u8]) -> Option<Option<u64>> {
+    if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    Some(text.iter().try_fold(0_u64, |number, digit| number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))))
+}
+
 /// Reads decimal digits, whatever leading zeros there are. `None` where there is anything else, or nothing;
 /// `Some(None)` where the number is too large.
 #[inline]

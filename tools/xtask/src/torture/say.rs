@@ -1,0 +1,12 @@
+//! Lines on standard output, each as soon as it is there.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+
+pub(super) fn say(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")?;
+    out.flush()?;
+    Ok(())
+}
