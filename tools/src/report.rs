@@ -56,6 +56,40 @@ impl Columns {
     }
 }
 
+/// A table whose columns have fixed widths, for rows that are too many to be kept until all are measured.
+#[derive(Debug)]
+pub struct FixedColumns {
+    /// The width of each column, and whether it is aligned to the right.
+    columns: Vec<(usize, bool)>,
+}
+
+impl FixedColumns {
+    /// Writes the headings: each with the width of its column, aligned to the right where it begins with `>`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the writer.
+    pub fn new(headings: &[(&str, usize)], out: &mut dyn Write) -> io::Result<Self> {
+        let columns = headings.iter().map(|(heading, width)| (*width, heading.starts_with('>'))).collect();
+        let columns = Self { columns };
+        columns.row(headings.iter().map(|(heading, _)| heading.trim_start_matches('>').to_owned()), out)?;
+        Ok(columns)
+    }
+
+    /// Writes a row, without trailing blanks. A cell that is too long moves those behind it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the writer.
+    pub fn row<I: IntoIterator<Item = String>>(&self, cells: I, out: &mut dyn Write) -> io::Result<()> {
+        let aligned = cells.into_iter().zip(&self.columns).map(|(cell, (width, right))| match right {
+            true => format!("{cell:>width$}"),
+            false => format!("{cell:<width$}"),
+        });
+        writeln!(out, "{}", aligned.collect::<Vec<_>>().join("  ").trim_end())
+    }
+}
+
 /// Writes `name  value` lines with the values under each other.
 ///
 /// # Errors
@@ -93,6 +127,15 @@ mod tests {
         columns.write(&mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         assert_eq!(text, "name        size\na          1,000\nlong name      2\n");
+    }
+
+    #[test]
+    fn columns_of_fixed_width_are_written_at_once() {
+        let mut out = Vec::new();
+        let columns = FixedColumns::new(&[(">size", 5), ("name", 6), ("kind", 0)], &mut out).unwrap();
+        columns.row(["1".to_owned(), "a".to_owned(), "x".to_owned()], &mut out).unwrap();
+        columns.row(["123456".to_owned(), "b".to_owned(), String::new()], &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), " size  name    kind\n    1  a       x\n123456  b\n");
     }
 
     #[test]

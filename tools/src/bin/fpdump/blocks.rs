@@ -7,7 +7,7 @@ use fpstore::inspect::{BlockKind, BlockView, SegmentView};
 use fpstore::{Result, U256};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{hex, wide_hex};
-use fpstore_tools::report;
+use fpstore_tools::report::{self, FixedColumns};
 use serde::Serialize;
 
 use crate::opened::{Versioned, file_name, segments};
@@ -62,47 +62,55 @@ impl BlockRow {
         })
     }
 
+    fn cells(&self) -> [String; 8] {
+        let key = |key: &Option<String>| key.clone().unwrap_or_else(|| "-".to_owned());
+        [
+            self.block.to_string(),
+            self.page.to_string(),
+            self.offset.to_string(),
+            self.bytes.to_string(),
+            self.count.to_string(),
+            key(&self.first_key),
+            key(&self.last_key),
+            self.kind_for_people(),
+        ]
+    }
+
     /// The kind, with its packed bits.
     pub(crate) fn kind_for_people(&self) -> String {
         self.low_width.map_or(self.kind.clone(), |bits| format!("{} (low {bits} bits)", self.kind))
     }
 }
 
+/// The columns for people, and their widths.
+const HEADINGS: &[(&str, usize)] = &[
+    (">block", 9),
+    (">page", 8),
+    (">offset", 12),
+    (">bytes", 6),
+    (">count", 6),
+    ("first key", 16),
+    ("last key", 16),
+    ("kind", 0),
+];
+
 pub(crate) fn run(path: &Path, table: usize, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
     for segment in segments(path)? {
         let blocks = segment.blocks(table)?;
-        if !json {
-            // Columns of fixed width: a table may have millions of blocks, and none of them is kept.
+        // A table may have millions of blocks, and none of them is kept.
+        let columns = if json {
+            None
+        } else {
             writeln!(out, "{}, table {table}", segment.path().display())?;
-            writeln!(
-                out,
-                "{:>9} {:>8} {:>12} {:>6} {:>6}  {:<16}  {:<16}  kind",
-                "block", "page", "offset", "bytes", "count", "first key", "last key"
-            )?;
-        }
+            Some(FixedColumns::new(HEADINGS, out)?)
+        };
         for block in blocks {
             let row = BlockRow::new(&segment, table, &block?)?;
-            if json {
-                report::json(out, &Versioned::new(row))?;
-            } else {
-                line(&row, out)?;
+            match &columns {
+                Some(columns) => columns.row(row.cells(), out)?,
+                None => report::json(out, &Versioned::new(row))?,
             }
         }
     }
     Ok(Outcome::Done)
-}
-
-fn line(row: &BlockRow, out: &mut dyn Write) -> std::io::Result<()> {
-    writeln!(
-        out,
-        "{:>9} {:>8} {:>12} {:>6} {:>6}  {:<16}  {:<16}  {}",
-        row.block,
-        row.page,
-        row.offset,
-        row.bytes,
-        row.count,
-        row.first_key.as_deref().unwrap_or("-"),
-        row.last_key.as_deref().unwrap_or("-"),
-        row.kind_for_people(),
-    )
 }
