@@ -4,6 +4,7 @@
 //! what makes an answer of a million lines cheap.
 
 use fpstore::{Fingerprint, Id};
+use indicatif::HumanCount;
 
 /// The two hexadecimal digits of every byte.
 #[expect(clippy::indexing_slicing, reason = "checked when it is compiled")]
@@ -83,15 +84,7 @@ pub fn push_json_text(out: &mut Vec<u8>, text: &str) {
 /// A count for people: digits in groups of three.
 #[must_use]
 pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    HumanCount(number).to_string()
 }
 
 /// A count of things for people: `1 record`, `2,000 records`.

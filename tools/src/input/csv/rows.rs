@@ -3,8 +3,10 @@
 //! Cells are separated by commas, or by another delimiter, and may be quoted; rows end with LF, CRLF or CR, and empty ones are passed over. No row
 //! is longer than a limit, whatever the stream holds.
 //!
-//! The parser is that of the crate `csv`, of which `csv-core` is the part that works on bytes in memory: so the longest
-//! row is ours to bound.
+//! The parser is that of the crate `csv`, of which `csv-core` is the part that works on bytes in memory. The reader of
+//! that crate keeps its buffer to itself and reads a row whatever its length. Here a row is bounded, a row that is given
+//! up does not end the reading, a quote that is not closed is an error that names its line, and the caller asks whether
+//! the next row is there without waiting.
 
 use std::{io, mem};
 
