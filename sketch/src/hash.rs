@@ -36,9 +36,10 @@ fn fold(a: u64, b: u64) -> u64 {
     low(product) ^ low(product >> 64)
 }
 
+/// The lower half of a number.
 #[inline]
 #[allow(clippy::cast_possible_truncation, reason = "the low half is meant")]
-fn low(number: u128) -> u64 {
+pub(crate) fn low(number: u128) -> u64 {
     number as u64
 }
 

@@ -28,4 +28,5 @@ pub mod sketches;
 pub mod sketching;
 pub mod statistics;
 pub mod stoppable;
+pub mod text_options;
 pub mod width;

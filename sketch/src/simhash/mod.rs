@@ -229,8 +229,8 @@ impl Simhash {
             }
         });
         let [low, high] = tallies;
-        let low = u128::from(low.majority(|tied| half(ties.decide(tied.into()))));
-        let upper = |tied: u64| half(ties.decide(u128::from(tied) << 64) >> 64);
+        let low = u128::from(low.majority(|tied| hash::low(ties.decide(tied.into()))));
+        let upper = |tied: u64| hash::low(ties.decide(u128::from(tied) << 64) >> 64);
         if self.width > 64 { u128::from(high.majority(upper)) << 64 | low } else { low }
     }
 
@@ -257,12 +257,12 @@ impl Simhash {
                     enough.add(|| hash::of_text(text));
                     if seen.as_mut().is_none_or(|seen| seen.insert(hash::of_text(text))) {
                         let hash = hash(text);
-                        low.add(half(hash));
-                        high.add(half(hash >> 64));
+                        low.add(hash::low(hash));
+                        high.add(hash::low(hash >> 64));
                     }
                 });
-                let all =
-                    u128::from(high.majority(|_| half(ties >> 64))) << 64 | u128::from(low.majority(|_| half(ties)));
+                let all = u128::from(high.majority(|_| hash::low(ties >> 64))) << 64
+                    | u128::from(low.majority(|_| hash::low(ties)));
                 all & (u128::MAX >> (128 - self.width))
             }
         }
@@ -285,11 +285,6 @@ impl Simhash {
         }
         Ok(())
     }
-}
-
-#[allow(clippy::cast_possible_truncation, reason = "the low half is meant")]
-fn half(hash: u128) -> u64 {
-    hash as u64
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! because the width of a new store may come from it; what does not begin like it is not waited for. A Parquet file has the
 //! same line in its metadata, under [`HEADER_KEY`].
 
-use std::io;
+use std::{fmt, io};
 
 use fpstore::{IdKind, Parameters, WIDTHS};
 
@@ -63,6 +63,18 @@ impl Header {
     /// Whether another one says the same of the fingerprints.
     pub(super) fn agrees(&self, other: &Self) -> bool {
         (self.width, &self.hasher, self.ids) == (other.width, &other.hasher, other.ids)
+    }
+}
+
+/// The line that [`Header::parse`] reads, without a line feed.
+impl fmt::Display for Header {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { width, hasher, ids, end } = self;
+        f.write_str("#fpstore")?;
+        width.iter().try_for_each(|width| write!(f, " width={width}"))?;
+        ids.iter().try_for_each(|ids| write!(f, " ids={ids}"))?;
+        hasher.iter().try_for_each(|hasher| write!(f, " hasher={hasher}"))?;
+        f.write_str(if *end { " end=1" } else { "" })
     }
 }
 
@@ -169,6 +181,9 @@ mod tests {
             for end in ["", "\n", "\nwidth=1"] {
                 assert_eq!(peeked(io::Cursor::new(format!("{line}{end}"))), expected, "{line}");
             }
+        }
+        for line in ["#fpstore", "#fpstore width=64", "#fpstore width=128 ids=text hasher=a/b end=1"] {
+            assert_eq!(peeked(line.as_bytes()).unwrap().unwrap().to_string(), line);
         }
         let texts = peeked(io::Cursor::new("#fpstore ids=text\n")).unwrap().unwrap();
         assert_eq!((texts.ids, texts.end), (Some(IdKind::Text), false));

@@ -46,6 +46,14 @@ impl Content {
     }
 }
 
+/// What a message adds where the input [`is_utf_16`].
+pub(super) const UTF_16: &str = "; this looks like UTF-16: convert it with iconv -f UTF-16 -t UTF-8";
+
+/// Whether a text begins with the byte-order mark of UTF-16.
+pub(super) fn is_utf_16(text: &[u8]) -> bool {
+    matches!(text, [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
+}
+
 /// Looks at the start of a stream without using it up, at no more than it takes, and at a first line of at most `limit` bytes.
 pub(crate) fn recognise(window: &mut Window, limit: usize) -> io::Result<Content> {
     loop {

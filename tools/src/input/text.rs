@@ -3,6 +3,7 @@
 use fpstore::Fingerprint;
 
 use super::hex::{WORD, parse_hex};
+use super::recognise::{UTF_16, is_utf_16};
 use super::{Digits, Entry, RawId};
 
 /// Reads `HEX` or `HEX<TAB>ID`.
@@ -32,7 +33,7 @@ pub(super) fn digits_line<F: Fingerprint>(line: &[u8], digits: Digits) -> Result
 pub(super) fn other_format(line: &[u8]) -> &'static str {
     let named = |delimiter| line.split(|&byte| byte == delimiter).any(|cell| cell == b"fingerprint" || cell == b"id");
     match line {
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "; this looks like UTF-16: convert it with iconv -f UTF-16 -t UTF-8",
+        _ if is_utf_16(line) => UTF_16,
         _ if line.contains(&b'\t') && named(b'\t') => "; if this line names columns, say --format tsv",
         _ if line.contains(&b',') && named(b',') => "; if this line names columns, say --format csv",
         _ => "",

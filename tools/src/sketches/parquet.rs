@@ -21,6 +21,7 @@ use parquet::file::properties::WriterProperties;
 use super::HEADER_KEY;
 use super::sketch::{Kind, Sketch};
 use crate::documents::{DocumentId, Fault, FaultKind};
+use crate::input::Header;
 use crate::output::File;
 
 /// Bytes of rows that are gathered before they are encoded.
@@ -47,8 +48,8 @@ enum To {
 }
 
 impl Writer {
-    pub(super) fn new(file: File, kind: Kind, header: &str) -> anyhow::Result<Self> {
-        let (name, header) = (file.name(), header.to_owned());
+    pub(super) fn new(file: File, kind: Kind, header: &Header) -> anyhow::Result<Self> {
+        let (name, header) = (file.name(), header.to_string());
         Ok(Self { name, kind, header, rows: Vec::new(), gathered: 0, texts: None, to: To::Waiting(Some(file)) })
     }
 

@@ -8,8 +8,9 @@ use anyhow::{Context, bail};
 use super::parquet::Writer;
 use super::sketch::{Kind, Row, Style};
 use crate::documents::Fault;
-use crate::header::{ANNOUNCED, trailer};
+use crate::header::trailer;
 use crate::input::Compression;
+use crate::input::Header;
 use crate::input::format::ending_of;
 use crate::output::File;
 
@@ -36,7 +37,7 @@ impl Sink {
     /// # Errors
     ///
     /// When the name tells no format, or the file cannot be made.
-    pub fn open(path: Option<&Path>, json: bool, kind: Kind, header: &str) -> anyhow::Result<Self> {
+    pub fn open(path: Option<&Path>, json: bool, kind: Kind, header: &Header) -> anyhow::Result<Self> {
         let style = path.map_or(Ok(if json { Style::Json } else { Style::Tsv }), |path| style_of(path, json))?;
         let to = match path.map(|path| File::named("--output", path)).transpose()? {
             None => To::Standard(BufWriter::with_capacity(1 << 16, io::stdout())),
@@ -46,7 +47,10 @@ impl Sink {
         let mut sink = Self { style, to, lines: 0 };
         match (style, kind) {
             (Style::Tsv, Kind::Keys) => sink.text(format!("{header}\n").as_bytes())?,
-            (Style::Tsv, _) => sink.text(format!("{header}{ANNOUNCED}\n").as_bytes())?,
+            (Style::Tsv, _) => {
+                let header = Header { end: true, ..header.clone() };
+                sink.text(format!("{header}\n").as_bytes())?;
+            }
             (Style::Csv, _) => sink.text(format!("{}\n", kind.names()).as_bytes())?,
             (Style::Json | Style::Parquet, _) => {}
         }

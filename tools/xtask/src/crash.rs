@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::options;
 use crate::workspace::{Workspace, announce};
 
 /// States of a run without `--states`, and of `cargo xtask test --long`.
@@ -37,16 +38,11 @@ fn test(workspace: &Workspace, states: u64, seed: u64) -> Command {
 /// The number of states and the seed.
 fn parse(arguments: &[&str]) -> Result<(u64, u64)> {
     let (mut states, mut seed) = (STATES, 1);
-    let mut rest = arguments.iter();
-    while let Some(&name) = rest.next() {
-        let value = *rest.next().with_context(|| format!("{name} wants a value"))?;
-        let number = value.parse().with_context(|| format!("{name} {value}: expected a number"))?;
-        match name {
-            "--states" => states = number,
-            "--seed" => seed = number,
-            _ => bail!("there is no option {name}"),
-        }
-    }
+    options::each(arguments, |name, value| match name {
+        "--states" => options::set(&mut states, value),
+        "--seed" => options::set(&mut seed, value),
+        _ => Ok(false),
+    })?;
     Ok((states, seed))
 }
 

@@ -5,6 +5,7 @@
 mod crash;
 mod demo;
 mod generate;
+mod options;
 mod test;
 mod torture;
 mod workspace;

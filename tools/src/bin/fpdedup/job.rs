@@ -14,6 +14,7 @@ use fpstore_tools::notice;
 use fpstore_tools::number::{bytes, count, count_of};
 use fpstore_tools::output::{Output, Rows};
 use fpstore_tools::progress::Progress;
+use fpstore_tools::width;
 
 use crate::args::Options;
 use crate::partial::{Partial, State};
@@ -66,9 +67,7 @@ impl<'a> Job<'a> {
     /// The distance that was asked for, or the store's own.
     pub(crate) fn distance<F: Fingerprint>(&self, store: &Store<F>) -> anyhow::Result<u32> {
         let distance = self.options.distance.unwrap_or_else(|| store.parameters().max_distance());
-        if distance > F::WIDTH {
-            bail!("--distance {distance}: fingerprints of {} bits differ in no more", F::WIDTH);
-        }
+        width::check_distance(distance, F::WIDTH)?;
         Ok(distance)
     }
 

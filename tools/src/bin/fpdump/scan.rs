@@ -43,8 +43,8 @@ fn all<F: Fingerprint>(
 ) -> anyhow::Result<()> {
     let mut records = records.peekable();
     let first = records.peek().and_then(|first| first.as_ref().ok());
-    if let Some(header) = header::line(parameters, first.map(|first| &first.id)) {
-        output.write_header(&header)?;
+    if let Some(header) = header::of_store(parameters, first.map(|first| &first.id)) {
+        output.write_header(&format!("{header}\n"))?;
     }
     let mut rows = Rows::new(output.style());
     for record in records {

@@ -151,10 +151,10 @@ impl What {
     /// The memory that it is told to keep within.
     pub(crate) fn memory(&self) -> Option<u64> {
         match self {
-            Self::Simhash(args) => args.documents.memory,
-            Self::Minhash(args) => args.documents.memory,
-            Self::Bands(args) => args.memory,
-            Self::Weights(args) => args.documents.memory,
+            Self::Simhash(args) => args.documents.reading.memory,
+            Self::Minhash(args) => args.documents.reading.memory,
+            Self::Bands(args) => args.reading.memory,
+            Self::Weights(args) => args.documents.reading.memory,
             Self::Compare(args) => args.memory,
             Self::Health(_) | Self::Presets => None,
         }
@@ -168,6 +168,13 @@ pub(crate) struct Documents {
     #[arg(value_name = "INPUT", required = true)]
     pub(crate) inputs: Vec<OsString>,
 
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// How documents are read.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Reading {
     #[command(flatten)]
     pub(crate) options: DocumentOptions,
 
@@ -269,12 +276,7 @@ pub(crate) struct BandsArgs {
     pub(crate) inputs: Vec<OsString>,
 
     #[command(flatten)]
-    pub(crate) documents: DocumentOptions,
-
-    /// Memory that the program may take, from 64MiB on: documents are read only so far ahead. One that is larger is worked on all
-    /// the same, and so is a page of Parquet that is larger (with a warning) [default: 512MiB]
-    #[arg(long, value_name = "SIZE", value_parser = size::parse_memory)]
-    pub(crate) memory: Option<u64>,
+    pub(crate) reading: Reading,
 
     #[command(flatten)]
     pub(crate) leave: LeaveOptions,

@@ -5,53 +5,51 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use fpstore_tools::common::Common;
-use fpstore_tools::documents::{
-    self, Counts, Document, DocumentOptions, Fault, Inputs, LeaveOptions, Location, Made, Rejects,
-};
+use fpstore_tools::documents::{self, Counts, Document, Fault, Inputs, LeaveOptions, Location, Made, Rejects};
+use fpstore_tools::input::Header;
 use fpstore_tools::memory;
 use fpstore_tools::number::{bytes, count_of};
 use fpstore_tools::output::check_apart;
 use fpstore_tools::progress::Progress;
 use fpstore_tools::sketches::{Kind, Row, Sink, Sketch};
 
-use crate::args::{Documents, OutputOptions};
+use crate::args::{OutputOptions, Reading};
 
 /// Memory of the program where it is not told.
 pub(crate) const MEMORY: u64 = 512 << 20;
 
 /// Sketches of all documents.
 pub(crate) struct Job<'a> {
-    pub(crate) inputs: &'a [OsString],
-    pub(crate) options: &'a DocumentOptions,
-    pub(crate) memory: Option<u64>,
+    inputs: &'a [OsString],
+    reading: &'a Reading,
     /// Bytes of what is made of a document, about.
-    pub(crate) made: u64,
-    pub(crate) leave: &'a LeaveOptions,
-    pub(crate) output: Option<&'a Path>,
-    pub(crate) common: Common,
+    made: u64,
+    leave: &'a LeaveOptions,
+    output: Option<&'a Path>,
+    common: Common,
 }
 
 impl<'a> Job<'a> {
     pub(crate) fn new(
-        documents: &'a Documents,
+        inputs: &'a [OsString],
+        reading: &'a Reading,
         leave: &'a LeaveOptions,
         output: &'a OutputOptions,
         made: u64,
         common: Common,
     ) -> Self {
-        let Documents { inputs, options, memory } = documents;
-        Self { inputs, options, memory: *memory, made, leave, output: output.output.as_deref(), common }
+        Self { inputs, reading, made, leave, output: output.output.as_deref(), common }
     }
 
     /// Writes what `make` gives for each document; `header` says what that is.
     pub(crate) fn write(
         &self,
         kind: Kind,
-        header: &str,
+        header: &Header,
         make: impl Fn(&Document, &Location) -> Result<Sketch, Fault> + Sync,
     ) -> anyhow::Result<()> {
         // What is wrong with the inputs is said before anything is written.
-        let inputs = Inputs::new(self.inputs, self.options)?;
+        let inputs = Inputs::new(self.inputs, &self.reading.options)?;
         let outputs = [("--output", self.output), ("--rejects", self.leave.rejects.rejects.as_deref())];
         check_apart(&outputs, self.inputs)?;
         let mut rejects = Rejects::open(&self.leave.rejects)?;
@@ -71,7 +69,7 @@ impl<'a> Job<'a> {
             }
             Ok(())
         };
-        let documents = each_or_fault(&inputs, self.memory, self.made, self.common, make, take)?;
+        let documents = each_or_fault(&inputs, self.reading.memory, self.made, self.common, make, take)?;
         sink.finish()?;
         rejects.finish(documents)?.warn();
         Ok(())
@@ -125,10 +123,7 @@ fn reading(
     Ok(counts.documents)
 }
 
-/// The first line of fingerprint input.
-pub(crate) fn header(width: Option<usize>, hasher: &str) -> String {
-    match width {
-        Some(width) => format!("#fpstore width={width} hasher={hasher}"),
-        None => format!("#fpstore hasher={hasher}"),
-    }
+/// The header of what this hasher makes.
+pub(crate) fn header(width: Option<u32>, hasher: String) -> Header {
+    Header { width, hasher: Some(hasher), ..Header::default() }
 }

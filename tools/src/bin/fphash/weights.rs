@@ -12,7 +12,7 @@ use fpstore_tools::report;
 use fpstore_tools::sketching::SimhashOptions;
 use serde::Serialize;
 
-use crate::args::{Documents, WeightsArgs};
+use crate::args::{Documents, Reading, WeightsArgs};
 use crate::lines;
 
 #[derive(Serialize)]
@@ -24,7 +24,7 @@ struct Weight<'a> {
 }
 
 pub(crate) fn run(args: &WeightsArgs, common: Common) -> anyhow::Result<Outcome> {
-    let Documents { inputs, options, memory } = &args.documents;
+    let Documents { inputs, reading: Reading { options, memory } } = &args.documents;
     let features = SimhashOptions { preset: args.preset, features: args.features.clone(), ..SimhashOptions::default() };
     let simhash = features.simhash(None, options.tokens_column.is_some())?;
     check_apart(&[("--rejects", args.rejects.rejects.as_deref())], inputs)?;

@@ -7,10 +7,10 @@ use clap::{Parser, ValueEnum};
 use fpstore::Codec;
 use fpstore_tools::common::Common;
 use fpstore_tools::input::InputOptions;
+use fpstore_tools::text_options::{HEADING, TextOptions};
 use fpstore_tools::{memory, size, width};
 
 use crate::choice::PlanChoice;
-use crate::text_options::TextOptions;
 
 const EXAMPLES: &str = "\
 Input, one record a line: hexadecimal digits, or these, a TAB and the document's id. Parquet and JSON (an object a line, or
@@ -138,6 +138,12 @@ pub(crate) struct Args {
     /// them. Without --create and inputs: make one for the store, which becomes one segment
     #[arg(long, help_heading = CREATION)]
     pub(crate) id_index: bool,
+
+    /// The inputs are documents, as `fphash simhash` reads them: json, csv, tsv and parquet with a column of text, other files
+    /// one document each, whose path is the id. Fingerprints are made of them by the options of fphash, and the store records
+    /// how; for a store that is there they are made as it records
+    #[arg(long, conflicts_with = "hasher", help_heading = HEADING)]
+    pub(crate) text: bool,
 
     #[command(flatten)]
     pub(crate) texts: TextOptions,

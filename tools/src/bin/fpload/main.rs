@@ -12,7 +12,6 @@ mod hasher;
 mod load;
 mod plan_list;
 mod summary;
-mod text_options;
 mod writing;
 
 use std::process::ExitCode;

@@ -42,7 +42,7 @@ pub(crate) fn progress(args: &Args) -> Progress {
 
 /// Nobody asks here, so nothing is prepared for it; and nothing goes on behind the load's back.
 pub(crate) fn options(args: &Args) -> Options {
-    let documents = if args.texts.text { args.document_memory() } else { 0 };
+    let documents = if args.text { args.document_memory() } else { 0 };
     Options::new()
         .with_env(Arc::new(Stoppable::default()))
         .with_filters(Filters::Off)

@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 use fpstore::{Fingerprint, Id, IdKind, Match};
-use fpstore_tools::header::{ANNOUNCED, trailer};
+use fpstore_tools::header::trailer;
 use fpstore_tools::input::Header;
 use fpstore_tools::output::{Column, Output, Rows, Style};
 
@@ -75,7 +75,7 @@ impl Look {
         let style = output.style();
         let header = header.filter(|_| matches!((kind, style), (Kind::Unseen, Style::Tsv)));
         if let Some(header) = header {
-            output.write_text(line(header).as_bytes())?;
+            output.write_text(format!("{header}\n").as_bytes())?;
         }
         let announced = header.is_some_and(|header| header.end);
         let look = Self { kind, query_id, own_id, texts, style, announced };
@@ -156,20 +156,6 @@ impl Look {
 /// Number of records that a match stands for.
 pub(crate) fn records<F>(found: &Match<F>) -> u64 {
     if let Id::Count(count) = found.id { count } else { 1 }
-}
-
-/// A first line that says what a header says.
-fn line(header: &Header) -> String {
-    let mut line = "#fpstore".to_owned();
-    let words = [
-        header.width.map(|width| format!(" width={width}")),
-        header.ids.map(|ids| format!(" ids={ids}")),
-        header.hasher.as_ref().map(|hasher| format!(" hasher={hasher}")),
-        header.end.then(|| ANNOUNCED.to_owned()),
-    ];
-    line.extend(words.into_iter().flatten());
-    line.push('\n');
-    line
 }
 
 #[cfg(test)]

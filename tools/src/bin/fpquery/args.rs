@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use clap::{Parser, ValueEnum};
 use fpstore_tools::common::Common;
 use fpstore_tools::input::InputOptions;
+use fpstore_tools::text_options::{HEADING, TextOptions};
 use fpstore_tools::{memory, size, width};
-
-use crate::text_options::TextOptions;
 
 const EXAMPLES: &str = "\
 Output: a line for every match, `query<TAB>match<TAB>distance<TAB>id`, in the order of the queries, then by distance,
@@ -136,6 +135,12 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) options: InputOptions,
 
+    /// Queries are documents, as `fphash simhash` reads them: ndjson, csv and parquet with a column of text, other files and
+    /// the files of directories one document each, whose path is the id. They stand behind STORE, or are named by --input.
+    /// Fingerprints are made as the store records that its own were; for a store that does not, the sketch options say how
+    #[arg(long, conflicts_with = "corpus", help_heading = HEADING)]
+    pub(crate) text: bool,
+
     #[command(flatten)]
     pub(crate) texts: TextOptions,
 
@@ -147,7 +152,12 @@ impl Args {
     /// Memory for documents that are being read and worked on: a quarter of what there is.
     pub(crate) fn document_memory(&self) -> u64 {
         const MOST: u64 = 256 << 20;
-        if self.texts.text { (memory::of_load(self.memory) / 4).min(MOST) } else { 0 }
+        if self.text { (memory::of_load(self.memory) / 4).min(MOST) } else { 0 }
+    }
+
+    /// Refuses a distance that no two fingerprints of this width have.
+    pub(crate) fn check_distance(&self, width: u32) -> anyhow::Result<()> {
+        self.distance.map_or(Ok(()), |distance| width::check_distance(distance, width))
     }
 
     /// What is meant by what was typed: where a corpus takes the store's place, all that stands by itself is queries.

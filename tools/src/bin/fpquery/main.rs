@@ -14,7 +14,6 @@ mod memory;
 mod queries;
 mod question;
 mod stats;
-mod text_options;
 mod texts;
 
 use std::ffi::OsStr;
@@ -54,20 +53,18 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
     args.common.start()?;
     let mut read: Vec<&OsStr> = [&args.input, &args.corpus].into_iter().flatten().map(AsRef::as_ref).collect();
     read.extend(args.store.as_ref().map(|store| store.as_os_str()));
-    read.extend(args.queries.iter().filter(|_| args.texts.text).map(OsStr::new));
+    read.extend(args.queries.iter().filter(|_| args.text).map(OsStr::new));
     let rejects = args.texts.leave.rejects.rejects.as_deref();
     check_apart(&[("--output", args.output.as_deref()), ("--rejects", rejects)], &read)?;
-    if !args.texts.text && (args.texts.simhash.any() || args.texts.leave.any()) {
-        bail!("the options of documents and of their fingerprints go with --text");
+    if !args.text {
+        args.texts.check_unused()?;
     }
     if let Some(file) = &args.corpus {
         return corpus::run(args, file);
     }
     let Some(store) = &args.store else { bail!("which STORE? see --help for examples") };
     let parameters = fpstore::parameters_of(store, &Options::new())?;
-    if let Some(distance) = args.distance.filter(|&distance| distance > parameters.width()) {
-        bail!("--distance {distance}: fingerprints of {} bits differ in no more", parameters.width());
-    }
+    args.check_distance(parameters.width())?;
     with_width!(parameters.width(), F => answer::<F>(args, store, &parameters))
 }
 
@@ -75,7 +72,7 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
 fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) -> anyhow::Result<Outcome> {
     let mut queries = if !args.ids.is_empty() {
         Queries::of_records(by_id::queries::<F>(args, store, parameters)?)
-    } else if args.texts.text {
+    } else if args.text {
         Queries::of_texts(args, parameters)?
     } else {
         Queries::new(args, &args.options)?

@@ -8,7 +8,7 @@ use std::thread;
 use anyhow::{Context, bail};
 use fpsketch::Simhash;
 use fpstore::{Fingerprint, Parameters};
-use fpstore_tools::documents::{self, Document, DocumentId, DocumentOptions, Fault, Inputs, Location, Rejects};
+use fpstore_tools::documents::{self, Document, DocumentId, Fault, Inputs, Location, Rejects};
 use fpstore_tools::input::Header;
 use fpstore_tools::progress::Progress;
 use fpstore_tools::sketching::{self, UNKNOWN};
@@ -36,8 +36,7 @@ impl Texts {
     /// fingerprints are.
     pub(crate) fn open<F: Fingerprint>(args: &Args, store: &Parameters, memory: u64) -> anyhow::Result<(Self, Header)> {
         let texts = &args.texts;
-        let options =
-            DocumentOptions::of_text(&args.options, texts.text_column.as_ref(), texts.tokens_column.as_ref())?;
+        let options = texts.documents(&args.options)?;
         let simhash = simhash::<F>(args, store)?;
         let header = Header { width: Some(F::WIDTH), hasher: Some(simhash.identity()), end: true, ..Header::default() };
         let inputs = Inputs::new(&names(args), &options)?;

@@ -23,7 +23,7 @@ use super::fault::{not_text, too_long};
 use super::item::Raw;
 use super::{DOCUMENT_LIMIT, DocumentId, Fault, FaultKind};
 use crate::input::parquet::columns::{Ids, check_id};
-use crate::input::parquet::{Batches, Table};
+use crate::input::parquet::{Batches, LOST, Table};
 use crate::input::source::Opened;
 use crate::input::{Selection, Source};
 use crate::progress::Progress;
@@ -67,7 +67,7 @@ impl Rows {
         let batches = table.batches(&wanted, rows, |columns| match columns {
             [value, id] => Ok((Contents::of(value)?, Ids::of(id)?)),
             [value] => Ok((Contents::of(value)?, Ids::None)),
-            _ => Err("the file has lost a column".to_owned()),
+            _ => Err(LOST.to_owned()),
         })?;
         Ok(Self { batches, kind: *kind, selection: selection.clone() })
     }

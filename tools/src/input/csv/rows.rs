@@ -15,6 +15,7 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use super::quotes::{Quotes, Unsound};
 use crate::input::header;
 use crate::input::place::excerpt;
+use crate::input::recognise::{UTF_16, is_utf_16};
 use crate::input::window::{Window, reading};
 
 /// Most names that a message lists.
@@ -85,8 +86,8 @@ impl Rows {
         if matches!(digits, 16 | 32 | 64) && self.count == 1 {
             return "; if these are lines of fingerprints, say --format hex".to_owned();
         }
-        if matches!(cell, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) {
-            return "; this looks like UTF-16: convert it with iconv -f UTF-16 -t UTF-8".to_owned();
+        if is_utf_16(cell) {
+            return UTF_16.to_owned();
         }
         let found = others.iter().find(|(byte, _)| *byte != self.delimiter && cell.contains(byte));
         match found {

@@ -15,6 +15,9 @@ use super::guard::guarded;
 /// Rows that are decoded at a time.
 pub(super) const BATCH: usize = 8192;
 
+/// The error of a batch that has not the columns of the first.
+pub(crate) const LOST: &str = "the file has lost a column";
+
 /// The rows of a file; `C` is what the columns of a batch are decoded to.
 pub(crate) struct Batches<C> {
     reader: ParquetRecordBatchReader,
@@ -80,7 +83,7 @@ impl<C> Batches<C> {
             let batch = guarded(|| self.reader.next().transpose());
             let batch = batch.map_err(|error| format!("this row or one soon after it cannot be read: {error}"))?;
             let Some(batch) = batch else { return Ok(false) };
-            let column = |place: &usize| batch.columns().get(*place).ok_or("the file has lost a column");
+            let column = |place: &usize| batch.columns().get(*place).ok_or(LOST);
             let columns: Vec<&ArrayRef> = self.places.iter().map(column).collect::<Result<_, _>>()?;
             self.columns = Some((self.decode)(&columns)?);
             (self.length, self.row) = (batch.num_rows(), 0);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::anyhow;
 
-use super::batches::{BATCH, Batches};
+use super::batches::{BATCH, Batches, LOST};
 use super::columns::{Ids, check_id};
 use super::table::Table;
 use crate::input::source::Opened;
@@ -32,7 +32,7 @@ impl IdColumn {
         table.checked(number, check_id)?;
         let batches = table.batches(&[number], BATCH, |columns| match columns {
             [ids] => Ids::of(ids),
-            _ => Err("the file has lost a column".to_owned()),
+            _ => Err(LOST.to_owned()),
         })?;
         Ok(Self(batches))
     }

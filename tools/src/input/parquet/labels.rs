@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::anyhow;
 use arrow_schema::DataType;
 
-use super::batches::{BATCH, Batches};
+use super::batches::{BATCH, Batches, LOST};
 use super::columns::{Ids, check_id};
 use super::table::Table;
 use crate::input::labels::{CLUSTER, Cell, FINGERPRINT, ID};
@@ -42,7 +42,7 @@ impl Labels {
         }
         let batches = table.batches(&[record, cluster], BATCH, |columns| match columns {
             [record, cluster] => Ok([Ids::of(record)?, Ids::of(cluster)?]),
-            _ => Err("the file has lost a column".to_owned()),
+            _ => Err(LOST.to_owned()),
         })?;
         Ok(Self(batches))
     }

@@ -28,7 +28,7 @@ mod numbers;
 mod records;
 mod table;
 
-pub(crate) use self::batches::Batches;
+pub(crate) use self::batches::{Batches, LOST};
 pub(super) use self::id_column::IdColumn;
 pub(super) use self::labels::Labels;
 pub(super) use self::records::{Parquet, Rows};

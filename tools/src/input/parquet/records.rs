@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use arrow_array::ArrayRef;
 use fpstore::Fingerprint;
 
-use super::batches::{BATCH, Batches};
+use super::batches::{BATCH, Batches, LOST};
 use super::columns::{self, Fingerprints, Ids};
 use super::numbers::{self, Numbers};
 use super::table::Table;
@@ -99,8 +99,6 @@ impl Parquet {
 }
 
 type Decode = fn(&[&ArrayRef]) -> Result<Columns, String>;
-
-const LOST: &str = "the file has lost a column";
 
 fn decode(fingerprints: &ArrayRef, ids: Option<&ArrayRef>, qualities: Option<&ArrayRef>) -> Result<Columns, String> {
     Ok(Columns {

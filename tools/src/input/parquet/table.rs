@@ -8,7 +8,7 @@ use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 
-use super::batches::{Batches, Pages};
+use super::batches::{Batches, LOST, Pages};
 use super::file::ParquetFile;
 use super::guard::guarded;
 use crate::input::selection::no_column;
@@ -87,7 +87,7 @@ impl Table {
         column: usize,
         check: impl FnOnce(&DataType) -> Result<T, String>,
     ) -> Result<T, String> {
-        let field = self.schema().fields().get(column).ok_or("the file has lost a column")?;
+        let field = self.schema().fields().get(column).ok_or(LOST)?;
         check(field.data_type()).map_err(|error| format!("column \"{}\": {error}", field.name()))
     }
 

@@ -5,12 +5,11 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use super::cases::Case;
 use super::inputs::Random;
 use super::judge::{self, Found};
-use super::say::say;
 use super::stage::{Stage, fresh};
 use super::tally::Tally;
 
@@ -35,15 +34,12 @@ pub(super) fn run(stage: &Stage, cases: &mut [Case], blow: Blow, number: u64) ->
         let part = (fraction(n / count * stride % turns) + random.fraction()) / fraction(turns);
         let delay = case.duration.mul_f64(part * 1.02);
         let moment = format!("{:?} {n} of '{}' after {:.2} s", blow, case.name, delay.as_secs_f64());
-        match one(stage, case, blow, delay, &mut tally) {
-            Ok(outcome) => say(&format!("{moment}: {outcome}"))?,
-            Err(error) => {
-                let aside = judge::keep(stage, &stage.path("struck"), n)?;
-                let text = format!("{moment}: {error:#}; the store is in {aside}");
-                say(&format!("VIOLATION: {text}"))?;
-                tally.violation(text);
-            }
+        let mut outcome = one(stage, case, blow, delay, &mut tally);
+        if let Err(error) = outcome {
+            let aside = judge::keep(stage, &stage.path("struck"), n)?;
+            outcome = Err(anyhow!("{error:#}; the store is in {aside}"));
         }
+        tally.outcome(&moment, outcome)?;
     }
     Ok(tally)
 }

@@ -7,7 +7,6 @@ use anyhow::{Context, Result, bail};
 
 use super::cases::Case;
 use super::judge;
-use super::say::say;
 use super::stage::{Stage, bytes, fresh, names, succeeds};
 use super::tally::Tally;
 
@@ -55,14 +54,8 @@ pub(super) fn run(stage: &Stage, cases: &[Case], number: u64) -> Result<Tally> {
         let size = base + (1 << 20) + most * ((n * 7) % number) / number;
         let what = if only_temporary { "for temporary files" } else { "for all" };
         let moment = format!("disk {n} of '{}', {} KiB {what}", case.name, size >> 10);
-        match one(stage, case, size, only_temporary, &mut tally) {
-            Ok(outcome) => say(&format!("{moment}: {outcome}"))?,
-            Err(error) => {
-                let text = format!("{moment}: {error:#}");
-                say(&format!("VIOLATION: {text}"))?;
-                tally.violation(text);
-            }
-        }
+        let outcome = one(stage, case, size, only_temporary, &mut tally);
+        tally.outcome(&moment, outcome)?;
     }
     Ok(tally)
 }

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
+
+use crate::options::{each, set};
 
 /// How much of what.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,21 +32,19 @@ impl Options {
             programs: None,
             directory: None,
         };
-        let mut rest = arguments.iter();
-        while let Some(&name) = rest.next() {
-            let value = *rest.next().with_context(|| format!("{name} wants a value"))?;
-            let number = || value.parse::<u64>().with_context(|| format!("{name} {value}: expected a number"));
+        each(arguments, |name, value| {
             match name {
-                "--kills" => options.kills = number()?,
-                "--interrupts" => options.interrupts = number()?,
-                "--disks" => options.disks = number()?,
-                "--records" => options.records = number()?,
-                "--seed" => options.seed = number()?,
+                "--kills" => return set(&mut options.kills, value),
+                "--interrupts" => return set(&mut options.interrupts, value),
+                "--disks" => return set(&mut options.disks, value),
+                "--records" => return set(&mut options.records, value),
+                "--seed" => return set(&mut options.seed, value),
                 "--programs" => options.programs = Some(value.into()),
                 "--dir" => options.directory = Some(value.into()),
-                _ => bail!("there is no option {name}"),
+                _ => return Ok(false),
             }
-        }
+            Ok(true)
+        })?;
         Ok(options)
     }
 }

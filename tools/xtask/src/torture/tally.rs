@@ -1,5 +1,11 @@
 //! What the blows hit.
 
+use std::fmt::Display;
+
+use anyhow::Result;
+
+use super::say::say;
+
 /// What happened to the loads of one kind of blow.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
@@ -27,8 +33,17 @@ impl Tally {
         self
     }
 
-    pub(super) fn violation(&mut self, text: String) {
-        self.violations.push(text);
+    /// Prints what came of one blow, and keeps a violation.
+    pub(super) fn outcome(&mut self, moment: &str, outcome: Result<impl Display>) -> Result<()> {
+        match outcome {
+            Ok(outcome) => say(&format!("{moment}: {outcome}")),
+            Err(error) => {
+                let text = format!("{moment}: {error:#}");
+                say(&format!("VIOLATION: {text}"))?;
+                self.violations.push(text);
+                Ok(())
+            }
+        }
     }
 
     pub(super) fn violations(&self) -> &[String] {

@@ -25,7 +25,7 @@ impl Inputs {
     /// What can be seen to be wrong without reading (names, formats) is found first. `store` is what is known of the store, if
     /// it is there already.
     pub(crate) fn open(args: &Args, store: Option<&Parameters>) -> anyhow::Result<Self> {
-        Ok(if args.texts.text {
+        Ok(if args.text {
             Self::Texts(Box::new(Texts::open(args, store)?))
         } else {
             args.texts.check_unused()?;

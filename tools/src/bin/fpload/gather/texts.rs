@@ -34,8 +34,7 @@ impl Texts {
     pub(super) fn open(args: &Args, store: Option<&Parameters>) -> anyhow::Result<Self> {
         let width = store.map(Parameters::width).or(args.width);
         let texts = &args.texts;
-        let options =
-            DocumentOptions::of_text(&args.options, texts.text_column.as_ref(), texts.tokens_column.as_ref())?;
+        let options = texts.documents(&args.options)?;
         let options = DocumentOptions { temp_dir: args.temp_dir(), ..options };
         if width == Some(256) {
             bail!("fingerprints of documents have 64 or 128 bits, those of the store 256");

@@ -57,9 +57,7 @@ pub(crate) fn run(args: &Args, file: &OsStr) -> anyhow::Result<Outcome> {
 }
 
 fn answer<F: Fingerprint>(args: &Args, input: Input, progress: &Progress) -> anyhow::Result<Outcome> {
-    if let Some(distance) = args.distance.filter(|&distance| distance > F::WIDTH) {
-        bail!("--distance {distance}: fingerprints of {} bits differ in no more", F::WIDTH);
-    }
+    args.check_distance(F::WIDTH)?;
     let what = What::from(args);
     let memory = memory::of_load(args.memory);
     let hasher = input.header().and_then(|header| header.hasher.as_deref());
