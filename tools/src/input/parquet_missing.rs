@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::path::Path;
 
-use super::labels::Cell;
+use super::labels::cell::Cell;
 use super::source::Opened;
 use super::{Digits, Entry, Quality, RawId, Selection, Source};
 use crate::progress::Progress;

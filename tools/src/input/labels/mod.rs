@@ -3,10 +3,9 @@
 //! TSV (`id<TAB>cluster`), CSV, NDJSON and Parquet (with these names, or `fingerprint` for `id` where there are no ids), by the
 //! ending of the name; standard input is TSV.
 
-mod cell;
+pub(super) mod cell;
 mod lines;
 mod reader;
 
-pub(super) use cell::{CLUSTER, Cell, FINGERPRINT, ID};
 pub use lines::LabelLines;
 pub use reader::LabelReader;

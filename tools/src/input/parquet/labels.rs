@@ -8,7 +8,7 @@ use arrow_schema::DataType;
 use super::batches::{BATCH, Batches, LOST};
 use super::columns::{Ids, check_id};
 use super::table::Table;
-use crate::input::labels::{CLUSTER, Cell, FINGERPRINT, ID};
+use crate::input::labels::cell::{CLUSTER, Cell, FINGERPRINT, ID};
 use crate::input::{RawId, Source, ToldBy};
 use crate::progress::Progress;
 
