@@ -1,4 +1,4 @@
-//! Weights made of a corpus: rare features weigh more.
+//! Weights computed from a corpus: rare features weigh more.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,10 @@ use crate::error::Result;
 use crate::simhash::Simhash;
 use crate::weights::Table;
 
-/// In how many documents features occur: weights for those that come.
+/// Counts in how many documents each feature occurs, and turns the counts into weights.
 ///
-/// Rare features tell more: `ln((1 + n) / (1 + df)) + 1` for a feature in df of n documents, which is the smoothed inverse
-/// document frequency of scikit-learn.
+/// Rare features say more about a document: a feature in df of n documents weighs `ln((1 + n) / (1 + df)) + 1`, the
+/// smoothed inverse document frequency of scikit-learn.
 #[derive(Debug, Default)]
 pub struct DocumentFrequencies {
     counts: HashMap<Box<str>, (u64, u64)>,
@@ -23,7 +23,7 @@ impl DocumentFrequencies {
     ///
     /// # Errors
     ///
-    /// When the preset has no weights.
+    /// If the preset has no weights.
     pub fn add(&mut self, document: Document<'_>, simhash: &Simhash) -> Result<()> {
         self.documents += 1;
         let Self { counts, documents, bytes } = self;
@@ -39,14 +39,15 @@ impl DocumentFrequencies {
         simhash.each_feature(document, count)
     }
 
-    /// About the bytes of memory that it takes.
+    /// Returns the memory in use, in bytes and approximately.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.bytes + self.counts.capacity() * 40 + self.counts.len() * 16
     }
 
-    /// The table of weights. Features of fewer than so many documents are left to the default, which is the weight of one that
-    /// never occurred; so are those with a line's end in them, which the text of a table cannot hold.
+    /// Returns the table of weights. Features of fewer than `at_least` documents get the default, which is the weight
+    /// of a feature that never occurred. So do features that contain a line feed, which the text of a table cannot
+    /// hold.
     #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "no corpus has 2^53 documents")]
     pub fn table(&self, at_least: u64) -> Table {

@@ -1,4 +1,4 @@
-//! What a feature counts.
+//! Weights of features.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -8,20 +8,20 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, Result};
 
-/// What a feature counts.
+/// The weight of a feature.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Weights {
-    /// One for each time that it occurs.
+    /// One for each occurrence.
     #[default]
     Count,
-    /// One, however often it occurs.
+    /// One, however often the feature occurs.
     Distinct,
-    /// Its weight in a table, for each time that it occurs.
+    /// The weight in a table, for each occurrence.
     Table(Arc<Table>),
 }
 
 impl Weights {
-    /// Its part of the identity of a sketch.
+    /// Returns the part of a sketch's identity that describes the weights.
     pub(crate) fn identity(&self) -> String {
         match self {
             Self::Count => "count".to_owned(),
@@ -31,10 +31,10 @@ impl Weights {
     }
 }
 
-/// Weights of features, and one for all that are not in the table.
+/// Weights of features, and a default for features that are not in the table.
 ///
-/// As a text: a line `feature<TAB>weight` for each. A line `#default<TAB>weight` at the start says what all others count, else
-/// they count one. A weight of zero makes a stop word.
+/// As text, a table has a line `feature<TAB>weight` for each feature. A first line `#default<TAB>weight` gives the
+/// default, which is one otherwise. A feature of weight zero is a stop word.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     weights: HashMap<Box<str>, f64>,
@@ -47,43 +47,43 @@ const DEFAULT: &str = "#default";
 const LARGEST: f64 = 1e100;
 
 impl Table {
-    /// A table in which everything counts the same.
+    /// Returns a table in which every feature has the default weight.
     #[must_use]
     pub fn new(default: f64) -> Self {
         Self { weights: HashMap::new(), default }
     }
 
-    /// What a feature counts.
+    /// Returns the weight of a feature.
     #[must_use]
     pub fn get(&self, feature: &str) -> f64 {
         self.weights.get(feature).copied().unwrap_or(self.default)
     }
 
-    /// Sets what a feature counts.
+    /// Sets the weight of a feature.
     pub fn set(&mut self, feature: &str, weight: f64) {
         self.weights.insert(feature.into(), weight);
     }
 
-    /// Reads one line of the text; `first` says whether it is the first. Empty lines are passed over.
+    /// Reads one line of the text; `first` says whether it is the first. Empty lines are skipped.
     ///
     /// # Errors
     ///
-    /// When it is no line of a table, or names a feature that was there already.
+    /// If the line is not a line of a table, or names a feature for the second time.
     pub fn line(&mut self, line: &str, first: bool) -> Result<()> {
         if line.is_empty() {
             return Ok(());
         }
-        // The feature may hold spaces, and it may be anything but a line's end; so the weight is what stands last.
+        // A feature may contain spaces and TABs, so the weight is what follows the last TAB.
         let (feature, weight) =
             line.rsplit_once('\t').ok_or_else(|| Error::new("expected a feature, a TAB and its weight"))?;
         let weight = weight.trim().parse::<f64>().ok().filter(|weight| weight.is_finite());
         let weight = weight.ok_or_else(|| Error::new("the weight after the TAB is not a number"))?;
         if weight.abs() > LARGEST {
-            return Err(Error::new(format!("the weight {weight} is too large; sums of such would be no numbers")));
+            return Err(Error::new(format!("the weight {weight} is too large; sums of such weights would overflow")));
         }
         if feature == DEFAULT {
             if !first {
-                return Err(Error::new(format!("{DEFAULT} stands in the first line, or not at all")));
+                return Err(Error::new(format!("{DEFAULT} is allowed in the first line only")));
             }
             self.default = weight;
         } else if self.weights.insert(feature.into(), weight).is_some() {
@@ -92,13 +92,13 @@ impl Table {
         Ok(())
     }
 
-    /// What all features count that are not in it.
+    /// Returns the weight of all features that are not in the table.
     #[must_use]
     pub fn default_weight(&self) -> f64 {
         self.default
     }
 
-    /// All features that are in it, in their order, and what they count.
+    /// Returns all features in the table, sorted, with their weights.
     #[must_use]
     pub fn sorted(&self) -> Vec<(&str, f64)> {
         let mut sorted: Vec<(&str, f64)> = self.weights.iter().map(|(feature, weight)| (&**feature, *weight)).collect();
@@ -106,7 +106,7 @@ impl Table {
         sorted
     }
 
-    /// The text, in the order of the features.
+    /// Returns the text, sorted by features.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = format!("{DEFAULT}\t{}\n", self.default);
@@ -116,15 +116,15 @@ impl Table {
         text
     }
 
-    /// What tells it from other tables: the XXH3 of its text, without what changes nothing.
+    /// Returns a checksum of the table: the XXH3 of its text, without entries that change nothing.
     fn hash(&self) -> u64 {
-        // A zero has no sign.
+        // Zero has no sign in the text.
         let weights = self.weights.iter().filter(|(_, weight)| **weight != self.default);
         let weights = weights.map(|(feature, weight)| (feature.clone(), weight + 0.0)).collect();
         xxh3_64(Self { weights, default: self.default + 0.0 }.text().as_bytes())
     }
 
-    /// Whether something counts less than nothing.
+    /// Whether a weight is below zero.
     pub(crate) fn is_negative(&self) -> bool {
         self.default < 0.0 || self.weights.values().any(|weight| *weight < 0.0)
     }

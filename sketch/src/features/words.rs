@@ -9,8 +9,8 @@ use self::class::{Class, class, joins};
 use super::space::{is_ascii_space, pieces};
 use crate::normalise::ascii_length;
 
-/// Calls `take` with every word of Unicode's Annex 29 that has a letter or a digit in it. White space always ends a word,
-/// so that a text can be taken piece by piece: stretches of ASCII, and what has other characters between white space.
+/// Calls `take` with every word of Unicode's Annex 29 that contains a letter or a digit. White space always ends a
+/// word, so the text is processed in pieces: stretches of ASCII, and pieces with other characters between white space.
 #[inline]
 pub(super) fn unicode(text: &str, mut take: impl FnMut(&str)) {
     let mut rest = text;
@@ -32,14 +32,15 @@ pub(super) fn unicode(text: &str, mut take: impl FnMut(&str)) {
     }
 }
 
-/// The rules WB5 to WB13b for ASCII, and for the quotation marks and dashes of printed English, where they are short: five
-/// times as fast as tables for all of Unicode. False, and nothing taken, if there is another character.
+/// Applies the rules WB5 to WB13b to ASCII and to the quotation marks and dashes of printed English, five times as fast
+/// as tables for all of Unicode. Returns false, without calling `take`, if the piece contains any other character.
 #[inline]
 fn plain(piece: &str, take: &mut impl FnMut(&str)) -> bool {
     if !piece.is_ascii() && piece.chars().any(|c| class(c).is_none()) {
         return false;
     }
-    // The word that has begun, the class of what was before, and where the word ends unless what comes joins it.
+    // The word that has begun, the class of the character before, and where the word ends unless the next character
+    // joins it.
     let mut word: Option<usize> = None;
     let mut alphanumeric = false;
     let mut before = Class::Other;
@@ -77,8 +78,8 @@ fn plain(piece: &str, take: &mut impl FnMut(&str)) -> bool {
     true
 }
 
-/// Calls `take` with every word that jieba finds, with its model for words that are not in the dictionary, if it has a letter
-/// or a digit in it.
+/// Calls `take` with every word that jieba finds and that contains a letter or a digit. Its model finds words that are
+/// not in the dictionary.
 #[cfg(feature = "jieba")]
 pub(super) fn jieba(text: &str, take: impl FnMut(&str)) {
     use std::sync::OnceLock;
@@ -87,7 +88,7 @@ pub(super) fn jieba(text: &str, take: impl FnMut(&str)) {
     words.into_iter().map(|token| token.word).filter(|word| word.contains(char::is_alphanumeric)).for_each(take);
 }
 
-/// Nobody gets so far: the name of these features is refused.
+/// Never called: the name of these features is rejected in such a build.
 #[cfg(not(feature = "jieba"))]
 pub(super) fn jieba(_: &str, _: impl FnMut(&str)) {}
 
@@ -116,11 +117,11 @@ mod tests {
     }
 
     proptest! {
-        /// The short way for ASCII is no other definition, nor are pieces.
+        /// The fast paths for ASCII and for pieces give the same words.
         #[test]
         fn as_the_library_has_it(text in "[a-c1-3_'.,:;é狐\u{301} \n-]{0,30}", printed in "[ab1_'.,:\u{2018}\u{2019}\u{2013}\u{2014}\u{201c}\u{201d}\u{2026} ]{0,30}", any in "\\PC{0,30}", scripts in "[a1éя狐ياß_.,' \u{301}\u{200c}]{0,30}", ascii in "[ -~\n]{0,40}") {
             for text in [text, any, scripts, ascii, printed] {
-                // U+001C to U+001F are white space to Python alone; none of these texts has one.
+                // Only Python takes U+001C to U+001F for white space; none of these texts contains them.
                 let expected: Vec<&str> = text.split_whitespace().flat_map(|piece| piece.unicode_words()).collect();
                 prop_assert_eq!(words(&text), expected);
             }

@@ -1,4 +1,4 @@
-//! MinHash: a signature whose equal places tell how much two sets of features have in common.
+//! MinHash: a signature whose equal places estimate how much two sets of features have in common.
 //!
 //! | preset | a place holds | hash of a feature |
 //! |---|---|---|
@@ -6,7 +6,7 @@
 //! | `datasketch` | the least of `a h + b` modulo 2^32, h mixed by MurmurHash3's finaliser (scheme affine32) | the first 4 bytes of SHA-1, little-endian |
 //! | `datasketch-legacy` | the least of `(a h + b) mod (2^61 - 1)`, its lower 32 bits | the same |
 //!
-//! All of them have 32 bits a place; the signature of no features has every bit set. [`Lucene`] gives terms instead.
+//! All presets have 32 bits a place. The signature of no features has every bit set. [`Lucene`] makes terms instead.
 
 mod bbit;
 mod datasketch;
@@ -33,7 +33,7 @@ use crate::preparation::Preparation;
 use datasketch::Permutations;
 use place::MOST;
 
-/// How signatures are made.
+/// Makes signatures.
 #[derive(Clone, Debug)]
 pub struct MinHash {
     preset: MinHashPreset,
@@ -44,12 +44,12 @@ pub struct MinHash {
 }
 
 impl MinHash {
-    /// Signatures of so many places (`num_perm`), those of another seed being different. Of `words:5`; the native ones of
-    /// `unicode:5` of the lower-case text.
+    /// Returns a MinHash of `places` places (`num_perm`); signatures of different seeds are not comparable. Features
+    /// are `words:5`, and for `native` `unicode:5` of the lower-case text.
     ///
     /// # Errors
     ///
-    /// When there are no places, or more than 65,536.
+    /// If there are no places, or more than 65,536.
     pub fn new(preset: MinHashPreset, places: usize, seed: u32) -> Result<Self> {
         if !(1..=MOST).contains(&places) {
             return Err(Error::new(format!("a signature has 1 to {MOST} places (--num-perm), not {places}")));
@@ -66,20 +66,21 @@ impl MinHash {
         Ok(Self { preset, places, seed, preparation, permutations })
     }
 
-    /// Of documents that are prepared in another way: `change` is given how they are prepared now.
+    /// Changes how documents are prepared: `change` receives the current preparation.
     #[must_use]
     pub fn prepared(mut self, change: impl FnOnce(Preparation) -> Preparation) -> Self {
         self.preparation = change(self.preparation);
         self
     }
 
-    /// Places of a signature.
+    /// Number of places of a signature.
     #[must_use]
     pub fn places(&self) -> usize {
         self.places
     }
 
-    /// One word that says what made a signature: two are comparable only if theirs is the same.
+    /// Returns one word that names everything that determines a signature. Only signatures with the same word are
+    /// comparable.
     #[must_use]
     pub fn identity(&self) -> String {
         let Self { preset, places, seed, preparation, .. } = self;
@@ -91,17 +92,17 @@ impl MinHash {
         )
     }
 
-    /// The signature of a document.
+    /// Returns the signature of a document.
     #[must_use]
     pub fn signature(&self, document: Document<'_>) -> Vec<u32> {
         self.sketch(document, &mut Enough::new(0))
     }
 
-    /// The same of a document that has at least so many distinct features; empty ones do not count.
+    /// Returns the signature of a document with at least `least` distinct features. Empty features do not count.
     ///
     /// # Errors
     ///
-    /// When the document has fewer: says how many.
+    /// If the document has fewer features. The error holds their number.
     pub fn try_signature(&self, document: Document<'_>, least: usize) -> std::result::Result<Vec<u32>, TooFew> {
         let mut enough = Enough::new(least);
         let signature = self.sketch(document, &mut enough);

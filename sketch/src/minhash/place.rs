@@ -1,6 +1,6 @@
 //! The places of a signature.
 
-/// What a place of the signature of no features holds.
+/// Value of every place in the signature of no features.
 pub const EMPTY: u32 = u32::MAX;
 
 /// Most places of a signature.

@@ -1,4 +1,4 @@
-//! The definitions of MinHash.
+//! The presets of MinHash.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,20 +8,20 @@ use crate::error::{Error, Result};
 /// A definition of MinHash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MinHashPreset {
-    /// Ours.
+    /// This crate's own definition.
     #[default]
     Native,
-    /// That of the Python package `datasketch` since 2.0.0 (affine32).
+    /// The definition of the Python package `datasketch` since 2.0.0 (affine32).
     Datasketch,
-    /// That of `datasketch` before (legacy).
+    /// The definition of `datasketch` before 2.0.0 (legacy).
     DatasketchLegacy,
 }
 
 impl MinHashPreset {
-    /// All of them.
+    /// All presets.
     pub const ALL: [Self; 3] = [Self::Native, Self::Datasketch, Self::DatasketchLegacy];
 
-    /// Its name.
+    /// Name of the preset.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -31,7 +31,7 @@ impl MinHashPreset {
         }
     }
 
-    /// What it is, in a line.
+    /// Description of the preset, in one line.
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl MinHashPreset {
         }
     }
 
-    /// Changes whenever its signatures do.
+    /// Version of the preset: it changes whenever the signatures do.
     pub(super) fn version(self) -> &'static str {
         match self {
             Self::Native => "1",
@@ -64,7 +64,7 @@ impl FromStr for MinHashPreset {
         let found = Self::ALL.into_iter().find(|preset| preset.name() == text);
         found.ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            Error::new(format!("'{text}' is no preset of MinHash; there are {names}"))
+            Error::new(format!("'{text}' is not a preset of MinHash; the presets are {names}"))
         })
     }
 }

@@ -1,27 +1,27 @@
-//! What characters are to the rules of words, as far as no table of Unicode is needed.
+//! Classes of characters for the rules of words, for characters that need no tables of Unicode.
 
-/// What a character is to the rules of words.
+/// Class of a character in the rules of words.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     Letter,
     Digit,
-    /// It makes words with letters and digits, but none alone.
+    /// Joins letters and digits to a word, and makes no word alone.
     Underscore,
-    /// It joins two letters.
+    /// Joins two letters.
     MidLetter,
-    /// It joins two digits.
+    /// Joins two digits.
     MidNumber,
-    /// It joins either.
+    /// Joins two letters or two digits.
     Mid,
     Other,
 }
 
-/// The class of a character; `None` for those that only the tables of Unicode know.
+/// Returns the class of a character, or `None` for characters that need the tables of Unicode.
 #[inline]
 pub(super) fn class(c: char) -> Option<Class> {
     Some(match c {
         'a'..='z' | 'A'..='Z' => Class::Letter,
-        // Letters of Latin, Greek, Cyrillic and Arabic script that no rule treats in another way.
+        // Letters of Latin, Greek, Cyrillic and Arabic script that no rule treats differently.
         '\u{c0}'..='\u{d6}'
         | '\u{d8}'..='\u{f6}'
         | '\u{f8}'..='\u{2c1}'
@@ -42,7 +42,7 @@ pub(super) fn class(c: char) -> Option<Class> {
     })
 }
 
-/// Whether what stands between is inside a word.
+/// Whether the character between two others is part of a word.
 pub(super) fn joins(before: Class, middle: Class, after: Class) -> bool {
     match (before, after) {
         (Class::Letter, Class::Letter) => matches!(middle, Class::MidLetter | Class::Mid),
