@@ -26,11 +26,11 @@ pub struct Common {
 }
 
 impl Common {
-    /// Starts the threads, and lets remarks be made unless `--quiet`. To be called once, before any parallel work.
+    /// Starts the threads, and enables messages unless `--quiet`. The program calls it once, before any parallel work.
     ///
     /// # Errors
     ///
-    /// When the operating system does not give that many threads.
+    /// If the operating system refuses the threads.
     pub fn start(&self) -> anyhow::Result<()> {
         notice::wanted(!self.quiet);
         rayon::ThreadPoolBuilder::new()
@@ -39,7 +39,7 @@ impl Common {
             .context("cannot start the threads; try a smaller --threads")
     }
 
-    /// Whether a person looks at standard error and wants to see how far the work has come.
+    /// Whether progress is shown: standard error is a terminal, without `--quiet` and `--json`.
     #[must_use]
     pub fn shows_progress(&self) -> bool {
         !self.quiet && !self.json && io::stderr().is_terminal()

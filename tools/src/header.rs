@@ -1,18 +1,18 @@
-//! The first line that a program writes before fingerprints, and the last one that says that all are there; `fpload`
-//! checks both.
+//! The first line that a program writes before fingerprints, and the last line, which confirms that all are present.
+//! `fpload` checks both.
 
 use fpstore::{Id, IdKind, Parameters};
 
 use crate::input::Header;
 
-/// The last line after so many records. A writer that fails does not write it.
+/// Returns the last line after `records` records. A writer that fails does not write it.
 #[must_use]
 pub fn trailer(records: u64) -> String {
     format!("#end records={records}\n")
 }
 
-/// The header of the records of a store with these parameters, of which the first has this id; none where a load would
-/// assume all of it.
+/// Returns the header of records of a store with these parameters; `first` is the id of the first record. `None` if a
+/// load would assume all of it.
 #[must_use]
 pub fn of_store(parameters: &Parameters, first: Option<&Id>) -> Option<Header> {
     let (width, ids, hasher) = (parameters.width(), parameters.ids(), parameters.hasher());

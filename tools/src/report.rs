@@ -1,14 +1,14 @@
-//! Tables and facts for people, and JSON for programs.
+//! Tables and facts for people, JSON for programs.
 //!
-//! Reports are data: they go to the writer that the caller gives. Tables have no lines and no colours, so that grep,
-//! awk and a terminal all read them.
+//! Reports are data and go to the writer that the caller passes. Tables have no lines and no colours, so grep, awk and
+//! a terminal read them alike.
 
 use std::io::{self, Write};
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 
-/// A table whose columns are aligned to the left, or to the right where `headings` begin with `>`.
+/// A table whose columns are aligned to the left, or to the right if the heading begins with `>`.
 #[derive(Debug)]
 pub struct Columns {
     table: Table,
@@ -16,7 +16,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// An empty table.
+    /// Returns a table without rows.
     #[must_use]
     pub fn new(headings: &[&str]) -> Self {
         let mut table = Table::new();
@@ -28,7 +28,7 @@ impl Columns {
         columns
     }
 
-    /// One more row.
+    /// Adds a row.
     pub fn row<I: IntoIterator<Item = String>>(&mut self, cells: I) {
         let row = self.aligned(cells.into_iter());
         self.table.add_row(row);
@@ -56,7 +56,7 @@ impl Columns {
     }
 }
 
-/// A table whose columns have fixed widths, for rows that are too many to be kept until all are measured.
+/// A table with fixed column widths, for too many rows to keep until all are measured.
 #[derive(Debug)]
 pub struct FixedColumns {
     /// The width of each column, and whether it is aligned to the right.
@@ -64,7 +64,7 @@ pub struct FixedColumns {
 }
 
 impl FixedColumns {
-    /// Writes the headings: each with the width of its column, aligned to the right where it begins with `>`.
+    /// Writes the headings. Each has the width of its column, and is aligned to the right if it begins with `>`.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl FixedColumns {
         Ok(columns)
     }
 
-    /// Writes a row, without trailing blanks. A cell that is too long moves those behind it.
+    /// Writes a row, without trailing blanks. A cell that is too long shifts the cells after it.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl FixedColumns {
     }
 }
 
-/// Writes `name  value` lines with the values under each other.
+/// Writes `name  value` lines with aligned values.
 ///
 /// # Errors
 ///
@@ -109,7 +109,7 @@ pub fn facts(out: &mut dyn Write, facts: &[(&str, String)]) -> io::Result<()> {
 ///
 /// Those of the writer.
 pub fn json<T: Serialize>(out: &mut dyn Write, object: &T) -> io::Result<()> {
-    // By way of `io::Error`, so that a closed pipe is still known as one.
+    // Converts to `io::Error`, so that a closed pipe is still recognised.
     serde_json::to_writer(&mut *out, object).map_err(io::Error::from)?;
     writeln!(out)
 }

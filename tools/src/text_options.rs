@@ -1,4 +1,4 @@
-//! Options of documents where `--text` says that the inputs, or the queries, are such.
+//! Options of documents, for programs whose inputs or queries are documents with `--text`.
 
 use anyhow::bail;
 
@@ -30,11 +30,11 @@ pub struct TextOptions {
 }
 
 impl TextOptions {
-    /// Refuses these options where there are no documents.
+    /// Refuses these options without `--text`.
     ///
     /// # Errors
     ///
-    /// When one was given.
+    /// If one of them was given.
     pub fn check_unused(&self) -> anyhow::Result<()> {
         if self.text_column.is_some() || self.tokens_column.is_some() || self.simhash.any() || self.leave.any() {
             bail!("the options of documents and of their fingerprints go with --text");
@@ -42,7 +42,7 @@ impl TextOptions {
         Ok(())
     }
 
-    /// How documents are read; `options` are those of all inputs.
+    /// Returns how documents are read; `options` are those of all inputs.
     ///
     /// # Errors
     ///

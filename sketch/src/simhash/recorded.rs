@@ -124,7 +124,7 @@ mod tests {
             ("", "describes no simhash"),
             ("pdq", "describes no simhash"),
             ("minhash/native/1,num_perm=128", "describes no simhash"),
-            ("simhash/my/1,width=64", "'my' is no preset"),
+            ("simhash/my/1,width=64", "'my' is not a preset"),
             (&native.replace(",normalise=lower", ""), "describes no simhash"),
             (&format!("{native},more=1"), "describes no simhash"),
             (&native.replace("width=64", "width=65"), "65 bits"),

@@ -2,11 +2,11 @@
 
 use super::RawId;
 
-/// One record of an input, with what the input holds as its id; [`super::IdRule::check`] makes an id of it.
+/// One record of an input, with the id as the input holds it; [`super::IdRule::check`] converts the id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a, F> {
     /// The fingerprint.
     pub fingerprint: F,
-    /// The id, where the input has one.
+    /// The id, if the input has one.
     pub id: RawId<'a>,
 }

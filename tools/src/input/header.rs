@@ -1,9 +1,9 @@
 //! The first line `#fpstore width=64 ids=text hasher=NAME end=1` that programs write before fingerprints.
 //!
-//! It is a remark to whoever does not know it; to us it says what the fingerprints are. Words that this version does
-//! not know are passed over, so that a later version may say more. It is read ahead, before anybody asks for a record,
-//! because the width of a new store may come from it; what does not begin like it is not waited for. A Parquet file has the
-//! same line in its metadata, under [`HEADER_KEY`].
+//! Other programs take the line for a comment. The reader takes from it the width, the ids and the hasher of the
+//! fingerprints, and skips words that this version does not know, so that a later version can add some. It reads the
+//! line ahead of the first record, because the width of a new store may come from it; for a stream that begins with
+//! something else it does not wait. A Parquet file has the same line in its metadata, under [`HEADER_KEY`].
 
 use std::{fmt, io};
 
@@ -18,24 +18,24 @@ pub const HEADER_KEY: &str = "fpstore";
 const MARK: &[u8] = b"#fpstore";
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Longest header. A longer line is a remark like any other.
+/// Longest header. A longer line is a comment.
 const LIMIT: usize = 4096;
 
-/// What an input says of its fingerprints in its first line.
+/// What the first line says about the fingerprints.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// Their width in bits.
+    /// Width in bits.
     pub width: Option<u32>,
-    /// What made them.
+    /// The hasher that made the fingerprints.
     pub hasher: Option<String>,
-    /// What their ids are.
+    /// Kind of the ids.
     pub ids: Option<IdKind>,
-    /// Whether a line `#end records=N` is to be the last.
+    /// Whether the last line must be `#end records=N`.
     pub end: bool,
 }
 
 impl Header {
-    /// Reads a line; `None` where it is no header.
+    /// Parses a line; `None` if it is not a header.
     pub(super) fn parse(line: &[u8]) -> Result<Option<Self>, String> {
         let Some(rest) = line.strip_prefix(MARK) else { return Ok(None) };
         if !rest.first().is_none_or(u8::is_ascii_whitespace) {
@@ -60,13 +60,13 @@ impl Header {
         Ok(Some(header))
     }
 
-    /// Whether another one says the same of the fingerprints.
+    /// Whether two headers say the same about the fingerprints.
     pub(super) fn agrees(&self, other: &Self) -> bool {
         (self.width, &self.hasher, self.ids) == (other.width, &other.hasher, other.ids)
     }
 }
 
-/// The line that [`Header::parse`] reads, without a line feed.
+/// Writes the line that [`Header::parse`] reads, without a line feed.
 impl fmt::Display for Header {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { width, hasher, ids, end } = self;
@@ -88,7 +88,7 @@ fn width(value: &[u8]) -> Result<u32, String> {
     }
 }
 
-/// Refuses a width that is not the store's.
+/// Rejects a width other than the store's.
 pub(super) fn check_width(found: Option<u32>, width: u32) -> Result<(), String> {
     match found {
         Some(found) if found != width => {
@@ -98,8 +98,8 @@ pub(super) fn check_width(found: Option<u32>, width: u32) -> Result<(), String> 
     }
 }
 
-/// A header at the start of a stream, or what is wrong with it. Uses up nothing, and waits for no more than it takes
-/// to know.
+/// Reads a header at the start of a stream without consuming it, and without waiting for more bytes than needed. The
+/// inner error is a message about a malformed header.
 pub(super) fn peek(window: &mut Window) -> io::Result<Result<Option<Header>, String>> {
     Ok(match line(window)? {
         Some(line) => Header::parse(&line),
@@ -107,7 +107,7 @@ pub(super) fn peek(window: &mut Window) -> io::Result<Result<Option<Header>, Str
     })
 }
 
-/// Uses up a byte-order mark, and the header that [`peek`] found.
+/// Consumes a byte-order mark, and the header that [`peek`] found.
 pub(super) fn skip(window: &mut Window, header: bool) -> io::Result<()> {
     while window.data().len() < BYTE_ORDER_MARK.len() && BYTE_ORDER_MARK.starts_with(window.data()) && !window.ended() {
         window.fill()?;
@@ -122,7 +122,7 @@ pub(super) fn skip(window: &mut Window, header: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// The first line if it begins like a header and is not too long.
+/// Returns the first line if it begins like a header and is not too long.
 fn line(window: &mut Window) -> io::Result<Option<Vec<u8>>> {
     loop {
         let data = window.data();
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use std::io::Read;
 
-    /// Gives a byte at a time, and fails if it is asked for more than there are.
+    /// Returns one byte at a time, and panics if it is asked for more than there are.
     struct Pipe(Vec<u8>);
 
     impl Read for Pipe {

@@ -4,10 +4,10 @@ use fpstore::{Fingerprint, WIDTHS};
 
 use super::place::excerpt;
 
-/// Digits of a 64-bit word.
+/// Hexadecimal digits of a 64-bit word.
 pub(super) const WORD: usize = 16;
 
-/// Value of a hexadecimal digit; 255 for anything else.
+/// Value of each hexadecimal digit; 255 for other bytes.
 #[allow(clippy::indexing_slicing, reason = "done by the compiler, which would say so")]
 const VALUES: [u8; 256] = {
     let mut values = [255; 256];
@@ -20,11 +20,11 @@ const VALUES: [u8; 256] = {
     values
 };
 
-/// Reads a fingerprint of exactly as many hexadecimal digits as it is wide, upper or lower case, with or without `0x`.
+/// Parses a fingerprint of exactly as many hexadecimal digits as it is wide, upper or lower case, with or without `0x`.
 ///
 /// # Errors
 ///
-/// When it is anything else: a sentence for people.
+/// If the text is anything else. The error is a sentence for people.
 #[inline]
 pub fn parse_hex<F: Fingerprint>(text: &[u8]) -> Result<F, String> {
     let digits = match text {
@@ -49,7 +49,7 @@ pub fn parse_hex<F: Fingerprint>(text: &[u8]) -> Result<F, String> {
     Ok(fingerprint)
 }
 
-/// What is wrong with a fingerprint.
+/// Describes the error in a fingerprint.
 #[cold]
 fn complain(text: &[u8], digits: &[u8], width: u32) -> String {
     let expected = format!("expected {} hexadecimal digits (a {width}-bit fingerprint)", width / 4);
@@ -63,7 +63,7 @@ fn complain(text: &[u8], digits: &[u8], width: u32) -> String {
     format!("{expected}, found {}{}", excerpt(text), separator_hint(text))
 }
 
-/// The commonest mistake: columns that something else than a TAB separates.
+/// Hints at the most common mistake: columns separated by something other than a TAB.
 pub(super) fn separator_hint(text: &[u8]) -> &'static str {
     if text.iter().any(|byte| matches!(byte, b' ' | b',' | b';')) {
         "; a TAB stands between the fingerprint and the id"

@@ -28,9 +28,9 @@ pub struct Reader<F: Fingerprint> {
     stream: Stream<F>,
     digits: Option<Digits>,
     quality: Option<Quality>,
-    /// Records that were passed over for their quality.
+    /// Records skipped for their quality.
     below_quality: u64,
-    /// Whether a record has come, or it has been said that there is none.
+    /// Whether there was a record, or the warning that there is none.
     any: bool,
 }
 
@@ -44,13 +44,13 @@ enum Stream<F: Fingerprint> {
     Parquet(Box<ParquetRows<F>>),
 }
 
-/// How objects of JSON are read, and what is kept of them.
+/// How JSON objects are read, and what is kept of them.
 #[derive(Debug)]
 struct Objects {
     selection: Selection,
-    /// An id with escapes.
+    /// The last id with escapes, unescaped.
     unescaped: String,
-    /// The keys of the first record without an id, but that of its fingerprint.
+    /// The keys of the first record without an id, except that of its fingerprint.
     others: Option<String>,
 }
 
@@ -73,11 +73,11 @@ impl Objects {
 }
 
 impl Input {
-    /// The records, with fingerprints of one width.
+    /// Starts reading the records, with fingerprints of one width.
     ///
     /// # Errors
     ///
-    /// When the input says that its fingerprints have another width.
+    /// If the input is known to have fingerprints of another width.
     pub fn reader<F: Fingerprint>(self) -> anyhow::Result<Reader<F>> {
         if let Some(header) = &self.header {
             let place = first_line(&self.name);
@@ -103,7 +103,7 @@ impl Input {
 }
 
 impl<F: Fingerprint> Reader<F> {
-    /// Opens an input whose width is known.
+    /// Opens an input of known width.
     ///
     /// # Errors
     ///
@@ -112,7 +112,7 @@ impl<F: Fingerprint> Reader<F> {
         Input::open(source, options, progress)?.reader()
     }
 
-    /// Begins to read an input.
+    /// Starts reading an input.
     fn new(input: Input) -> anyhow::Result<Self> {
         let Input { name, selection, header, digits, quality, body, .. } = input;
         let stream = match body {
@@ -132,11 +132,11 @@ impl<F: Fingerprint> Reader<F> {
         Ok(Self { name, stream, digits, quality, below_quality: 0, any: false })
     }
 
-    /// The next record, or `None` at the end of the input.
+    /// Returns the next record, or `None` at the end of the input.
     ///
     /// # Errors
     ///
-    /// When the input cannot be read on, or holds something that is no record; the error names the place.
+    /// If the input cannot be read, or holds something that is not a record; the error names the place.
     #[inline]
     pub fn next_entry(&mut self) -> anyhow::Result<Option<Entry<'_, F>>> {
         let Self { name, stream, digits, quality, below_quality, any } = self;
@@ -186,7 +186,7 @@ impl<F: Fingerprint> Reader<F> {
             Stream::Json(values, objects) => objects.entry(values.value(), *digits),
             Stream::Csv(table) => table.entry(*digits),
             Stream::Parquet(rows) => rows.entry(*digits),
-            // Returned above.
+            // Handled above.
             Stream::Le(_) => return Ok(None),
         };
         match entry {
@@ -195,13 +195,13 @@ impl<F: Fingerprint> Reader<F> {
         }
     }
 
-    /// Number of records so far that were passed over for their quality.
+    /// Number of records skipped so far for their quality.
     #[must_use]
     pub fn below_quality(&self) -> u64 {
         self.below_quality
     }
 
-    /// The columns beside that of the fingerprints, if records have come and there is no column of ids; for a message.
+    /// The columns beside that of the fingerprints, if there was a record and there is no column of ids; for a message.
     #[must_use]
     pub(super) fn others(&self) -> Option<&str> {
         let others = match &self.stream {
@@ -213,20 +213,19 @@ impl<F: Fingerprint> Reader<F> {
         others.filter(|others| !others.is_empty())
     }
 
-    /// Its name, for messages.
+    /// Name of the input, for messages.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Appends fingerprints that come next, have no ids, and are there already, if that is quicker than one after
-    /// another.
+    /// Appends the fingerprints that follow, if they have no ids and are available already: faster than one by one.
     pub fn take_ready(&mut self, fingerprints: &mut Vec<F>) {
         if let Stream::Le(integers) = &mut self.stream {
             integers.take_ready(fingerprints);
         }
     }
 
-    /// Whether the next record (or a line that holds none) is there without waiting for the input.
+    /// Whether the next record (or a line without one) is available without waiting for the input.
     #[must_use]
     pub fn ready(&self) -> bool {
         match &self.stream {
@@ -235,12 +234,12 @@ impl<F: Fingerprint> Reader<F> {
             Stream::Json(values, _) => values.ready(),
             Stream::Csv(table) => table.ready(),
             Stream::Le(integers) => integers.ready(),
-            // It is a file.
+            // A file is always available.
             Stream::Parquet(_) => true,
         }
     }
 
-    /// Where the record stands that [`Self::next_entry`] gave last, or failed on.
+    /// The place of the record that [`Self::next_entry`] returned last, or failed on.
     #[must_use]
     pub fn here(&self) -> Place {
         self.stream.place(&self.name)
@@ -248,7 +247,7 @@ impl<F: Fingerprint> Reader<F> {
 }
 
 impl<F: Fingerprint> Stream<F> {
-    /// Goes on to what should be the next record; `false` at the end.
+    /// Advances to the next record; `false` at the end.
     #[inline]
     fn advance(&mut self) -> Result<bool, String> {
         match self {
@@ -261,19 +260,19 @@ impl<F: Fingerprint> Stream<F> {
         }
     }
 
-    /// Whether the record that [`Self::advance`] came to is good enough.
+    /// Whether the quality of the record that [`Self::advance`] came to is high enough.
     fn is_taken(&self, quality: &Quality) -> Result<bool, String> {
         match self {
             Self::Ndjson(lines, _) => quality.takes(object::number(lines.line(), &quality.column)?),
             Self::Json(values, _) => quality.takes(object::number(values.value(), &quality.column)?),
             Self::Csv(table) => table.is_taken(),
             Self::Parquet(rows) => quality.takes(rows.quality()?),
-            // Refused when it was opened.
+            // Rejected when the input was opened.
             Self::Lines(_) | Self::Le(_) => Ok(true),
         }
     }
 
-    /// What is counted, and where it stands.
+    /// The unit of the position, and the position.
     #[inline]
     fn position(&self) -> (&'static str, u64) {
         match self {
@@ -286,7 +285,7 @@ impl<F: Fingerprint> Stream<F> {
         }
     }
 
-    /// Where it stands.
+    /// The place of the current record.
     #[cold]
     fn place(&self, name: &Arc<str>) -> Place {
         let (unit, number) = self.position();
@@ -294,7 +293,7 @@ impl<F: Fingerprint> Stream<F> {
     }
 }
 
-/// An input without any record may not be the one that was meant.
+/// Warns of an input without records, which may not be the intended one.
 #[cold]
 pub(crate) fn warn_of_none(name: &str, any: &mut bool) {
     if !std::mem::replace(any, true) {
@@ -302,7 +301,7 @@ pub(crate) fn warn_of_none(name: &str, any: &mut bool) {
     }
 }
 
-/// Records below the quality that the user wants.
+/// Reports the number of records skipped for their quality.
 #[cold]
 fn say_passed_over(name: &str, quality: Option<&Quality>, number: u64) {
     if let (Some(Quality { least, .. }), 1..) = (quality, number) {
@@ -318,7 +317,7 @@ mod tests {
 
     type Records = Result<Vec<(u64, Option<String>)>, String>;
 
-    /// A file whose bytes are given as they are.
+    /// Reads a file of these bytes.
     fn raw(name: &str, bytes: &[u8]) -> Records {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(name);

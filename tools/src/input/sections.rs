@@ -1,55 +1,55 @@
-//! Lines of records, held to what their writer announced.
+//! Checks lines of records against what their writer announced.
 //!
-//! A first line `#fpstore ... end=1` announces a last line `#end records=N`. Where it is missing, the writer has failed or
-//! the input was cut, and what was read is not all there is: that is an error, and so is another number of records. What
-//! follows the trailer is blank, a remark, or another such section with a header that says the same, as of two files
-//! that were joined. In input that announces nothing such lines are remarks like any other, but for a header that
-//! announces a trailer in the middle of it: sorting puts it there.
+//! A first line `#fpstore ... end=1` announces a last line `#end records=N`. If that line is missing, the writer has
+//! failed or the input was cut, so records may be missing: that is an error, and so is another number of records. After
+//! the trailer only blank lines and comments may follow, or another section with the same header, as in two
+//! concatenated files. In input that announces nothing such lines are comments, except a header in the middle that
+//! announces a trailer: sorting puts it there.
 
 use super::header::Header;
 use super::lines::Lines;
 use super::place::excerpt;
 use super::window::reading;
 
-/// What the last line of a section begins with.
+/// Start of the last line of a section.
 const TRAILER: &[u8] = b"#end records=";
 
 /// The lines of a stream that hold records.
 #[derive(Debug)]
 pub(super) struct Sections {
     lines: Lines,
-    /// What the first line says.
+    /// Header in the first line.
     header: Option<Header>,
     state: State,
-    /// Records of the section so far.
+    /// Records of the current section.
     records: u64,
 }
 
-/// What the section that is read has announced.
+/// State of the current section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Nothing.
+    /// It announced no trailer.
     Open,
-    /// A trailer, which has not come yet.
+    /// It announced a trailer, which has not been read yet.
     Announced,
-    /// A trailer, which has come.
+    /// It announced a trailer, which has been read.
     Ended,
 }
 
 impl Sections {
-    /// Lines at whose start there is this header, if any. It has not been used up.
+    /// Checks these lines, which begin with the header if there is one; it has not been consumed.
     pub(super) fn new(lines: Lines, header: Option<Header>) -> Self {
         let state = State::of(header.as_ref());
         Self { lines, header, state, records: 0 }
     }
 
-    /// The lines by themselves.
+    /// The lines of the stream.
     #[inline]
     pub(super) fn lines(&self) -> &Lines {
         &self.lines
     }
 
-    /// Goes on to the next line that holds a record; `false` at the end of the stream.
+    /// Advances to the next line that holds a record; `false` at the end of the stream.
     #[inline]
     pub(super) fn next_record(&mut self) -> Result<bool, String> {
         while self.lines.advance().map_err(|error| reading(&error))? {
@@ -126,7 +126,7 @@ impl State {
     }
 }
 
-/// Compares the number of a trailer with that of the records before it.
+/// Compares the number in a trailer with the number of records before it.
 fn check_count(told: &[u8], records: u64) -> Result<(), String> {
     match super::decimal::decimal(told).flatten() {
         None => Err(format!("#end records={} has no number", excerpt(told))),
@@ -156,7 +156,7 @@ mod tests {
             (format!("{HEAD}{A}{B}#end records=2\n"), 2),
             (format!("{HEAD}{A}\n# remark\n{B}#end records=2\r\n\n  \n# remark"), 2),
             (format!("\u{feff}{HEAD}#end records=0"), 0),
-            // Two files, joined.
+            // Two concatenated files.
             (format!("{HEAD}{A}#end records=1\n{HEAD}{A}{B}#end records=2\n"), 3),
             (format!("{HEAD}{A}#end records=1\n#fpstore width=64 hasher=x\n{B}"), 2),
             // Nothing was announced.
@@ -181,7 +181,7 @@ mod tests {
                 format!("{HEAD}{A}#end records=1\n{}", HEAD.replace("=x", "=y")),
                 "line 4: this line #fpstore says something",
             ),
-            // As sorting leaves it.
+            // As after sorting.
             (
                 format!("#end records=2\n{HEAD}{A}{B}"),
                 "line 2: this line #fpstore is not the first one: were the lines sorted",

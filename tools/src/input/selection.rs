@@ -1,42 +1,42 @@
-//! Which columns of structured input matter, and what a message says where they are not there.
+//! Columns of structured input, and messages about columns that are missing.
 
 use super::place::excerpt;
 
-/// The columns of structured input that a record is read from.
+/// The columns that a record is read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// Name of the column of what a record is about: its fingerprint, or what a document says.
+    /// Name of the required column: the fingerprint, or the text of a document.
     pub value: String,
-    /// Name of the id's column.
+    /// Name of the column of ids.
     pub id: String,
-    /// Whether a record without that id is an error: it is when the user named the column.
+    /// Whether a record without an id is an error: it is if the user named the column.
     pub id_required: bool,
-    /// What a message says behind that there is no such column as `value`.
+    /// Added to the message that there is no column `value`.
     pub hint: &'static str,
 }
 
 impl Selection {
-    /// A record has not what it is about.
+    /// Message about a record without the required value.
     pub(crate) fn no_value(&self) -> String {
         format!("there is no \"{}\"{}", self.value, self.hint)
     }
 
-    /// The same of an object with these keys.
+    /// Message about an object with these keys and without the required value.
     pub(super) fn no_value_in(&self, keys: &[String]) -> String {
         self.no_value() + &beside(&self.value, keys)
     }
 
-    /// An object with these keys has no id where one is required.
+    /// Message about an object with these keys and without the required id.
     pub(super) fn no_id_in(&self, keys: &[String]) -> String {
         format!("there is no \"{}\"{}", self.id, beside(&self.id, keys))
     }
 
-    /// Refuses a record without an id where one is required.
+    /// Rejects a record without an id if one is required.
     pub(crate) fn check_id(&self, is_none: bool) -> Result<(), String> {
         if is_none && self.id_required { Err(format!("there is no \"{}\"", self.id)) } else { Ok(()) }
     }
 
-    /// Numbers of the two columns, found by their names; `columns` lists those that there are.
+    /// Returns the numbers of the two columns, found by name; `columns` lists all columns for a message.
     pub(crate) fn find(
         &self,
         number: impl Fn(&str) -> Result<Option<usize>, String>,
@@ -51,7 +51,7 @@ impl Selection {
     }
 }
 
-/// What there is instead of a key that is wanted.
+/// Describes the keys that are there instead of the one wanted.
 fn beside(name: &str, keys: &[String]) -> String {
     match keys {
         [] => "; there are no columns".to_owned(),
@@ -60,16 +60,16 @@ fn beside(name: &str, keys: &[String]) -> String {
     }
 }
 
-/// The names of columns, for a message.
+/// Lists names of columns, for a message.
 pub(crate) fn list(columns: &[String]) -> String {
     let names: Vec<String> = columns.iter().take(SHOWN).map(|name| excerpt(name.as_bytes())).collect();
     names.join(", ") + if columns.len() > SHOWN { ", ..." } else { "" }
 }
 
-/// Most names that a message lists.
+/// Most names in a message.
 const SHOWN: usize = 20;
 
-/// A column that is wanted is not among those that there are.
+/// Message about a column that is missing.
 pub(super) fn no_column(name: &str, columns: &str) -> String {
     format!("there is no column \"{name}\"; the columns are {columns}")
 }

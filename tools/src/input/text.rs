@@ -1,4 +1,4 @@
-//! One record on a line of text: a fingerprint in hex or decimal, then a TAB and an id, or no id.
+//! Parses a record on a line of text: a fingerprint in hex or decimal, then a TAB and an id, or no id.
 
 use fpstore::Fingerprint;
 
@@ -6,10 +6,10 @@ use super::hex::{WORD, parse_hex};
 use super::recognise::{UTF_16, is_utf_16};
 use super::{Digits, Entry, RawId};
 
-/// Reads `HEX` or `HEX<TAB>ID`.
+/// Parses `HEX` or `HEX<TAB>ID`.
 #[inline]
 pub(super) fn hex_line<F: Fingerprint>(line: &[u8]) -> Result<Entry<'_, F>, String> {
-    // Nearly always the digits stand where they should, and nothing has to be searched for.
+    // The digits are nearly always where they should be, so no search is needed.
     let split = match line.split_at_checked(F::WORDS * WORD) {
         Some((key, [])) => Some((key, None)),
         Some((key, [b'\t', id @ ..])) => Some((key, Some(id))),
@@ -23,12 +23,12 @@ pub(super) fn hex_line<F: Fingerprint>(line: &[u8]) -> Result<Entry<'_, F>, Stri
     digits_line(line, Digits::Hex)
 }
 
-/// The same with a fingerprint that is written otherwise.
+/// Parses a line whose fingerprint has another notation.
 pub(super) fn digits_line<F: Fingerprint>(line: &[u8], digits: Digits) -> Result<Entry<'_, F>, String> {
     record(line, |text| digits.read(text))
 }
 
-/// What a first line that holds no record may be instead.
+/// Suggests another format for a first line that holds no record.
 #[cold]
 pub(super) fn other_format(line: &[u8]) -> &'static str {
     let named = |delimiter| line.split(|&byte| byte == delimiter).any(|cell| cell == b"fingerprint" || cell == b"id");
@@ -48,7 +48,7 @@ fn record<F>(line: &[u8], fingerprint: impl Fn(&[u8]) -> Result<F, String>) -> R
     }
 }
 
-/// A record of what stands before the first TAB and behind it.
+/// Returns the record of the text before the first TAB and after it.
 #[inline]
 fn entry<F>(fingerprint: F, id: Option<&[u8]>) -> Result<Entry<'_, F>, String> {
     match id {
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(text.len(), F::WORDS * WORD);
         assert_eq!(parse_hex(text.as_bytes()), Ok(fingerprint));
         assert_eq!(parse_hex(format!("0x{}", text.to_uppercase()).as_bytes()), Ok(fingerprint));
-        // Any other byte is refused, wherever it stands.
+        // Any other byte is rejected, wherever it is.
         let mut spoiled = text.into_bytes();
         let position = position % spoiled.len();
         spoiled[position] = byte;
@@ -133,7 +133,7 @@ mod tests {
     proptest! {
         #[test]
         fn hex_of_every_width_comes_back(words: [u64; 4], position: usize, byte: u8) {
-            // "0x" in front of what follows would be a prefix.
+            // "0x" before the next character would be a prefix.
             prop_assume!(!matches!(byte, b'x' | b'X'));
             round_trip::<u64>(words, position, byte);
             round_trip::<u128>(words, position, byte);

@@ -184,8 +184,8 @@ impl Values {
     }
 }
 
-/// The first object of a stream that begins with one, or with an array of them, and whether it is all that there is. Uses up
-/// nothing; `None` where it does not end within `limit` bytes.
+/// Returns the first object of a stream that begins with an object or an array of objects, and whether it is the only
+/// one. Consumes nothing; `None` if the object does not end within `limit` bytes.
 pub(crate) fn first(window: &mut Window, limit: usize) -> io::Result<Option<(&[u8], bool)>> {
     let text = window.data().strip_prefix(BYTE_ORDER_MARK).unwrap_or(window.data());
     let mark = window.data().len() - text.len();
@@ -209,19 +209,20 @@ fn lines(text: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', text).count() as u64
 }
 
-/// Looks for the end of a value in bytes that become more and more.
+/// Looks for the end of a value in a growing buffer.
 #[derive(Debug, Default)]
 struct Scan {
-    /// Bytes that were looked at.
+    /// Number of bytes examined.
     at: usize,
-    /// Brackets that are open.
+    /// Number of open brackets.
     depth: usize,
     quoted: bool,
 }
 
 impl Scan {
-    /// Where the value ends, if that is there yet. A string that goes on behind its line is none, and ends the value: so the next
-    /// line begins a value again. `inside` an array, a comma or bracket ends what is neither object nor array.
+    /// Returns the end of the value, if it is in the buffer. A string that continues on the next line is malformed and
+    /// ends the value there, so that the next line begins a value again. `inside` an array, a comma or bracket ends a
+    /// value that is neither object nor array.
     fn end(&mut self, value: &[u8], inside: bool) -> Option<usize> {
         while let Some(&byte) = value.get(self.at) {
             if self.quoted {
@@ -233,7 +234,7 @@ impl Scan {
                 let at = self.at + next;
                 match value.get(at) {
                     Some(b'\n') => return Some(at),
-                    // What stands behind it is looked at together with it.
+                    // The escaped byte is examined together with the backslash.
                     Some(b'\\') if value.get(at + 1).is_none() => {
                         self.at = at;
                         return None;
@@ -271,7 +272,8 @@ mod tests {
 
     const LIMIT: usize = 1 << 20;
 
-    /// All values with their lines, from a stream that gives so many bytes at a time, and the error that ends them.
+    /// Returns all values with their lines, from a stream that returns `step` bytes at a time, and the error that ends
+    /// them.
     fn all(text: &[u8], step: usize) -> (Vec<(u64, String)>, Option<String>) {
         struct Steps(io::Cursor<Vec<u8>>, usize);
         impl Read for Steps {
@@ -315,7 +317,7 @@ mod tests {
         for (text, expected) in [
             ("x y\n{}", vec![(1, "x y"), (2, "{}")]),
             ("[1, \"a,\", null]", vec![(1, "1"), (1, "\"a,\""), (1, "null")]),
-            // A line that was cut takes no other with it.
+            // A line that was cut affects no other.
             ("{\"a\":\"b\n{}\n{\"c\"", vec![(1, "{\"a\":\"b"), (2, "{}"), (3, "{\"c\"")]),
         ] {
             let expected = expected.into_iter().map(|(line, value)| (line, value.to_owned())).collect();
@@ -379,7 +381,7 @@ mod tests {
                 assert_eq!((values.next_record(), values.value()), (Ok(true), b"{\"b\":1}".as_slice()));
                 assert_eq!((values.is_too_long(), values.number()), (false, 2 + u64::from(comma == "\n") * 2));
                 assert_eq!(values.next_record(), Ok(false));
-                // One without an end takes nothing with it unsaid.
+                // A value without an end hides nothing after it silently.
                 let text = format!("{open}{{}}{comma}{{\"c\":{}{comma}{{\"b\":1}}{close}", long(length));
                 let mut values = Values::new(Window::new(Box::new(io::Cursor::new(text.into_bytes()))), LIMIT);
                 assert_eq!(values.next_record(), Ok(true));
@@ -395,7 +397,7 @@ mod tests {
         let mut values = Values::new(Window::new(Box::new(io::Cursor::new(b"[{},{}, {\"a\"".to_vec()))), LIMIT);
         assert!(values.next_record().unwrap() && values.ready());
         assert!(values.next_record().unwrap() && !values.ready());
-        // What is behind the last one is not there yet.
+        // The stream may continue after the last value.
         let mut values = Values::new(Window::new(Box::new(io::Cursor::new(b"[{}]\n".to_vec()))), LIMIT);
         assert!(values.next_record().unwrap() && !values.ready());
     }

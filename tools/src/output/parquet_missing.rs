@@ -1,11 +1,11 @@
-//! What there is instead of Parquet where the program was built without it.
+//! Replaces the module `parquet` in a build without that feature.
 
 use anyhow::bail;
 
 use super::file::File;
 use super::rows::{Column, Rows};
 
-/// There is none.
+/// Never constructed.
 pub(super) enum Writer {}
 
 impl Writer {

@@ -1,4 +1,4 @@
-//! What there is instead of Parquet where the program was built without it.
+//! Replaces the module `parquet` in a build without that feature.
 
 use anyhow::bail;
 
@@ -7,7 +7,7 @@ use crate::documents::{DocumentId, Fault};
 use crate::input::Header;
 use crate::output::File;
 
-/// There is none.
+/// Never constructed.
 pub(super) enum Writer {}
 
 impl Writer {

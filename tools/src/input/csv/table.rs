@@ -1,4 +1,4 @@
-//! Records in rows: the columns that matter, found by the names in the first row.
+//! Records of a table: finds the columns by the names in the first row.
 
 use fpstore::Fingerprint;
 
@@ -14,11 +14,11 @@ pub(crate) struct Table {
     has_header: bool,
     columns: Option<Columns>,
     quality: Option<(Quality, usize)>,
-    /// The names of all columns but that of the fingerprints, if there is none of ids.
+    /// The names of all columns but that of the fingerprints, if there is no column of ids.
     others: Option<String>,
 }
 
-/// Where in a row the cells stand that matter.
+/// Positions of the columns in a row.
 #[derive(Clone, Copy, Debug)]
 struct Columns {
     count: usize,
@@ -27,48 +27,48 @@ struct Columns {
 }
 
 impl Table {
-    /// Records in rows, before which there is a `#fpstore` line or none.
+    /// Returns the records of rows; `has_header` tells whether a `#fpstore` line precedes them.
     pub(crate) fn new(rows: Rows, selection: Selection, has_header: bool) -> Self {
         Self { rows, selection, has_header, columns: None, quality: None, others: None }
     }
 
-    /// The same with another column that matters.
+    /// Adds the column of the quality.
     pub(in crate::input) fn with_quality(mut self, quality: Option<Quality>) -> Self {
         self.quality = quality.map(|quality| (quality, 0));
         self
     }
 
-    /// Whether the record that [`Self::next_record`] came to is good enough.
+    /// Whether the quality of the record that [`Self::next_record`] came to is high enough.
     pub(in crate::input) fn is_taken(&self) -> Result<bool, String> {
         let Some((quality, column)) = &self.quality else { return Ok(true) };
-        // Of a row with another number of cells [`Self::record`] says what is wrong.
+        // [`Self::record`] reports a row with another number of cells.
         if self.columns.is_none_or(|columns| columns.count != self.rows.count()) {
             return Ok(true);
         }
         quality.takes(quality.parse(self.rows.cell(*column))?)
     }
 
-    /// The names of the other columns, if there is none of ids; nothing before the first row.
+    /// The names of the other columns, if there is no column of ids; `None` before the first row.
     pub(in crate::input) fn others(&self) -> Option<&str> {
         self.others.as_deref()
     }
 
-    /// Number of the line on which the row begins that [`Self::next_record`] came to last, or which it failed on.
+    /// Number of the line on which the row begins that [`Self::next_record`] came to last, or failed on.
     pub(crate) fn line(&self) -> u64 {
         self.rows.line()
     }
 
-    /// Whether the next row is there without waiting for the stream, as far as can be told without looking at quotes.
+    /// Whether the next row is available without waiting for the stream, as far as can be told without parsing quotes.
     pub(in crate::input) fn ready(&self) -> bool {
         self.rows.ready()
     }
 
-    /// Why [`Self::next_record`] failed, if the next call goes on with the next row.
+    /// Why [`Self::next_record`] failed, if the next call continues with the next row.
     pub(crate) fn given_up(&self) -> Option<GivenUp> {
         self.rows.given_up().filter(|_| self.columns.is_some())
     }
 
-    /// Goes on to the next record; `false` at the end of the stream.
+    /// Advances to the next record; `false` at the end of the stream.
     pub(crate) fn next_record(&mut self) -> Result<bool, String> {
         if self.columns.is_none() {
             self.columns = self.names()?;
@@ -76,7 +76,7 @@ impl Table {
         Ok(self.columns.is_some() && self.rows.advance()?)
     }
 
-    /// What the record is about that [`Self::next_record`] came to, and its id.
+    /// Returns the required value of the record that [`Self::next_record`] came to, and its id.
     pub(crate) fn record(&self) -> Result<(&[u8], RawId<'_>), String> {
         let Some(columns) = self.columns else { return Err("there are no names of columns".to_owned()) };
         if self.rows.count() != columns.count {
@@ -91,13 +91,13 @@ impl Table {
         Ok((self.rows.cell(columns.value), id))
     }
 
-    /// The same of a record that is about a fingerprint.
+    /// Returns the record with its value parsed as a fingerprint.
     pub(in crate::input) fn entry<F: Fingerprint>(&self, digits: Option<Digits>) -> Result<Entry<'_, F>, String> {
         let (fingerprint, id) = self.record()?;
         Ok(Entry { fingerprint: digits.unwrap_or_default().read(fingerprint)?, id })
     }
 
-    /// Reads the row of names; `None` where there is no row at all.
+    /// Reads the row of names; `None` if there is no row at all.
     fn names(&mut self) -> Result<Option<Columns>, String> {
         self.rows.skip_header(self.has_header)?;
         if !self.rows.advance()? {

@@ -22,10 +22,10 @@ pub(in crate::input) enum Cell<'a> {
     Number(u64),
     #[serde(borrow)]
     Text(Cow<'a, str>),
-    /// A number or a text.
+    /// Bytes of a number or a text.
     #[serde(skip)]
     Bytes(&'a [u8]),
-    /// A text that may be an id.
+    /// A text that was checked to be a valid id.
     #[serde(skip)]
     Id(&'a str),
     /// A fingerprint, most significant byte first.
@@ -38,7 +38,7 @@ pub(in crate::input) enum Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// What stands in a line.
+    /// The bytes of a cell of a text line.
     pub(in crate::input) fn bytes(&self) -> Option<&[u8]> {
         match self {
             Self::Bytes(bytes) => Some(bytes),
@@ -47,7 +47,7 @@ impl Cell<'_> {
         }
     }
 
-    /// What it says in labels of a store with ids of this kind; where it has to be made a text, `made` is that.
+    /// Converts the cell to a label of a store with ids of this kind; `made` keeps a number formatted as text.
     pub(super) fn label<'b, F: Fingerprint>(
         &'b self,
         kind: IdKind,

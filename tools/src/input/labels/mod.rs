@@ -1,7 +1,7 @@
 //! Labels of clusters, as `fpdedup clusters` writes them: a record and its cluster a row.
 //!
-//! TSV (`id<TAB>cluster`), CSV, NDJSON and Parquet (with these names, or `fingerprint` for `id` where there are no ids), by the
-//! ending of the name; standard input is TSV.
+//! The extension of the name determines the format: TSV (`id<TAB>cluster`), CSV, NDJSON or Parquet (with columns of
+//! these names, or `fingerprint` instead of `id` in a store without ids). Standard input is TSV.
 
 pub(super) mod cell;
 mod lines;

@@ -1,4 +1,4 @@
-//! Reads labels, a row after another.
+//! Reads labels, one row after another.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use crate::input::window::Window;
 use crate::input::{Format, LINE_LIMIT, Place, RawId, Selection, Source, ToldBy};
 use crate::progress::Progress;
 
-/// Labels, one after another.
+/// The labels of a file, in order.
 #[derive(Debug)]
 pub struct LabelReader {
     name: Arc<str>,
     stream: Stream,
     kind: IdKind,
-    /// Where the lines are, as long as they are as this program writes them, in a file that can be read again.
+    /// The lines, as long as all of them are as `fpdedup` writes them, in a file that can be read again.
     lines: Option<LabelLines>,
 }
 
@@ -36,11 +36,11 @@ enum Stream {
 }
 
 impl LabelReader {
-    /// Opens a file of labels of a store with ids of this kind.
+    /// Opens a file of labels for a store with ids of this kind.
     ///
     /// # Errors
     ///
-    /// When it cannot be opened, or is of another format.
+    /// If the file cannot be opened, or has another format.
     pub fn open(source: &Source, kind: IdKind, temp_dir: Option<&Path>, progress: &Progress) -> anyhow::Result<Self> {
         let format = match source {
             Source::Standard => Format::Hex,
@@ -69,11 +69,11 @@ impl LabelReader {
         Ok(Self { name: source.name().into(), stream, kind, lines })
     }
 
-    /// Calls `take` with each record and its cluster; how many there were, and where the lines are if they can be copied.
+    /// Calls `take` with each record and its cluster. Returns the number of rows, and the lines if they can be copied.
     ///
     /// # Errors
     ///
-    /// When there is something else, with its place; those of `take`.
+    /// If a row is malformed, with its place; errors of `take` unchanged.
     pub fn each<F: Fingerprint>(
         mut self,
         mut take: impl FnMut(LabelRef<'_, F>, LabelRef<'_, F>) -> anyhow::Result<()>,
@@ -97,7 +97,7 @@ impl LabelReader {
             };
             let [of_record, of_cluster] = &mut texts;
             let labels = row.as_ref().map_err(Clone::clone).and_then(|[record, cluster]| {
-                // Many a record stands for its cluster, or is alone in it.
+                // Many records are alone in their cluster, or are its smallest.
                 let is_same = record.bytes().is_some_and(|bytes| Some(bytes) == cluster.bytes());
                 let record = record.label(self.kind, of_record)?;
                 Ok((record, if is_same { record } else { cluster.label(self.kind, of_cluster)? }))
@@ -121,7 +121,7 @@ impl LabelReader {
 }
 
 impl Stream {
-    /// Goes on to the next row; `false` at the end.
+    /// Advances to the next row; `false` at the end.
     fn advance(&mut self) -> Result<bool, String> {
         match self {
             Self::Tsv(lines) | Self::Ndjson(lines) => lines.next_filled(),
@@ -131,9 +131,9 @@ impl Stream {
     }
 }
 
-/// Reads `ID<TAB>CLUSTER`.
+/// Parses `ID<TAB>CLUSTER`.
 fn tsv(line: &[u8], kind: IdKind) -> Result<[Cell<'_>; 2], String> {
-    // A line as a whole is checked in a fraction of the time that its cells take.
+    // Checking a line as a whole takes a fraction of the time of checking its cells.
     if kind == IdKind::Text
         && memchr::memchr2(b'\r', 0, line).is_none()
         && let Some((record, cluster)) = std::str::from_utf8(line).ok().and_then(|line| line.split_once('\t'))
@@ -151,7 +151,7 @@ fn tsv(line: &[u8], kind: IdKind) -> Result<[Cell<'_>; 2], String> {
     }
 }
 
-/// Reads a row with both columns.
+/// Returns the two columns of a row.
 fn csv(table: &Table) -> Result<[Cell<'_>; 2], String> {
     match table.record()? {
         (cluster, RawId::Text(record)) => Ok([Cell::Bytes(record), Cell::Bytes(cluster)]),
@@ -159,7 +159,7 @@ fn csv(table: &Table) -> Result<[Cell<'_>; 2], String> {
     }
 }
 
-/// Reads an object with both columns.
+/// Parses an object with both columns.
 fn ndjson(line: &[u8]) -> Result<[Cell<'_>; 2], String> {
     #[derive(Deserialize)]
     struct Row<'a> {
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A line of texts, read as a whole or cell by cell.
+    /// Returns a line of texts, checked as a whole or cell by cell.
     fn texts(line: &[u8], as_a_whole: bool) -> Result<[String; 2], String> {
         let kind = if as_a_whole { IdKind::Text } else { IdKind::Number };
         let [record, cluster] = tsv(line, kind)?;

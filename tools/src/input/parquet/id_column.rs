@@ -1,4 +1,4 @@
-//! The ids in one column of a Parquet file.
+//! Reads the ids in one column of a Parquet file.
 
 use std::path::Path;
 
@@ -42,12 +42,12 @@ impl IdColumn {
         self.0.number()
     }
 
-    /// Goes on to the next row; `false` at the end of the file.
+    /// Advances to the next row; `false` at the end of the file.
     pub(in crate::input) fn advance(&mut self) -> Result<bool, String> {
         self.0.advance()
     }
 
-    /// The id of the row that [`Self::advance`] came to.
+    /// Returns the id of the row that [`Self::advance`] came to.
     pub(in crate::input) fn id(&self) -> Result<RawId<'_>, String> {
         let (ids, row) = self.0.row()?;
         ids.get(row)

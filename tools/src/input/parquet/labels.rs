@@ -1,4 +1,4 @@
-//! Labels in Parquet files: a record and its cluster a row, both ids, or both fingerprints.
+//! Reads labels in Parquet files: a record and its cluster a row, both ids or both fingerprints.
 
 use std::path::Path;
 
@@ -52,12 +52,12 @@ impl Labels {
         self.0.number()
     }
 
-    /// Goes on to the next row; `false` at the end of the file.
+    /// Advances to the next row; `false` at the end of the file.
     pub(in crate::input) fn advance(&mut self) -> Result<bool, String> {
         self.0.advance()
     }
 
-    /// The row that [`Self::advance`] came to.
+    /// Returns the row that [`Self::advance`] came to.
     pub(in crate::input) fn row(&self) -> Result<[Cell<'_>; 2], String> {
         fn cell(ids: &Ids, row: usize) -> Result<Cell<'_>, String> {
             Ok(match (ids, ids.get(row)?) {

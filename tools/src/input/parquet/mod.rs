@@ -1,22 +1,22 @@
-//! Parquet files, of which only the columns are read that matter.
+//! Reads Parquet files, decoding only the columns that matter.
 //!
-//! What the file itself says of a column's type counts, not what the program that wrote it noted beside:
+//! The stored type of a column counts, not the annotations of the program that wrote it:
 //!
 //! | column | types |
 //! |---|---|
-//! | fingerprint | UINT64 or INT64 (the 64 bits as they are, unless `--fingerprint-format dec` says that none is negative), for 64-bit fingerprints |
+//! | fingerprint | UINT64 or INT64 (the 64 bits as they are, unless `--fingerprint-format dec` says that no number is negative), for 64-bit fingerprints |
 //! | | FIXED_LEN_BYTE_ARRAY or BYTE_ARRAY of exactly as many bytes: **big-endian**, the order of the hex digits |
-//! | | STRING: hexadecimal digits, or what `--fingerprint-format` says |
-//! | id | any integer (a negative one is refused), STRING, BYTE_ARRAY (read as UTF-8); null is as good as none |
+//! | | STRING: hexadecimal digits, or the notation of `--fingerprint-format` |
+//! | id | any integer (negative ones are rejected), STRING, BYTE_ARRAY (read as UTF-8); null counts as no id |
 //! | quality | any integer, FLOAT, DOUBLE |
 //!
-//! Encodings (dictionaries, too) and compression are the file's own affair; Brotli and LZO are not supported.
+//! All encodings (including dictionaries) and compressions are supported except Brotli and LZO.
 //!
-//! Memory is bounded by the pages of the file, not by its row groups: pages are read one after another, and
-//! [`BATCH`] rows of two columns are decoded at a time; texts stay in the pages that they came in.
+//! Memory is bounded by the pages of the file, not by its row groups: pages are read one after another, [`BATCH`] rows
+//! of two columns are decoded at a time, and texts stay in the pages that hold them.
 //!
-//! Parquet is read from its end, so a file that is compressed as a whole, or a pipe, is first copied to a temporary file
-//! that has no name and goes away with the program.
+//! Parquet is read from its end, so a file that is compressed as a whole, or a pipe, is first copied to an unnamed
+//! temporary file, which the system removes with the process.
 
 mod batches;
 pub(crate) mod columns;

@@ -1,4 +1,4 @@
-//! Records of fingerprints in a Parquet file.
+//! Reads records of fingerprints in a Parquet file.
 
 use std::marker::PhantomData;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::input::source::Opened;
 use crate::input::{Digits, Entry, HEADER_KEY, Quality, Selection, Source};
 use crate::progress::Progress;
 
-/// A file whose columns are known to be readable.
+/// A file whose columns were checked to be readable.
 #[derive(Debug)]
 pub(in crate::input) struct Parquet {
     table: Table,
@@ -35,7 +35,7 @@ struct Columns {
 }
 
 impl Parquet {
-    /// Opens an input and looks at its columns.
+    /// Opens an input and examines its columns.
     pub(in crate::input) fn open(
         source: &Source,
         bytes: Opened,
@@ -62,22 +62,22 @@ impl Parquet {
         Ok(Self { table, fingerprint, id, quality, selection: selection.clone(), width })
     }
 
-    /// The width of the fingerprints, if the type of their column tells it.
+    /// Width of the fingerprints, if the type of their column implies it.
     pub(in crate::input) fn width(&self) -> Option<u32> {
         self.width
     }
 
-    /// What the file's metadata says in place of a first line.
+    /// The header in the file's metadata.
     pub(in crate::input) fn header(&self) -> Option<&str> {
         self.table.metadata_value(HEADER_KEY)
     }
 
-    /// Number of rows, as the file says.
+    /// Number of rows, according to the file.
     pub(in crate::input) fn row_count(&self) -> Option<u64> {
         self.table.row_count()
     }
 
-    /// The rows.
+    /// Starts reading the rows.
     pub(in crate::input) fn rows<F: Fingerprint>(self) -> Result<Rows<F>, String> {
         let columns: Vec<usize> = [self.fingerprint].into_iter().chain(self.id).chain(self.quality).collect();
         let others = self.id.is_none().then(|| self.table.list_but(self.fingerprint));
@@ -113,7 +113,7 @@ fn decode(fingerprints: &ArrayRef, ids: Option<&ArrayRef>, qualities: Option<&Ar
 pub(in crate::input) struct Rows<F> {
     batches: Batches<Columns>,
     selection: Selection,
-    /// The names of the other columns, if there is none of ids.
+    /// The names of the other columns, if there is no column of ids.
     others: Option<String>,
     width: PhantomData<F>,
 }
@@ -124,12 +124,12 @@ impl<F: Fingerprint> Rows<F> {
         self.batches.number()
     }
 
-    /// Goes on to the next row; `false` at the end of the file.
+    /// Advances to the next row; `false` at the end of the file.
     pub(in crate::input) fn advance(&mut self) -> Result<bool, String> {
         self.batches.advance()
     }
 
-    /// The row that [`Self::advance`] came to.
+    /// Returns the row that [`Self::advance`] came to.
     pub(in crate::input) fn entry(&self, digits: Option<Digits>) -> Result<Entry<'_, F>, String> {
         let (Columns { fingerprints, ids, .. }, row) = self.batches.row()?;
         let fingerprint = fingerprints.get(row, digits)?;
@@ -138,13 +138,13 @@ impl<F: Fingerprint> Rows<F> {
         Ok(Entry { fingerprint, id })
     }
 
-    /// The quality of that row; none if it is null, or there is no such column.
+    /// Returns the quality of that row; `None` if it is null, or there is no such column.
     pub(in crate::input) fn quality(&self) -> Result<Option<f64>, String> {
         let (Columns { qualities, .. }, row) = self.batches.row()?;
         Ok(qualities.as_ref().and_then(|qualities| qualities.get(row)))
     }
 
-    /// The names of the other columns, if there is none of ids.
+    /// The names of the other columns, if there is no column of ids.
     pub(in crate::input) fn others(&self) -> Option<&str> {
         self.others.as_deref()
     }
