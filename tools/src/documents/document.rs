@@ -9,16 +9,16 @@ use crate::input::ids::text;
 /// One document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// Its id.
+    /// The id.
     pub id: DocumentId,
-    /// What it says.
+    /// The text or tokens.
     pub content: Content,
 }
 
-/// The id of a document: one that a store takes, or none.
+/// The id of a document, if it has one: a number, or a text that a store accepts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum DocumentId {
-    /// The document has none.
+    /// The document has no id.
     #[default]
     None,
     /// A number.
@@ -28,7 +28,7 @@ pub enum DocumentId {
 }
 
 impl DocumentId {
-    /// An id of an input that tells numbers from texts.
+    /// Converts an id of a format that distinguishes numbers from texts.
     pub(super) fn typed(id: RawId<'_>) -> Result<Self, String> {
         Ok(match id {
             RawId::None => Self::None,
@@ -37,7 +37,7 @@ impl DocumentId {
         })
     }
 
-    /// An id of an input that does not: what looks like a number is one.
+    /// Converts an id of any other format: an id that looks like a number is one.
     pub(super) fn untyped(id: RawId<'_>) -> Result<Self, String> {
         match id.own()? {
             Some(Id::Number(number)) => Ok(Self::Number(number)),

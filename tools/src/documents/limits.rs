@@ -1,8 +1,7 @@
-//! How large a document may be.
+//! Limits for documents.
 
-/// Longest document that is read, in bytes: a line of NDJSON, a row of CSV, a text in Parquet, a file once it is
-/// decompressed.
+/// Longest document in bytes: a line of NDJSON, a row of CSV, a text in Parquet, or a decompressed file.
 pub const DOCUMENT_LIMIT: usize = 64 << 20;
 
-/// Most tokens that a document may have where they are ready-made.
+/// Most ready-made tokens of a document.
 pub const TOKEN_LIMIT: usize = 4 << 20;
