@@ -59,7 +59,7 @@ fn labels_that_are_of_no_record() {
     for (labels, part) in [
         (expected.as_str(), ""),
         (&other, "no record of the store has one of its 200 labels; all records are compared"),
-        (&some, "1 of its 196 labels are of records that are in the store no more"),
+        (&some, "1 of its 196 labels are of records that are no longer in the store"),
         ("", "it has no labels; all records are compared"),
     ] {
         let file = place.file("labels.tsv", labels);

@@ -1,4 +1,4 @@
-//! What all subcommands do: open the store, share out the memory, show how far the work is, and listen to Ctrl-C.
+//! The common part of all subcommands: opens the store, divides the memory, shows progress, and handles Ctrl-C.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
@@ -19,10 +19,10 @@ use fpstore_tools::width;
 use crate::args::Options;
 use crate::partial::{Partial, State};
 
-/// Output that waits to be written.
+/// Memory for output that waits to be written.
 const WAITING: u64 = 8 << 20;
 
-/// The width of a store's fingerprints.
+/// Returns the width of a store's fingerprints.
 pub(crate) fn width(store: &Path) -> anyhow::Result<u32> {
     Ok(fpstore::parameters_of(store, &fpstore::Options::new())?.width())
 }
@@ -39,7 +39,7 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// It is done: what is left is to write.
+    /// Hides the progress: only the output remains to be written.
     pub(crate) fn finish(self) {
         self.shown.finish();
     }
@@ -64,19 +64,19 @@ impl<'a> Job<'a> {
         self.common.json
     }
 
-    /// The distance that was asked for, or the store's own.
+    /// Returns the requested distance, or the store's own.
     pub(crate) fn distance<F: Fingerprint>(&self, store: &Store<F>) -> anyhow::Result<u32> {
         let distance = self.options.distance.unwrap_or_else(|| store.parameters().max_distance());
         width::check_distance(distance, F::WIDTH)?;
         Ok(distance)
     }
 
-    /// The place for temporary files.
+    /// Returns the directory for temporary files.
     pub(crate) fn temp_dir(&self) -> PathBuf {
         self.options.tmp_dir.clone().unwrap_or_else(std::env::temp_dir)
     }
 
-    /// The memory that is left for the work beside the indexes of the stores.
+    /// Returns the memory that remains beside the indexes of the stores.
     pub(crate) fn memory<F: Fingerprint>(&self, stores: &[&Store<F>]) -> u64 {
         let mut indexes = WAITING;
         for store in stores {
@@ -85,7 +85,8 @@ impl<'a> Job<'a> {
         memory::of_load(Some(self.options.memory)).saturating_sub(indexes)
     }
 
-    /// The clusters of a store and of what is new, to be made within the memory, and with what an earlier run may have left.
+    /// Returns the clusters of a store and of new records, to be computed within the memory, from the checkpoint of an
+    /// earlier run if there is one.
     pub(crate) fn clusters<F: Fingerprint>(
         &self,
         store: &Store<F>,
@@ -112,7 +113,7 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// Shows how far a join is and has Ctrl-C stop it, until the result is dropped.
+    /// Shows the progress of a join and lets Ctrl-C stop it, until the result is dropped.
     pub(crate) fn watch(&self, message: &'static str, progress: fpstore::Progress) -> anyhow::Result<Watched> {
         let watched = progress.clone();
         let shown = if self.common.shows_progress() {
@@ -123,7 +124,8 @@ impl<'a> Job<'a> {
         Ok(Watched { shown, _stop: interrupt::on_interrupt(move || progress.stop())? })
     }
 
-    /// A number for files in `--tmp-dir` that are about the same work over the same stores, if there is such a directory.
+    /// Returns a checksum of the work and the stores, for the names of files in `--tmp-dir`; `None` without that
+    /// option.
     pub(crate) fn about<F: Fingerprint>(&self, what: &str, stores: &[&Store<F>]) -> Option<(PathBuf, u64)> {
         let directory = self.options.tmp_dir.clone()?;
         let mut about = DefaultHasher::new();
@@ -132,12 +134,12 @@ impl<'a> Job<'a> {
         Some((directory, about.finish()))
     }
 
-    /// Says how many records are far from the one of their cluster that is kept, or would be, if any are.
+    /// Warns of records that are left out although they are far from the record of their cluster that is kept.
     pub(crate) fn warn_of_chains(&self, far: u64, left_out: u64, distance: u32) {
         if far > 0 {
             notice::warn(format_args!(
-                "{} of {} that are left out differ in more than {} from the one that is kept (chains): they may be no duplicates of \
-                 it; a smaller --distance makes fewer",
+                "{} of {} that are left out differ in more than {} from the one that is kept (chains): they may not be duplicates of \
+                 it; a smaller --distance leaves out fewer",
                 count(far),
                 count_of(left_out, "record"),
                 count_of(distance.into(), "bit"),
@@ -145,12 +147,12 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// A closing line on standard error.
+    /// Writes the closing line to standard error.
     pub(crate) fn done(&self, count: u64, thing: &str) {
         self.done_with(count, thing, None);
     }
 
-    /// The same, with a remark.
+    /// Writes the closing line, with a remark.
     pub(crate) fn done_with(&self, count: u64, thing: &str, remark: Option<String>) {
         if !self.common.json {
             let remark = remark.map(|remark| format!("; {remark}")).unwrap_or_default();
@@ -160,11 +162,11 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Writes rows as they come. What goes wrong is kept, as the library knows errors of its own only.
+/// Writes rows as they are found. It keeps an error, because the library accepts only errors of its own.
 pub(crate) struct Writing {
     output: Output,
     rows: u64,
-    /// Where rows wait until all are there.
+    /// Holds the rows until all are found.
     partial: Option<Partial>,
     failed: Option<anyhow::Error>,
 }
@@ -174,7 +176,7 @@ impl Writing {
         Self { output, rows: 0, partial: None, failed: None }
     }
 
-    /// Goes on with an earlier run, whose rows are those of the phases before the one returned.
+    /// Continues an earlier run; returns also the next phase.
     pub(crate) fn resume(output: Output, partial: Partial) -> (Self, u32) {
         let State { phase, rows, .. } = partial.state();
         (Self { output, rows, partial: Some(partial), failed: None }, phase)
@@ -202,7 +204,7 @@ impl Writing {
         }
     }
 
-    /// Has the output appear; the number of rows.
+    /// Completes the output and returns the number of rows.
     pub(crate) fn finish(mut self) -> anyhow::Result<u64> {
         if let Some(error) = self.failed {
             return Err(error);
@@ -216,7 +218,7 @@ impl Writing {
     }
 }
 
-/// [`Writing`] while the library finds rows.
+/// Passes rows from the library to [`Writing`].
 pub(crate) struct Rowing<'a>(pub(crate) &'a mut Writing);
 
 impl Sink<Option<Rows>> for Rowing<'_> {
@@ -228,7 +230,7 @@ impl Sink<Option<Rows>> for Rowing<'_> {
         if let Some(partial) = &mut self.0.partial
             && self.0.failed.is_none()
         {
-            // If it fails, the next rows end the work.
+            // If it fails, the next rows stop the work.
             let done = partial.before_phase(phase);
             let _ = self.0.goes_on(done);
         }

@@ -3,7 +3,7 @@
 use fpstore::{Clustered, Fingerprint, Id, Label};
 use fpstore_tools::output::Rows;
 
-/// A record and its label as a row.
+/// Appends a record and its label as a row.
 pub(crate) fn push<F: Fingerprint>(rows: &mut Rows, one: &Clustered<F>) {
     match &one.record.id {
         Id::Count(_) => rows.fingerprint(one.record.fingerprint),
@@ -13,7 +13,7 @@ pub(crate) fn push<F: Fingerprint>(rows: &mut Rows, one: &Clustered<F>) {
     rows.end_row();
 }
 
-/// A label as a cell.
+/// Appends a label as a cell.
 pub(crate) fn push_label<F: Fingerprint>(rows: &mut Rows, label: &Label<F>) {
     match label {
         Label::Id(id) => rows.id(id),

@@ -1,4 +1,4 @@
-//! What is not in the store: another store, or a file that becomes one for a while.
+//! Records beside the store: another store, or a file that is loaded into a temporary store.
 
 use std::path::Path;
 
@@ -16,12 +16,13 @@ use crate::job::{Job, open, width};
 /// Another store.
 pub(crate) struct Other<F: Fingerprint> {
     pub(crate) store: Store<F>,
-    /// Where it is if it was a file; goes with it.
+    /// Directory of the temporary store; removed on drop.
     directory: Option<(TempDir, Temporary)>,
 }
 
 impl<F: Fingerprint> Other<F> {
-    /// Opens a store, or loads a file with these ids. Fingerprints have to be of the same width, and of the same hasher where both are known.
+    /// Opens a store, or loads a file with ids of this kind. The fingerprints must have the same width, and the same
+    /// hasher if both are known.
     pub(crate) fn open(
         job: &Job<'_>,
         one: &Store<F>,
@@ -96,7 +97,7 @@ fn warn_if_empty<F: Fingerprint>(store: &Store<F>, name: &str) {
 }
 
 impl<F: Fingerprint> Other<F> {
-    /// Whether it is a store, and will be there again.
+    /// Whether it is a permanent store.
     pub(crate) fn is_store(&self) -> bool {
         self.directory.is_none()
     }

@@ -1,7 +1,7 @@
 //! `fpdedup`: all against all.
 //!
-//! A file for each subcommand. Stores are opened for reading only; results are written while the work goes on, in an
-//! order that is always the same. What is to be a file appears when it is whole.
+//! There is a file for each subcommand. Stores are opened read-only. Results are written during the work, in a
+//! deterministic order; an output file appears when it is complete.
 
 mod args;
 mod clusters;
@@ -51,7 +51,7 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Refuses to write over what is read. Labels may be written over the previous ones.
+/// Rejects an output that would overwrite an input, except the previous labels.
 fn check_output(what: &What) -> anyhow::Result<()> {
     let (options, store, other) = match what {
         What::Pairs { options, store, .. } => (options, store, None),

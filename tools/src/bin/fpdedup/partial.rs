@@ -1,8 +1,8 @@
-//! Pairs on the way to a file: kept in `--tmp-dir` until they are all there, so that a run that was stopped or killed can
-//! go on.
+//! Pairs of an unfinished run, kept in `--tmp-dir` until all are found, so that a run that was stopped or killed can
+//! continue.
 //!
-//! Two files, named by what the run is about: the rows so far, and a line that says how many bytes and rows of them are
-//! those of whole phases, and which phase comes next. That line is replaced as a whole after each phase.
+//! There are two files, named after the work: the rows so far, and a line with the number of bytes and rows of complete
+//! phases and the next phase. The line is replaced atomically after each phase.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -14,7 +14,7 @@ use fpstore_tools::output::Output;
 /// Bytes that are copied at once.
 const PIECE: usize = 1 << 20;
 
-/// Rows so far.
+/// The rows so far.
 pub(crate) struct Partial {
     rows: File,
     rows_path: PathBuf,
@@ -22,12 +22,12 @@ pub(crate) struct Partial {
     state: State,
 }
 
-/// What is known to be whole.
+/// The complete part of the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
-    /// The phase that comes next.
+    /// The next phase.
     pub(crate) phase: u32,
-    /// Rows of those before it.
+    /// Number of rows of the phases before it.
     pub(crate) rows: u64,
     bytes: u64,
 }
@@ -37,7 +37,7 @@ impl State {
         let mut numbers = text.split_whitespace().map(str::parse::<u64>);
         let mut next = || numbers.next()?.ok();
         let (phase, rows, bytes) = (u32::try_from(next()?).ok()?, next()?, next()?);
-        // The last number is followed by a line feed, or the line is not whole.
+        // A line feed follows the last number, unless the line was cut.
         (text.ends_with('\n') && next().is_none()).then_some(Self { phase, rows, bytes })
     }
 
@@ -47,14 +47,14 @@ impl State {
 }
 
 impl Partial {
-    /// Goes on with what an earlier run about the same has left in the directory, or begins.
+    /// Continues with the files that an earlier run of the same work left in the directory, or creates them.
     pub(crate) fn open(directory: &Path, about: u64) -> anyhow::Result<Self> {
         let rows_path = directory.join(format!("fpdedup-{about:016x}.rows"));
         let state_path = directory.join(format!("fpdedup-{about:016x}.phase"));
         let open = || -> io::Result<(File, State)> {
             let rows = OpenOptions::new().read(true).append(true).create(true).open(&rows_path)?;
             rows.try_lock().map_err(|error| match error {
-                TryLockError::WouldBlock => io::Error::other("another run does the same work in this directory"),
+                TryLockError::WouldBlock => io::Error::other("another process does the same work in this directory"),
                 TryLockError::Error(error) => error,
             })?;
             let state = fs::read_to_string(&state_path).ok().and_then(|text| State::read(&text));
@@ -78,7 +78,7 @@ impl Partial {
         Ok(())
     }
 
-    /// Has all so far survive.
+    /// Makes all rows so far durable.
     pub(crate) fn before_phase(&mut self, phase: u32) -> anyhow::Result<()> {
         self.state.phase = phase;
         let keep = || -> io::Result<()> {
@@ -92,7 +92,7 @@ impl Partial {
         keep().with_context(|| self.state_path.display().to_string())
     }
 
-    /// Hands all rows to the output.
+    /// Copies all rows to the output.
     pub(crate) fn copy(&self, output: &mut Output) -> anyhow::Result<()> {
         let named = || self.rows_path.display().to_string();
         let mut rows = File::open(&self.rows_path).with_context(named)?.take(self.state.bytes);
@@ -105,7 +105,7 @@ impl Partial {
         }
     }
 
-    /// After the output is whole: removes both files. What cannot be removed harms nobody.
+    /// Removes both files after the output is complete. A file that cannot be removed does no harm.
     pub(crate) fn remove(self) {
         let _ = fs::remove_file(&self.state_path);
         let _ = fs::remove_file(&self.rows_path);
@@ -134,7 +134,7 @@ mod tests {
         partial.write(b"two\n", 1).unwrap();
         partial.before_phase(2).unwrap();
         assert_eq!(fs::read(&partial.rows_path).unwrap(), b"one\ntwo\n");
-        // Rows that are gone, or a line that is not whole: from the beginning.
+        // Missing rows, or an incomplete line: the run starts again.
         partial.rows.set_len(5).unwrap();
         let state_path = partial.state_path.clone();
         drop(partial);
