@@ -13,14 +13,14 @@ pub fn parse(text: &str) -> Result<u32, String> {
     width.ok_or_else(|| "expected 64, 128 or 256".to_owned())
 }
 
-/// Rejects a `--distance` larger than the width.
+/// Rejects a distance larger than the width; `option` names the option that gave it.
 ///
 /// # Errors
 ///
 /// If the distance is larger than the width.
-pub fn check_distance(distance: u32, width: u32) -> anyhow::Result<()> {
+pub fn check_distance(option: &str, distance: u32, width: u32) -> anyhow::Result<()> {
     if distance > width {
-        bail!("--distance {distance}: fingerprints of {width} bits differ in no more");
+        bail!("{option} {distance}: fingerprints of {width} bits differ in no more");
     }
     Ok(())
 }

@@ -87,9 +87,9 @@ fn a_hasher_that_some_inputs_do_not_name() {
     let silent = place.file("silent.tsv", "00000000000000ff\t2\n");
     fpload().args(["--create", "--hasher", "mine"]).arg(&store).arg(&silent).assert().success();
     for inputs in [[&named, &silent], [&silent, &named]] {
-        fails(fpload().arg("--create").arg(&new).args(inputs), &["silent.tsv", "is not said", "--hasher mine"]);
+        fails(fpload().arg("--create").arg(&new).args(inputs), &["silent.tsv", "is not known", "--hasher mine"]);
         assert!(!new.exists());
-        fails_unchanged(&store, fpload().arg(&store).args(inputs), &["silent.tsv", "is not said", "--hasher mine"]);
+        fails_unchanged(&store, fpload().arg(&store).args(inputs), &["silent.tsv", "is not known", "--hasher mine"]);
     }
     fpload().args(["--hasher", "mine"]).arg(&store).args([&named, &silent]).assert().success();
     let compact = ["--hasher", "yours", "--compact"];

@@ -60,7 +60,7 @@ fn a_torn_log_is_shown_up_to_where_it_holds_and_a_damaged_one_is_an_error() {
     torn[offset(2) + 26] ^= 1;
     fs::write(&log, &torn).unwrap();
     let text = stdout(fpdump().arg("wal").arg(&store));
-    assert!(text.contains("2 batches; torn behind byte") && text.contains("cut short by a crash"), "{text}");
+    assert!(text.contains("2 batches; torn after byte") && text.contains("cut short by a crash"), "{text}");
     fpdump().arg("verify").arg(&store).assert().success();
     // What a later batch knows to have been durable is damage.
     let mut damaged = whole;

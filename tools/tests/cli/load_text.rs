@@ -83,6 +83,6 @@ fn what_is_refused() {
         other.args(["--text", "--preset", "1e0ng"]).arg(&store).arg(&good),
         &["simhash/native/2", "must not be mixed"],
     );
-    fails(fpload().arg(&store).arg("-").write_stdin("0000000000000001\t9\n"), &["what made these is not said"]);
+    fails(fpload().arg(&store).arg("-").write_stdin("0000000000000001\t9\n"), &["the hasher of these is not known"]);
     assert_eq!(scan(&store), before);
 }

@@ -67,7 +67,7 @@ impl<'a> Job<'a> {
     /// Returns the requested distance, or the store's own.
     pub(crate) fn distance<F: Fingerprint>(&self, store: &Store<F>) -> anyhow::Result<u32> {
         let distance = self.options.distance.unwrap_or_else(|| store.parameters().max_distance());
-        width::check_distance(distance, F::WIDTH)?;
+        width::check_distance("--distance", distance, F::WIDTH)?;
         Ok(distance)
     }
 

@@ -1,4 +1,4 @@
-//! `fpdump blocks`: the blocks of a table, a line each, as they are decoded.
+//! `fpdump blocks`: the blocks of a table, one on each line.
 
 use std::io::Write;
 use std::path::Path;
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::opened::{Versioned, file_name, segments};
 
-/// What is shown of a block without its keys.
+/// Description of a block without its keys.
 #[derive(Serialize)]
 pub(crate) struct BlockRow {
     pub(crate) file: String,
@@ -22,11 +22,11 @@ pub(crate) struct BlockRow {
     pub(crate) offset: u64,
     pub(crate) bytes: usize,
     pub(crate) kind: String,
-    /// Packed bits of a gap; only where the kind has them.
+    /// Packed bits of a gap, for kinds that have them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) low_width: Option<u32>,
     pub(crate) count: usize,
-    /// Fingerprints before it in the table.
+    /// Number of fingerprints before the block in the table.
     pub(crate) rank: u64,
     pub(crate) first_key: Option<String>,
     pub(crate) last_key: Option<String>,
@@ -76,7 +76,7 @@ impl BlockRow {
         ]
     }
 
-    /// The kind, with its packed bits.
+    /// Formats the kind, with its packed bits.
     pub(crate) fn kind_for_people(&self) -> String {
         self.low_width.map_or(self.kind.clone(), |bits| format!("{} (low {bits} bits)", self.kind))
     }
@@ -97,7 +97,7 @@ const HEADINGS: &[(&str, usize)] = &[
 pub(crate) fn run(path: &Path, table: usize, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
     for segment in segments(path)? {
         let blocks = segment.blocks(table)?;
-        // A table may have millions of blocks, and none of them is kept.
+        // A table may have millions of blocks, so none is kept.
         let columns = if json {
             None
         } else {

@@ -1,4 +1,4 @@
-//! Removing by ids alone, replacing what ids had, and an index of the ids of a store that is there already.
+//! Removes records by ids alone, replaces the records of ids, and adds an index of ids to an existing store.
 
 use std::path::Path;
 use std::time::Instant;
@@ -16,10 +16,10 @@ use crate::gather::PassedOver;
 use crate::summary::{self, Deed, Done};
 use crate::writing::{self, DONE, compact_behind_removal, options, warn_of_torn_logs};
 
-/// Refuses what has nothing to do with ids, before any input is read.
+/// Rejects options that do not fit the store's ids, before any input is read.
 pub(crate) fn check(args: &Args, parameters: &Parameters) -> anyhow::Result<()> {
     if (args.by_id || args.replace || args.id_index) && parameters.ids() == IdKind::None {
-        bail!("the store has no ids: its records are told apart by their fingerprints alone");
+        bail!("the store has no ids: its records differ in their fingerprints alone");
     }
     if args.by_id {
         args.options.check_without_fingerprints("with --by-id ids alone are read; name their column by --id-column")?;
@@ -33,18 +33,18 @@ pub(crate) fn check(args: &Args, parameters: &Parameters) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Refuses to replace in a store whose ids name no documents.
+/// Rejects replacing in a store that numbers its records.
 pub(crate) fn check_replace(numbering: Numbering) -> anyhow::Result<()> {
     if numbering == Numbering::Own {
         bail!(
-            "the store numbers its records itself, so no id stands for a document; create one from records with ids to \
+            "the store numbers its records itself, so no id names a document; create one from records with ids to \
              replace in it"
         );
     }
     Ok(())
 }
 
-/// What a load may use beside records that stay in memory while others are looked for.
+/// Returns options with half of the memory; the other half holds the records of the ids.
 pub(crate) fn half(options: &Options, memory: u64) -> Options {
     options.clone().with_load_memory(memory / 2)
 }
@@ -81,7 +81,7 @@ pub(crate) fn remove<F: Fingerprint>(args: &Args, path: &Path, parameters: &Para
     summary::done(args, &Done { path, deed, compacted, store: &store, passed_over, seconds })
 }
 
-/// Gives an existing store an index of its ids.
+/// Adds an index of ids to an existing store.
 pub(crate) fn index<F: Fingerprint>(args: &Args, path: &Path, parameters: &Parameters) -> anyhow::Result<()> {
     let started = Instant::now();
     if args.dry_run {
@@ -108,12 +108,12 @@ fn warn_of_unknown(report: &RemoveIdsReport) {
     notice::warn(format_args!("not found: {ids} of the input: {named}{more}"));
 }
 
-/// An id that comes with several fingerprints may be meant so, or not.
+/// Warns that an id occurs with several fingerprints, which may not be intended.
 pub(crate) fn warn_of_several(report: &ReplaceReport) {
     if report.several > 0 {
         let several = count_of(report.several, "record");
         notice::warn(format_args!(
-            "{several} of an id that the input gives another fingerprint, too; the store has all of them now"
+            "{several} of an id with several fingerprints in the input; the store has all of them now"
         ));
     }
 }

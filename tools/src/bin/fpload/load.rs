@@ -1,4 +1,4 @@
-//! The load itself: open, read all, write all.
+//! The load: opens the store, reads all inputs, writes all records.
 
 use std::path::Path;
 use std::time::Instant;
@@ -14,19 +14,19 @@ use crate::summary::{self, Deed, Done};
 use crate::writing::{DONE, compact_behind_removal, options, warn_of_torn_logs};
 use crate::{by_id, creation, writing};
 
-/// Width of a new store's fingerprints where nobody says it.
+/// Default width of a new store's fingerprints.
 const WIDTH: u32 = 64;
 
-/// Loads, and says what was done.
+/// Loads the inputs and writes the report.
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let Some(path) = args.store.as_deref() else { bail!("which STORE? see --help for examples") };
     if let Some(directory) = &args.tmp_dir {
-        // A typing error shows at once, and not with the first load that needs it.
+        // A typing error is reported at once, not only when the directory is needed.
         std::fs::read_dir(directory).with_context(|| format!("--tmp-dir {}", directory.display()))?;
     }
     interrupt::leaves(if args.create { "no store was made" } else { "the store is as it was" });
     if args.create {
-        // Found out now rather than after an hour of reading; creation itself finds out again.
+        // Found before an hour of reading; creation checks again.
         Store::<u64>::check_vacant(path, &options(args))?;
         let inputs = Inputs::open(args, None)?;
         let width = args.width.or(inputs.width()).unwrap_or(WIDTH);
@@ -58,7 +58,7 @@ fn create<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
     if args.dry_run {
         return summary::dry_run(args, path, records.given(), rule.found(), &parameters, &passed_over);
     }
-    // What the library has begun to write, it removes.
+    // The library removes the files that it has begun.
     let _hold = interrupt::hold()?;
     let progress = writing::progress(args);
     let (store, deed) = if args.inputs.is_empty() {
@@ -73,14 +73,15 @@ fn create<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
     summary::done(args, &Done { path, deed, compacted: None, store: &store, passed_over, seconds })
 }
 
-/// Adds to a store, takes from it, compacts it.
+/// Adds records to a store, removes records, or compacts it.
 fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::Result<()> {
-    // Open for reading only until all is known to be good: bad input touches nothing, not even the lock.
+    // The store is opened for reading until the input is known to be good: bad input changes nothing, not even the
+    // lock.
     let store = Store::<F>::open_read_only(path, &options(args))?;
     let started = Instant::now();
     let parameters = store.parameters().clone();
     let numbering = store.numbering();
-    // Its index is read again when it is written to; until then memory is for the records.
+    // The index is read again for writing; until then memory is for the records.
     drop(store);
     let mut loading = options(args);
     if args.replace {
@@ -98,7 +99,7 @@ fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
     warn_of_torn_logs(&store);
     let (deed, compacted) = match (args.inputs.is_empty(), args.remove) {
         (true, _) => (Deed::Nothing, Some(store.compact()?)),
-        // What is left is one segment; where nothing was removed, compacting is all that is done.
+        // Compaction leaves one segment, even if nothing was removed.
         (false, true) => {
             let report = store.bulk_remove(records)?;
             (Deed::Removed(report), compact_behind_removal(args, &store)?)
@@ -125,7 +126,7 @@ fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
     summary::done(args, &Done { path, deed, compacted, store: &store, passed_over, seconds })
 }
 
-/// What the load itself would refuse, too.
+/// Rejects what the library would reject after the input was sorted.
 fn check(args: &Args, numbering: Numbering, found: Option<Found>) -> anyhow::Result<()> {
     match (numbering, found) {
         (_, Some(Found::Numbered)) if args.remove => {

@@ -1,4 +1,4 @@
-//! What every change of a store needs: how it is opened, and what is said on the way.
+//! Opening a store for a change, and messages on the way.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use fpstore_tools::{interrupt, memory, notice};
 
 use crate::args::Args;
 
-/// What a signal leaves that comes while the rest is said.
+/// State after a signal that arrives while the report is written.
 pub(crate) const DONE: &str = "all was done already";
 
-/// Compacts, if it is asked for, a store from which records were removed.
+/// Compacts a store from which records were removed, if that was requested.
 pub(crate) fn compact_behind_removal<F: Fingerprint>(args: &Args, store: &Store<F>) -> anyhow::Result<Option<bool>> {
     const REMOVED: &str = "the records are removed, and the store is not compacted; `fpload --compact` does that";
     if !args.compact {
@@ -23,11 +23,11 @@ pub(crate) fn compact_behind_removal<F: Fingerprint>(args: &Args, store: &Store<
     Ok(Some(store.compact().context(REMOVED)?))
 }
 
-/// Says what a crash has cut short: it was not acknowledged, but it is well to know.
+/// Reports torn tails of logs. Their writes were never acknowledged, but the user should know.
 pub(crate) fn warn_of_torn_logs<F: Fingerprint>(store: &Store<F>) {
     for log in &store.recovery().torn {
         notice::say(format_args!(
-            "{}: {} bytes behind byte {} were cut short by a crash and are left out; no acknowledged write was \
+            "{}: {} bytes after byte {} were cut short by a crash and are left out; no acknowledged write was \
              among them",
             log.path.display(),
             log.bytes,
@@ -40,7 +40,7 @@ pub(crate) fn progress(args: &Args) -> Progress {
     if args.common.shows_progress() { Progress::spinner("writing") } else { Progress::hidden() }
 }
 
-/// Nobody asks here, so nothing is prepared for it; and nothing goes on behind the load's back.
+/// Options of a store that is only written: no filters for queries, and no maintenance in the background.
 pub(crate) fn options(args: &Args) -> Options {
     let documents = if args.text { args.document_memory() } else { 0 };
     Options::new()

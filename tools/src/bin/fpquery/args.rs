@@ -157,7 +157,7 @@ impl Args {
 
     /// Refuses a distance that no two fingerprints of this width have.
     pub(crate) fn check_distance(&self, width: u32) -> anyhow::Result<()> {
-        self.distance.map_or(Ok(()), |distance| width::check_distance(distance, width))
+        self.distance.map_or(Ok(()), |distance| width::check_distance("--distance", distance, width))
     }
 
     /// What is meant by what was typed: where a corpus takes the store's place, all that stands by itself is queries.

@@ -1,4 +1,4 @@
-//! What was read.
+//! The result of reading the inputs.
 
 use fpstore::{Fingerprint, SortedRecords};
 use fpstore_tools::documents::LeftOut;
@@ -6,16 +6,16 @@ use fpstore_tools::input::IdRule;
 
 use crate::hasher::Hasher;
 
-/// What was in the inputs and is not among the records.
+/// Input that did not become records.
 #[derive(Default)]
 pub(crate) struct PassedOver {
     /// Documents that were left out.
     pub(crate) left_out: LeftOut,
-    /// Records of too low a quality.
+    /// Number of records of too low a quality.
     pub(crate) below_quality: u64,
 }
 
-/// What was read.
+/// The sorted records, and what was found in the inputs.
 pub(crate) struct Gathered<F: Fingerprint> {
     pub(crate) records: SortedRecords<F>,
     pub(crate) rule: IdRule,

@@ -13,17 +13,17 @@ use fingerprints::Fingerprints;
 pub(crate) use gathered::{Gathered, PassedOver};
 use texts::Texts;
 
-/// The inputs of a load, none of them read.
+/// The inputs of a load, none of which has been read.
 pub(crate) enum Inputs {
-    /// They hold fingerprints.
+    /// Inputs of fingerprints.
     Fingerprints(Box<Fingerprints>),
-    /// They hold documents.
+    /// Inputs of documents.
     Texts(Box<Texts>),
 }
 
 impl Inputs {
-    /// What can be seen to be wrong without reading (names, formats) is found first. `store` is what is known of the store, if
-    /// it is there already.
+    /// Opens the inputs, after all checks that need no reading (names, formats). `store` has the parameters of an
+    /// existing store.
     pub(crate) fn open(args: &Args, store: Option<&Parameters>) -> anyhow::Result<Self> {
         Ok(if args.text {
             Self::Texts(Box::new(Texts::open(args, store)?))
@@ -33,7 +33,7 @@ impl Inputs {
         })
     }
 
-    /// The width that the first input says its fingerprints have, or that those of the documents will have.
+    /// Width of the first input, if it is known, or of the fingerprints of the documents.
     pub(crate) fn width(&self) -> Option<u32> {
         match self {
             Self::Fingerprints(fingerprints) => fingerprints.width(),
@@ -41,7 +41,7 @@ impl Inputs {
         }
     }
 
-    /// The records of all inputs, for the store at `path`, which has these parameters if it is there already.
+    /// Reads the records of all inputs, for the store at `path`; `store` has the parameters of an existing store.
     pub(crate) fn gather<F: Fingerprint>(
         self,
         args: &Args,

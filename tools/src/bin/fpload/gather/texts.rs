@@ -1,4 +1,4 @@
-//! Inputs that hold documents, of which fingerprints are made on the way.
+//! Inputs that hold documents, whose fingerprints are made while they are read.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -19,10 +19,10 @@ use crate::creation;
 use crate::gather::{Gathered, PassedOver};
 use crate::hasher::Hasher;
 
-/// Bytes of what is made of a document, about.
+/// Approximate bytes of the result for a document.
 const MADE: u64 = 128;
 
-/// Documents, none of them read.
+/// Documents, none of which has been read.
 pub(crate) struct Texts {
     inputs: documents::Inputs,
     simhash: Simhash,
@@ -30,7 +30,7 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// Finds out what can be seen without reading.
+    /// Checks the inputs as far as possible without reading.
     pub(super) fn open(args: &Args, store: Option<&Parameters>) -> anyhow::Result<Self> {
         let width = store.map(Parameters::width).or(args.width);
         let texts = &args.texts;
@@ -53,7 +53,7 @@ impl Texts {
         self.simhash.width()
     }
 
-    /// The records of all documents.
+    /// Reads all documents and makes their records.
     pub(super) fn gather<F: Fingerprint>(
         self,
         args: &Args,
