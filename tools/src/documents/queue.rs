@@ -92,7 +92,7 @@ impl<T> Filler<T> {
 
 impl<T> Drop for Filler<T> {
     fn drop(&mut self) {
-        self.0.lock().end.get_or_insert_with(|| Err(anyhow!("reading the input has broken off")));
+        self.0.lock().end.get_or_insert_with(|| Err(anyhow!("the reading thread has ended early")));
         self.0.changed.notify_one();
     }
 }
@@ -178,7 +178,7 @@ mod tests {
         drop(filler);
         let Batch { items, end } = taker.take().unwrap();
         assert_eq!(items, [1]);
-        assert_eq!(end.unwrap().unwrap_err().to_string(), "reading the input has broken off");
+        assert_eq!(end.unwrap().unwrap_err().to_string(), "the reading thread has ended early");
 
         let (filler, taker) = queue(10);
         assert!(filler.push(1, 10));

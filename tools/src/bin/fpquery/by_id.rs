@@ -9,7 +9,7 @@ use fpstore_tools::{by_id, notice};
 
 use crate::args::Args;
 
-/// Every id with its fingerprints.
+/// Returns every id with its fingerprints.
 pub(crate) fn queries<F: Fingerprint>(
     args: &Args,
     path: &Path,

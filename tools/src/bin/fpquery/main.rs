@@ -1,8 +1,8 @@
-//! `fpquery`: which stored fingerprints are near these?
+//! `fpquery`: finds the stored fingerprints near given ones.
 //!
-//! Queries come from the command line, a file or a pipe without end; they are taken in batches of what is there, each
-//! batch is answered on all cores, and answers are written in the order of the queries. What is written does not
-//! depend on the number of threads or on how queries arrive.
+//! Queries come from the command line, a file or an endless pipe. They are read in batches of what is available, each
+//! batch is answered on all cores, and answers are written in the order of the queries. The output depends neither on
+//! the number of threads nor on the timing of the queries.
 
 mod answer;
 mod args;
@@ -36,10 +36,10 @@ use crate::queries::Queries;
 use crate::question::Question;
 use crate::stats::Totals;
 
-/// Queries that are read together, at most.
+/// Most queries of a batch.
 const BATCH: usize = 4096;
 
-/// The same where they may be merged with the store: the more, the faster.
+/// Most queries of a batch that may be merged with the store: more queries are faster.
 const MERGED: usize = 1 << 20;
 
 fn main() -> ExitCode {
@@ -78,7 +78,7 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) ->
         Queries::new(args, &args.options)?
     };
     let question = Question::new(args, parameters.max_distance());
-    // Merging needs no filters: they are made when queries probe.
+    // Merging needs no filters; they are built when queries probe.
     let merging = merging_distance(args, &question)?.filter(|_| args.batch == BatchMode::Always || queries.all_there());
     let wanted = args.filter.map_or_else(Filters::default, Filters::from);
     let mut later = merging.is_some() && args.filter.is_none();
@@ -137,7 +137,7 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) ->
     Ok(if found { Outcome::Done } else { Outcome::NothingFound })
 }
 
-/// The distance within which queries may be merged with the store, if they may.
+/// Returns the distance within which queries may be merged with the store, if they may.
 fn merging_distance(args: &Args, question: &Question) -> anyhow::Result<Option<u32>> {
     match (args.batch, question.of_a_batch()) {
         (BatchMode::Never, _) => Ok(None),
@@ -146,14 +146,14 @@ fn merging_distance(args: &Args, question: &Question) -> anyhow::Result<Option<u
     }
 }
 
-/// Filters that the memory for them leaves out, and those that could not be made before the first query.
+/// Warns of filters that do not fit their memory, and of filters that could not be built.
 fn warn_of_missing_filters<F: Fingerprint>(args: &Args, store: &Store<F>) {
     let filters = store.filter_statistics();
     if filters.refused_bytes > 0 && !args.scan {
         let [wanted, refused, budget] =
             [filters.wanted_bytes, filters.refused_bytes, filters.budget_bytes].map(number::bytes);
         let remedy = match args.memory {
-            // Half of it is for filters.
+            // Half of the memory is for filters.
             Some(_) => format!("--memory {}", size::at_least(2 * filters.wanted_bytes + (64 << 20))),
             None => format!("--filter-memory {}", size::at_least(filters.wanted_bytes)),
         };
@@ -165,7 +165,7 @@ fn warn_of_missing_filters<F: Fingerprint>(args: &Args, store: &Store<F>) {
     if filters.failed_bytes > 0 {
         let failed = number::bytes(filters.failed_bytes);
         notice::warn(format_args!(
-            "{failed} of prefix filters could not be made, for want of memory or because a table cannot be read; \
+            "{failed} of prefix filters could not be built, for lack of memory or because a table cannot be read; \
                  `fpdump verify` checks the store"
         ));
     }
@@ -175,7 +175,7 @@ fn warn_of_wide_radius<F: Fingerprint>(args: &Args, question: &Question, store: 
     let designed = store.parameters().max_distance();
     if let Some(k) = question.distance().filter(|k| *k > designed && !args.scan) {
         notice::warn(format_args!(
-            "distance {k} is beyond the {designed} that the store is made for; answers are complete, but slow"
+            "distance {k} is beyond the {designed} that the store was made for; answers are complete, but slow"
         ));
     }
 }

@@ -1,8 +1,8 @@
-//! What is wanted of the matches of a query.
+//! Which matches of a query are wanted.
 
 use crate::args::Args;
 
-/// What is wanted of the matches of a query.
+/// Which matches of a query are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     All,
