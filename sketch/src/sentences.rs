@@ -89,7 +89,8 @@ mod tests {
 
     #[test]
     fn the_longest_first() {
-        let text = "Short one. This one is much longer, it is!\nAnd this\nis of middle length. 这是一句很长的中文句子吗？ Short one.";
+        let text = "Short one. This one is much longer, it is!\nAnd this\nis of middle length. 这是一句很长的中文句子吗？ Short \
+                    one.";
         assert_eq!(
             keys(text, 3),
             of(&["This one is much longer, it is!", "And this is of middle length.", "这是一句很长的中文句子吗？"])

@@ -38,7 +38,8 @@ impl Measure {
         let longer = a.len().max(b.len());
         if matches!(self, Self::Edit | Self::Substring) && longer > LONGEST {
             return Err(Error::new(format!(
-                "{self} compares texts of at most {LONGEST} bytes, this one has {longer}; cosine and jaccard take longer ones"
+                "{self} compares texts of at most {LONGEST} bytes, this one has {longer}; cosine and jaccard take \
+                 longer ones"
             )));
         }
         Ok(match self {
@@ -123,7 +124,8 @@ impl FromStr for Measure {
             "euclidean" => features.parse().map(Self::Euclidean),
             "jaccard" => features.parse().map(Self::Jaccard),
             _ => Err(Error::new(format!(
-                "'{text}' is not a measure; the measures are edit, substring, cosine[:FEATURES], euclidean[:FEATURES] and \
+                "'{text}' is not a measure; the measures are edit, substring, cosine[:FEATURES], euclidean[:FEATURES] \
+                 and \
                  jaccard[:FEATURES]"
             ))),
         }

@@ -111,7 +111,8 @@ mod tests {
     #[test]
     fn each_system_has_its_own() {
         // Every character that one of them takes for white space, followed by a letter.
-        let all = "a\tb\nc\u{b}d\u{c}e\rf\u{1c}g\u{1f}h i\u{85}j\u{a0}k\u{2003}l\u{2007}m\u{202f}n\u{2028}o\u{3000}p\u{200b}q";
+        let all = "a\tb\nc\u{b}d\u{c}e\rf\u{1c}g\u{1f}h \
+                   i\u{85}j\u{a0}k\u{2003}l\u{2007}m\u{202f}n\u{2028}o\u{3000}p\u{200b}q";
         let count = |space| tokens(space, all).len();
         assert_eq!(count(Space::Unicode), 16);
         assert_eq!(count(Space::Lucene), 12);
@@ -132,7 +133,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_are_those_of_a_split(text in "[a \u{1c}\t\r\u{85}\u{a0}é\u{1680}\u{2003}\u{200b}\u{2028}\u{205f}\u{3000}狐😀]{0,30}") {
+        fn pieces_are_those_of_a_split(text in "[a \
+        \u{1c}\t\r\u{85}\u{a0}é\u{1680}\u{2003}\u{200b}\u{2028}\u{205f}\u{3000}狐😀]{0,30}") {
             let expected: Vec<&str> = text.split(is_python_space).filter(|token| !token.is_empty()).collect();
             prop_assert_eq!(tokens(Space::Unicode, &text), expected);
         }

@@ -306,7 +306,8 @@ mod tests {
         assert_eq!(with_pools(&text, 700, 700).1, Err("a.ndjson: line 701: number 700 is bad".to_owned()));
         // The error is found by the reading thread (a line without an end) or later.
         let wrong = format!("{text}{{\"text\":\"a\n{}", lines(0..10));
-        let message = "a.ndjson: line 9001: EOF while parsing a string (column 10); was it cut? an object that is longer than a \
+        let message = "a.ndjson: line 9001: EOF while parsing a string (column 10); was it cut? an object that is \
+                       longer than a \
                        line needs --format json";
         assert_eq!(with_pools(&wrong, NUMBER, never), (numbers(NUMBER), Err(message.to_owned())));
         assert_eq!(with_pools(&wrong, 8000, never), (numbers(8000), bad));

@@ -102,7 +102,8 @@ impl Kinds {
                 files => format!(", and so do {} others", files - 1),
             };
             notice::warn(format_args!(
-                "{name} holds JSON objects, but is read as one document{others}; --format ndjson reads one of each line, \
+                "{name} holds JSON objects, but is read as one document{others}; --format ndjson reads one of each \
+                 line, \
                  --text-column NAME says where its text is"
             ));
         }

@@ -186,7 +186,8 @@ impl DocumentOptions {
             (None, None) if content == Content::Nothing && source.is_stream() => Ndjson,
             (None, None) if self.delimiter.is_some() => Csv,
             (None, None) if source.is_stream() => bail!(
-                "{}: what comes is neither JSON nor Parquet; say --format csv or tsv for rows with names of columns, or \
+                "{}: what comes is neither JSON nor Parquet; say --format csv or tsv for rows with names of columns, \
+                 or \
                  --format file for one document",
                 source.name()
             ),
@@ -212,7 +213,8 @@ impl DocumentOptions {
             return Ok(());
         }
         bail!(
-            "{}: there is no \"{value}\" in its one object; the columns are {}{hint}, or say --format file if the whole file \
+            "{}: there is no \"{value}\" in its one object; the columns are {}{hint}, or say --format file if the \
+             whole file \
              is a document",
             source.name(),
             list(&keys)
@@ -248,7 +250,7 @@ impl DocumentOptions {
     fn check_whole(&self, source: &Source) -> anyhow::Result<()> {
         let Some(option) = self.column() else { return Ok(()) };
         bail!(
-            "{} would be read as documents that are whole files, which have no columns; leave {option} away, or say \
+            "{} would be read as documents that are whole files, which have no columns; leave {option} out, or say \
              --format ndjson|csv|parquet",
             source.name()
         )
@@ -353,7 +355,8 @@ mod tests {
             told(&DocumentOptions::default(), "package.json", "{\n\"name\": \"x\",\n\"main\": 1}\n").unwrap_err();
         assert_eq!(
             error,
-            "package.json: there is no \"text\" in its one object; the columns are 'main', 'name'; name the column with \
+            "package.json: there is no \"text\" in its one object; the columns are 'main', 'name'; name the column \
+             with \
              --text-column, or say --format file if the whole file is a document"
         );
     }

@@ -52,7 +52,8 @@ pub struct LeaveOptions {
 
     /// Leave out documents with fewer distinct features, which all look alike: they get no line, are counted, and are
     /// listed by --rejects. 0 keeps all [default: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000), help_heading = "Sketch options")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000), help_heading = "Sketch \
+    options")]
     pub min_features: Option<u32>,
 }
 
@@ -187,7 +188,8 @@ impl LeftOut {
 
     fn hint(&self) -> &'static str {
         if self.reasons.contains_key(&FaultKind::LongWithoutFeatures) {
-            ". Long texts without features are Chinese or Japanese without spaces, mostly: try --features chars:4, unicode:2 \
+            ". Long texts without features are Chinese or Japanese without spaces, mostly: try --features chars:4, \
+             unicode:2 \
              or jieba:1"
         } else {
             ""

@@ -64,7 +64,8 @@ fn objects_that_are_refused_and_how() {
     let latin = b"{\"text\":\"caf\xe9\"}";
     assert_eq!(
         read("a.ndjson", latin, &plain()).unwrap_err(),
-        "a.ndjson: line 1: not UTF-8 at byte offset 12 of the line; convert it, for example with iconv -f LATIN1 -t UTF-8"
+        "a.ndjson: line 1: not UTF-8 at byte offset 12 of the line; convert it, for example with iconv -f LATIN1 -t \
+         UTF-8"
     );
     let named = columns(Some("url"), Some("body"), None);
     for (line, message) in [

@@ -100,7 +100,8 @@ mod tests {
         let csv = format!("url,fingerprint,n\na,{one},1\nb,{two},2\n");
         let warning = told("a.csv", &csv, Ids::Auto).unwrap();
         assert!(warning.ends_with(
-            "a.csv: there is no column of ids, so 2 records were numbered; other columns: 'url', 'n'; name the one with \
+            "a.csv: there is no column of ids, so 2 records were numbered; other columns: 'url', 'n'; name the one \
+             with \
              the ids by --id-column"
         ));
         let json = format!("{{\"url\":\"a\",\"fingerprint\":\"{one}\",\"id\":null}}\n");

@@ -56,7 +56,10 @@ fn complain(text: &[u8], digits: &[u8], width: u32) -> String {
     if digits.iter().all(u8::is_ascii_hexdigit) {
         let found = digits.len();
         let other = WIDTHS.into_iter().find(|&other| other as usize == 4 * found).map_or(String::new(), |other| {
-            format!("; {found} digits are a {other}-bit fingerprint, which a store takes that is created with --width {other}")
+            format!(
+                "; {found} digits are a {other}-bit fingerprint, which a store takes that is created with --width \
+                     {other}"
+            )
         });
         return format!("{expected}, found {found} in {}{other}", excerpt(text));
     }

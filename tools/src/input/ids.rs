@@ -197,7 +197,8 @@ pub(super) fn is_padded(digits: &[u8]) -> bool {
 fn padded(digits: &[u8]) -> String {
     let digits = excerpt(digits);
     format!(
-        "the id {digits} would be the number without its zeros; create the store with --ids text to keep it, or with --ids u64"
+        "the id {digits} would be the number without its zeros; create the store with --ids text to keep it, or with \
+         --ids u64"
     )
 }
 

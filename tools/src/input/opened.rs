@@ -114,7 +114,8 @@ impl Input {
             _ => header,
         };
         if header.as_ref().is_some_and(|header| header.end) && !matches!(body, Body::Lines(_) | Body::Parquet(_)) {
-            let message = "end=1 announces a last line `#end records=N`, which only hexadecimal and decimal lines have; leave it out";
+            let message = "end=1 announces a last line `#end records=N`, which only hexadecimal and decimal lines \
+                           have; leave it out";
             return Err(first_line(&name).error(message));
         }
         // The option takes precedence over the name.

@@ -132,7 +132,8 @@ fn check_count(told: &[u8], records: u64) -> Result<(), String> {
         None => Err(format!("#end records={} has no number", excerpt(told))),
         Some(told) if told == records => Ok(()),
         Some(told) => Err(format!(
-            "the writer made {told} records, the input has {records}; if lines were left out or added on purpose, leave out \
+            "the writer made {told} records, the input has {records}; if lines were left out or added on purpose, \
+             leave out \
              \" end=1\" in the first line and the line #end"
         )),
     }

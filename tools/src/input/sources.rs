@@ -110,12 +110,14 @@ fn below(directory: &Path, options: &InputOptions) -> anyhow::Result<Vec<Source>
     match (sources.is_empty(), others.len()) {
         (true, 0) => bail!("{name}: the directory holds no files that could be input"),
         (true, _) => bail!(
-            "{name}: the directory holds no files whose endings or contents are those of fingerprints, only others such as \
+            "{name}: the directory holds no files whose endings or contents are those of fingerprints, only others \
+             such as \
              {first}; say what they are with --format"
         ),
         (false, 0) => {}
         (false, number) => notice::warn(format_args!(
-            "{name}: {number} of {} files are passed over, as neither ending nor content is that of an input: {first}{}",
+            "{name}: {number} of {} files are passed over, as neither ending nor content is that of an input: \
+             {first}{}",
             sources.len() + number,
             if number > 1 { ", ..." } else { "" }
         )),

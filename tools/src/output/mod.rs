@@ -166,7 +166,8 @@ fn format_of(path: &Path, json: bool) -> anyhow::Result<(Format, Compression)> {
             }
         }
         _ => bail!(
-            "--output {}: the ending of the name tells the format; use .tsv, .txt, .csv, .ndjson or .jsonl, each also with .gz or \
+            "--output {}: the ending of the name tells the format; use .tsv, .txt, .csv, .ndjson or .jsonl, each also \
+             with .gz or \
              .zst, or .parquet",
             path.display()
         ),

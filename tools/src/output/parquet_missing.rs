@@ -11,7 +11,8 @@ pub(super) enum Writer {}
 impl Writer {
     pub(super) fn new(_: File, _: &[Column], _: u32, _: &[bool]) -> anyhow::Result<Self> {
         bail!(
-            "--output: this program was built without Parquet; build it with: cargo install fpstore-tools --features parquet"
+            "--output: this program was built without Parquet; build it with: cargo install fpstore-tools --features \
+             parquet"
         )
     }
 

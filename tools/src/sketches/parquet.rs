@@ -64,7 +64,8 @@ impl Writer {
         let begun = matches!(self.to, To::Open { .. });
         let column = *self.texts.get_or_insert(texts && !begun);
         if texts && !column {
-            let message = "the id is a text, those before it are numbers or missing, and a column of Parquet has one type; \
+            let message = "the id is a text, those before it are numbers or missing, and a column of Parquet has one \
+                           type; \
                            write .tsv or .ndjson";
             return Err(Fault::new(FaultKind::Id, message));
         }

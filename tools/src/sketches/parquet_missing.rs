@@ -13,7 +13,8 @@ pub(super) enum Writer {}
 impl Writer {
     pub(super) fn new(_: File, _: Kind, _: &Header) -> anyhow::Result<Self> {
         bail!(
-            "--output: this program was built without Parquet; build it with: cargo install fpstore-tools --features parquet"
+            "--output: this program was built without Parquet; build it with: cargo install fpstore-tools --features \
+             parquet"
         )
     }
 

@@ -129,7 +129,8 @@ fn style_of(path: &Path, json: bool) -> anyhow::Result<Style> {
         _ if path.exists() && !path.is_file() && json => Style::Json,
         _ if path.exists() && !path.is_file() => Style::Tsv,
         _ => bail!(
-            "--output {}: the ending tells the format: .tsv, .txt, .hex, .ndjson, .csv or .parquet, all but the last also \
+            "--output {}: the ending tells the format: .tsv, .txt, .hex, .ndjson, .csv or .parquet, all but the last \
+             also \
              with .gz or .zst",
             path.display()
         ),

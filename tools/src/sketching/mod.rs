@@ -125,7 +125,8 @@ impl SimhashOptions {
         let identity = simhash.identity();
         if identity != recorded {
             bail!(
-                "the store's fingerprints were made by {recorded}, these by {identity}; they must not be mixed: leave the \
+                "the store's fingerprints were made by {recorded}, these by {identity}; they must not be mixed: leave \
+                 the \
                  options that differ out, or if none does, make the store anew from its documents"
             );
         }

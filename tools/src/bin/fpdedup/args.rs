@@ -9,7 +9,8 @@ use fpstore_tools::input::InputOptions;
 use fpstore_tools::size;
 
 const EXAMPLES: &str = "\
-Nothing is ever written to a STORE. Output does not depend on --threads. Exit code: 0 = done, 1 = `pairs` or `join` found \
+Nothing is ever written to a STORE. Output does not depend on --threads. Exit code: 0 = done, 1 = `pairs` or `join` \
+found \
 nothing, 2 = an error, 130 = Ctrl-C, 143 = SIGTERM.
 
 Examples:
@@ -21,8 +22,10 @@ Examples:
   fpdedup join store new.tsv                   new against old";
 
 const PAIRS_EXAMPLES: &str = "\
-A line for each unordered pair of records, `fp_a<TAB>fp_b<TAB>distance<TAB>id_a<TAB>id_b`, with fp_a <= fp_b, and id_a < id_b if \
-the two are equal. For a store without ids, a line for each pair of fingerprints, with counts instead of ids, and a line for \
+A line for each unordered pair of records, `fp_a<TAB>fp_b<TAB>distance<TAB>id_a<TAB>id_b`, with fp_a <= fp_b, and id_a \
+< id_b if \
+the two are equal. For a store without ids, a line for each pair of fingerprints, with counts instead of ids, and a \
+line for \
 each fingerprint that was counted several times, with itself. The order is deterministic; --sort orders by columns.
 
 Examples:
@@ -31,19 +34,27 @@ Examples:
   fpdedup pairs --memory 4GiB store --json | jq .distance";
 
 const CLUSTERS_EXAMPLES: &str = "\
-Records are linked if their fingerprints differ in at most K bits; the clusters are the connected components. A line for each \
-record, `id<TAB>cluster`, by fingerprint and id; cluster is the smallest id in it. For a store without ids, a line for each \
+Records are linked if their fingerprints differ in at most K bits; the clusters are the connected components. A line \
+for each \
+record, `id<TAB>cluster`, by fingerprint and id; cluster is the smallest id in it. For a store without ids, a line for \
+each \
 fingerprint, with the smallest fingerprint of its cluster.
 
-Memory: about five bytes for each fingerprint, and eight for each cluster of several fingerprints; more --memory makes it faster.
+Memory: about five bytes for each fingerprint, and eight for each cluster of several fingerprints; more --memory makes \
+it faster.
 
---report: the number of clusters of each size and, for the largest clusters, the diameter (the greatest distance between two \
-fingerprints) and the share of pairs of records that are farther apart than K. If that share is large, the cluster is a \
-chain: choose a smaller K. Near-duplicates are far if they differ in more than K bits from the record that represents their \
+--report: the number of clusters of each size and, for the largest clusters, the diameter (the greatest distance \
+between two \
+fingerprints) and the share of pairs of records that are farther apart than K. If that share is large, the cluster is \
+a \
+chain: choose a smaller K. Near-duplicates are far if they differ in more than K bits from the record that represents \
+their \
 cluster.
 
---previous: records are identified by their ids. A record that has another fingerprint now must be in --new. Labels may be in any \
-order, but labels of records that share an id must keep their order; the order in which they were written is the fastest. The \
+--previous: records are identified by their ids. A record that has another fingerprint now must be in --new. Labels \
+may be in any \
+order, but labels of records that share an id must keep their order; the order in which they were written is the \
+fastest. The \
 file must be complete: a missing label does not mean that its record was removed.
 
 Examples:
@@ -53,10 +64,12 @@ Examples:
   fpdedup clusters --report --output labels.parquet store";
 
 const KEEP_EXAMPLES: &str = "\
-A line for each cluster: the id of the record to keep. A FILE lists ids by priority, one on each line, the most important first; \
+A line for each cluster: the id of the record to keep. A FILE lists ids by priority, one on each line, the most \
+important first; \
 in a cluster with none of them, the smallest id is kept. For a store without ids, fingerprints are kept.
 
-Clusters are connected components, so a record that is left out may differ in more than K bits from the record that is kept. \
+Clusters are connected components, so a record that is left out may differ in more than K bits from the record that is \
+kept. \
 A warning tells the exact number of such records; `fpdedup clusters --report` shows the largest such clusters.
 
 Examples:
@@ -64,8 +77,10 @@ Examples:
   fpdedup keep --keep trusted.txt store";
 
 const JOIN_EXAMPLES: &str = "\
-Every record of STORE with every record of OTHER within K bits: `fp_a<TAB>fp_b<TAB>distance<TAB>id_a<TAB>id_b`, the record of \
-STORE first. OTHER is a store, or input as for fpload: a file, a directory of files or a pattern of names (- is standard input); \
+Every record of STORE with every record of OTHER within K bits: `fp_a<TAB>fp_b<TAB>distance<TAB>id_a<TAB>id_b`, the \
+record of \
+STORE first. OTHER is a store, or input as for fpload: a file, a directory of files or a pattern of names (- is \
+standard input); \
 records without ids are numbered from 0.
 
 Examples:

@@ -164,10 +164,12 @@ fn unknown_labels(path: &Path, given: u64, found: u64) -> Option<String> {
         _ if given == 0 => Some(format!("{name}: it has no labels; all records are compared")),
         0 => None,
         unknown if unknown == given => Some(format!(
-            "{name}: no record of the store has one of its {labels}; all records are compared (labels name ids as the store has them)"
+            "{name}: no record of the store has one of its {labels}; all records are compared (labels name ids as the \
+             store has them)"
         )),
         unknown => Some(format!(
-            "{name}: {} of its {labels} are of records that are no longer in the store, or are in --new; the rest of their clusters is \
+            "{name}: {} of its {labels} are of records that are no longer in the store, or are in --new; the rest of \
+             their clusters is \
              compared",
             count(unknown)
         )),

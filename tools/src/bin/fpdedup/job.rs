@@ -138,7 +138,8 @@ impl<'a> Job<'a> {
     pub(crate) fn warn_of_chains(&self, far: u64, left_out: u64, distance: u32) {
         if far > 0 {
             notice::warn(format_args!(
-                "{} of {} that are left out differ in more than {} from the one that is kept (chains): they may not be duplicates of \
+                "{} of {} that are left out differ in more than {} from the one that is kept (chains): they may not be \
+                 duplicates of \
                  it; a smaller --distance leaves out fewer",
                 count(far),
                 count_of(left_out, "record"),

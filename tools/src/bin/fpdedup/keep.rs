@@ -128,7 +128,8 @@ impl Priorities {
             _ if listed == 0 => Some(format!("{name} lists no ids; the smallest id of each cluster is kept")),
             0 => None,
             _ if unknown == listed => Some(format!(
-                "{name}: none of its {} is in the store; the smallest id of each cluster is kept (a file has one id on each line, as the store \
+                "{name}: none of its {} is in the store; the smallest id of each cluster is kept (a file has one id on \
+                 each line, as the store \
                  has it)",
                 count_of(listed, "id")
             )),

@@ -28,8 +28,10 @@ Examples:
   fpdump hex store/00000001.segment | less     every byte with its meaning";
 
 const SCAN_EXAMPLES: &str = "\
-Records are sorted by fingerprint, then id. Files with columns have `fingerprint` and `id`; in Parquet, fingerprints of 64 bits and \
-numeric ids are UINT64, wider fingerprints are bytes of fixed length, most significant first. For a store without ids there is no \
+Records are sorted by fingerprint, then id. Files with columns have `fingerprint` and `id`; in Parquet, fingerprints \
+of 64 bits and \
+numeric ids are UINT64, wider fingerprints are bytes of fixed length, most significant first. For a store without ids \
+there is no \
 column of ids, and a fingerprint is repeated as often as it was counted.
 
 Only lines with TABs have a header line with the width and the hasher of the fingerprints.
@@ -49,7 +51,8 @@ Examples:
   fpdump stats --json store                    sizes alone, without reading a block";
 
 const WHAT_IF_EXAMPLES: &str = "\
-Every table is encoded in memory and measured, each segment by itself; ids are left out. The cost of a query is predicted \
+Every table is encoded in memory and measured, each segment by itself; ids are left out. The cost of a query is \
+predicted \
 by the model of `fpload --plan list`, with the measured number of fingerprints in a block. A mark shows the row of the \
 current store.
 
@@ -58,7 +61,8 @@ listed plans with the store's codec and block size, except those with tables tha
 Otherwise every combination of the named values; options that are not given keep the store's value.
 
 Sizes are exactly those of a store made with these parameters. The program needs eight bytes of memory for each \
-fingerprint, and up to one gibibyte for the tables in work. In a segment with more than N fingerprints, evenly placed runs \
+fingerprint, and up to one gibibyte for the tables in work. In a segment with more than N fingerprints, evenly placed \
+runs \
 of neighbours in each table are encoded and scaled up; the row then says that it is an estimate.
 
 Examples:

@@ -1,4 +1,4 @@
-//! `fphash bands`: keys of which similar documents have one in common.
+//! `fphash bands`: band keys; similar documents share at least one.
 
 use std::io::{self, Write};
 
@@ -15,16 +15,16 @@ use serde::Serialize;
 use crate::args::BandsArgs;
 use crate::lines::{self, Job};
 
-/// The threshold where nobody names one.
+/// Default threshold.
 const THRESHOLD: f64 = 0.8;
 
 pub(crate) fn run(args: &BandsArgs, common: Common) -> anyhow::Result<Outcome> {
     if let Some(wanted) = args.sentences {
         if !(1..=MOST_SENTENCES).contains(&wanted) {
-            bail!("--sentences={wanted}: there are 1 to {MOST_SENTENCES} keys");
+            bail!("--sentences={wanted}: expected 1 to {MOST_SENTENCES}");
         }
         if args.options.features.features.is_some() {
-            bail!("--features: sentences are hashed as they are; leave it away");
+            bail!("--features: sentences are hashed as they are; leave it out");
         }
         let normalise = args.options.features.normalise.clone().unwrap_or_default();
         let least = args.leave.least();
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &BandsArgs, common: Common) -> anyhow::Result<Outcome> {
         let hasher = format!("{},bands={},rows={}", signer.identity(), bands.bands, bands.rows);
         write(args, common, hasher, args.options.made(), |document| {
             let signature = signer.signature(&document.content, args.leave.least())?;
-            // Documents without features are not similar to each other.
+            // Documents without features must not become candidates.
             let any = signature.iter().any(|place| *place != EMPTY);
             Ok(if any { bands.keys(&signature).collect() } else { Vec::new() })
         })?;
@@ -84,9 +84,9 @@ struct Curve {
     schema_version: u32,
     bands: usize,
     rows: usize,
-    /// Where the curve is about one half.
+    /// Similarity at which the curve is about one half.
     threshold: f64,
-    /// Similarity, and the probability to become candidates.
+    /// Pairs of a similarity and the probability to become candidates.
     curve: Vec<(f64, f64)>,
 }
 

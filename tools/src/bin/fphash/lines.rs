@@ -1,4 +1,4 @@
-//! Something of every document, in their order.
+//! Makes a sketch of every document and writes them in order.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -15,14 +15,14 @@ use fpstore_tools::sketches::{Kind, Row, Sink, Sketch};
 
 use crate::args::{OutputOptions, Reading};
 
-/// Memory of the program where it is not told.
+/// Default memory of the program.
 pub(crate) const MEMORY: u64 = 512 << 20;
 
-/// Sketches of all documents.
+/// The sketches of all documents.
 pub(crate) struct Job<'a> {
     inputs: &'a [OsString],
     reading: &'a Reading,
-    /// Bytes of what is made of a document, about.
+    /// Approximate bytes of the result for a document.
     made: u64,
     leave: &'a LeaveOptions,
     output: Option<&'a Path>,
@@ -41,14 +41,14 @@ impl<'a> Job<'a> {
         Self { inputs, reading, made, leave, output: output.output.as_deref(), common }
     }
 
-    /// Writes what `make` gives for each document; `header` says what that is.
+    /// Writes the sketch that `make` returns for each document; `header` describes the sketches.
     pub(crate) fn write(
         &self,
         kind: Kind,
         header: &Header,
         make: impl Fn(&Document, &Location) -> Result<Sketch, Fault> + Sync,
     ) -> anyhow::Result<()> {
-        // What is wrong with the inputs is said before anything is written.
+        // Errors in the inputs are found before anything is written.
         let inputs = Inputs::new(self.inputs, &self.reading.options)?;
         let outputs = [("--output", self.output), ("--rejects", self.leave.rejects.rejects.as_deref())];
         check_apart(&outputs, self.inputs)?;
@@ -76,7 +76,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Calls `make` for each document on all threads, and `take` with what came of it, in their order.
+/// Calls `make` for each document on all threads, and `take` with the results, in order.
 pub(crate) fn each<T: Send>(
     inputs: &Inputs,
     memory: Option<u64>,
@@ -89,7 +89,7 @@ pub(crate) fn each<T: Send>(
     Ok(())
 }
 
-/// The same, with what is no document; the number of all.
+/// Like [`each`], with faults of documents among the results; returns the number of documents.
 pub(crate) fn each_or_fault<T: Send>(
     inputs: &Inputs,
     memory: Option<u64>,
@@ -103,7 +103,7 @@ pub(crate) fn each_or_fault<T: Send>(
     })
 }
 
-/// Shows how far the reading has come, and what was read.
+/// Shows the progress of reading, and the totals.
 fn reading(
     inputs: &Inputs,
     memory: Option<u64>,
@@ -111,7 +111,7 @@ fn reading(
     read: impl FnOnce(u64, &Progress) -> anyhow::Result<Counts>,
 ) -> anyhow::Result<u64> {
     let progress = if common.shows_progress() { Progress::bytes(inputs.length()) } else { Progress::hidden() };
-    // What is made of documents on the way takes as much as they do.
+    // The results take as much memory as the documents.
     let memory = memory::of_load(Some(memory.unwrap_or(MEMORY)));
     let counts = read(memory / 2, &progress)?;
     progress.finish();
@@ -123,7 +123,7 @@ fn reading(
     Ok(counts.documents)
 }
 
-/// The header of what this hasher makes.
+/// Returns the header of fingerprints of this hasher.
 pub(crate) fn header(width: Option<u32>, hasher: String) -> Header {
     Header { width, hasher: Some(hasher), ..Header::default() }
 }

@@ -9,7 +9,7 @@ use fpstore_tools::sketching;
 use crate::args::SimhashArgs;
 use crate::lines::{self, Job};
 
-/// Bytes of a line, about.
+/// Approximate bytes of a line.
 const LINE: u64 = 256;
 
 pub(crate) fn run(args: &SimhashArgs, common: Common) -> anyhow::Result<Outcome> {

@@ -1,4 +1,4 @@
-//! `fphash weights`: weights of features by the number of documents that they occur in.
+//! `fphash weights`: weights of features by the number of documents that contain them.
 
 use std::io::{self, BufWriter, Write};
 
@@ -18,7 +18,7 @@ use crate::lines;
 #[derive(Serialize)]
 struct Weight<'a> {
     schema_version: u32,
-    /// None: what all others weigh.
+    /// `None` for the default weight.
     feature: Option<&'a str>,
     weight: f64,
 }
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &WeightsArgs, common: Common) -> anyhow::Result<Outcome>
     check_apart(&[("--rejects", args.rejects.rejects.as_deref())], inputs)?;
     let inputs = Inputs::new(inputs, options)?;
     let mut frequencies = DocumentFrequencies::default();
-    // A third is for counting, a third for the table that is made of the counts, a third for the documents.
+    // A third each for the counts, for the table that is computed from them, and for the documents.
     let memory = memory.unwrap_or(lines::MEMORY) / 3;
     let most = usize::try_from(memory).unwrap_or(usize::MAX);
     let mut rejects = Rejects::open(&args.rejects)?;

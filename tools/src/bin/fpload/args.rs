@@ -13,12 +13,15 @@ use fpstore_tools::{memory, size, width};
 use crate::choice::PlanChoice;
 
 const EXAMPLES: &str = "\
-The input has one record on each line: hexadecimal digits, optionally followed by a TAB and the document's id. Parquet and
+The input has one record on each line: hexadecimal digits, optionally followed by a TAB and the document's id. Parquet \
+and
 JSON (an object on each line, or an array), gzip and zstd are recognised by their content under any name; otherwise the
 extension decides: .txt .tsv .hex = hex; .u64 .u128 .u256 .bin = le; .ndjson .jsonl .json; .csv; .parquet. A directory
-stands for such files below it, except names that begin with _ or a dot; a pattern such as 'parts/*.parquet' for the files
+stands for such files below it, except names that begin with _ or a dot; a pattern such as 'parts/*.parquet' for the \
+files
 that match. The store numbers records without ids. A store holds a set: a record that is present already is counted, and
-changes nothing. A first line `#fpstore width=128 hasher=NAME` describes the fingerprints. If it ends with ` end=1`, as the
+changes nothing. A first line `#fpstore width=128 hasher=NAME` describes the fingerprints. If it ends with ` end=1`, \
+as the
 output of fphash does, the last line must be `#end records=N`: without it the writer has failed, and nothing is loaded.
 
 SIZE is a number of bytes, or 512M, 1G, 1GB, 1.5GiB: powers of 1024.

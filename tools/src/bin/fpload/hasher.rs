@@ -34,7 +34,8 @@ impl Hasher {
         }
         match (&self.name, &self.silent) {
             (Some(name), Some(silent)) if !self.told => bail!(
-                "{silent}: the hasher of its fingerprints is not known, others were made by {name}: if it is the same, name it \
+                "{silent}: the hasher of its fingerprints is not known, others were made by {name}: if it is the same, \
+                 name it \
                  with --hasher {name}"
             ),
             _ => Ok(()),
@@ -50,16 +51,19 @@ impl Hasher {
         match (parameters.hasher(), self.name()) {
             (Some(store), Some(load)) if store != load => {
                 bail!(
-                    "the store's fingerprints were made by {store}, these by {load}; they must not be mixed: make these as \
+                    "the store's fingerprints were made by {store}, these by {load}; they must not be mixed: make \
+                     these as \
                      the store's were (fphash --like STORE), or create a new store"
                 )
             }
             (Some(store), None) => bail!(
-                "the store's fingerprints were made by {store}; the hasher of these is not known: if it is the same, name it \
+                "the store's fingerprints were made by {store}; the hasher of these is not known: if it is the same, \
+                 name it \
                  with --hasher {store}"
             ),
             (None, Some(load)) => bail!(
-                "these fingerprints were made by {load}; the hasher of the store's is not known (it was created without \
+                "these fingerprints were made by {load}; the hasher of the store's is not known (it was created \
+                 without \
                  --hasher)"
             ),
             _ => Ok(()),

@@ -131,7 +131,8 @@ fn check(args: &Args, numbering: Numbering, found: Option<Found>) -> anyhow::Res
     match (numbering, found) {
         (_, Some(Found::Numbered)) if args.remove => {
             bail!(
-                "the input has no ids; a record is removed by its fingerprint and its id, as `fpdump scan` prints them; \
+                "the input has no ids; a record is removed by its fingerprint and its id, as `fpdump scan` prints \
+                 them; \
                  ids alone, with --by-id"
             )
         }

@@ -77,7 +77,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         match measured {
             None => writeln!(
                 out,
-                "Predicted for {number} uniformly distributed {width}-bit fingerprints and queries within distance {k}, in \
+                "Predicted for {number} uniformly distributed {width}-bit fingerprints and queries within distance \
+                 {k}, in \
                  memory:\n"
             )?,
             Some(measured) => writeln!(

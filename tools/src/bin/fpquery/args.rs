@@ -12,7 +12,8 @@ use fpstore_tools::{memory, size, width};
 const EXAMPLES: &str = "\
 Output: a line for every match, `query<TAB>match<TAB>distance<TAB>id`, in the order of the queries, then by distance,
 match and id; for a store without ids, the fourth column is the number of records of the match. Exit code: 0 = there are
-matches, 1 = there are none, 2 = an error, 130 = Ctrl-C, 143 = SIGTERM; with --only new 0 = some queries are new, 1 = none
+matches, 1 = there are none, 2 = an error, 130 = Ctrl-C, 143 = SIGTERM; with --only new 0 = some queries are new, 1 = \
+none
 is.
 
 Examples:

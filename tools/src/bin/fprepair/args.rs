@@ -8,17 +8,22 @@ use fpstore_tools::size;
 
 const DETAILS: &str = "\
 What can be saved:
-  Every full table holds all fingerprints: a damaged table of 64-bit fingerprints is rebuilt from the other tables, and an \
-index of ids from the records. Wider fingerprints are complete in their rows only, and ids are stored once. Damaged data \
-that is stored once is lost, and is listed: fingerprints with their ids, ids with their fingerprints, as far as the other \
+  Every full table holds all fingerprints: a damaged table of 64-bit fingerprints is rebuilt from the other tables, \
+  and an \
+index of ids from the records. Wider fingerprints are complete in their rows only, and ids are stored once. Damaged \
+data \
+that is stored once is lost, and is listed: fingerprints with their ids, ids with their fingerprints, as far as the \
+other \
 bytes tell. If removals are lost, the removed records come back.
   The torn tail of a log is cut off: those writes were never acknowledged. If writes before it are damaged, all other \
 writes in the logs are kept, later ones too, and the numbers of the lost batches are listed.
-  Nothing is guessed. A manifest with one changed byte is repaired by its checksum. Any other damaged manifest, and parts \
+  Nothing is guessed. A manifest with one changed byte is repaired by its checksum. Any other damaged manifest, and \
+  parts \
 of a segment that are readable but contradict each other, are reported and left as they are.
 
 What happens to the files:
-  Segments are written under new numbers before a new manifest atomically replaces the old one: if the program is killed \
+  Segments are written under new numbers before a new manifest atomically replaces the old one: if the program is \
+  killed \
 at any moment, the store is as before or repaired. A damaged file that could not be saved completely stays beside the \
 store as NAME.damaged, and no program removes it; other replaced files are removed.
 

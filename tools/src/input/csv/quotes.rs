@@ -59,7 +59,8 @@ impl Quotes {
         if self.state != State::Quoted {
             return Ok(());
         }
-        let message = "the quote that opens a cell on this line is not closed before the input ends; close it, or write \
+        let message = "the quote that opens a cell on this line is not closed before the input ends; close it, or \
+                       write \
                        a quote that is part of the text twice in a cell that is quoted";
         Err(Unsound { line: self.opened, message: message.to_owned(), is_one_line: false })
     }
@@ -103,7 +104,8 @@ impl Quotes {
                     let found = char::from(byte).escape_debug();
                     let message = format!(
                         "the quote that opens a cell on this line is closed on line {closed}, where '{found}' follows \
-                         instead of the end of the cell; is one not closed? a quote that is part of the text is written \
+                         instead of the end of the cell; is one not closed? a quote that is part of the text is \
+                         written \
                          twice"
                     );
                     self.give_up(bytes.get(counted..).unwrap_or_default());

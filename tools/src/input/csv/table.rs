@@ -220,7 +220,8 @@ mod tests {
         for (text, part) in [
             (
                 text,
-                "no column \"fingerprint\"; the columns are 'id;fingerprint'; is the delimiter another one? say --delimiter ';'",
+                "no column \"fingerprint\"; the columns are 'id;fingerprint'; is the delimiter another one? say \
+                 --delimiter ';'",
             ),
             (&tab, "say --delimiter tab"),
             ("id|fingerprint", "say --delimiter '|'"),

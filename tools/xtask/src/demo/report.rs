@@ -13,7 +13,8 @@ const WIDTH: usize = 50;
 
 /// Follows the statistics, which show fewer bits than the bound.
 pub(super) const ABOUT_THE_BOUND: &str = "\n\
-(The information bound is that of uniformly random fingerprints. Those of real documents come in families and take less.)";
+(The information bound is that of uniformly random fingerprints. Those of real documents come in families and take \
+less.)";
 
 /// The full list, tab-separated, closest first.
 pub(super) fn list(pairs: &[Pair], documents: &[Document]) -> String {
@@ -72,7 +73,8 @@ pub(super) fn totals(pairs: &[Pair], documents: usize) -> String {
 pub(super) fn times(documents: usize, hash: Duration, load: Duration, query: Duration) -> String {
     let each = query.as_secs_f64() * 1e6 / documents.max(1) as f64;
     format!(
-        "\nhashed  {0} documents in {1:.3} s\nloaded  {0} records in {2:.3} s\nqueried {0} records in {3:.3} s, {each:.1} us \
+        "\nhashed  {0} documents in {1:.3} s\nloaded  {0} records in {2:.3} s\nqueried {0} records in {3:.3} s, \
+         {each:.1} us \
          each with reading and printing",
         thousands(documents),
         hash.as_secs_f64(),
