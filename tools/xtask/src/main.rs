@@ -1,6 +1,6 @@
-//! The project's chores: `cargo xtask demo` shows what the store does, `cargo xtask test` runs every test.
+//! Tasks of the project: `cargo xtask demo` shows the store at work, `cargo xtask test` runs every test.
 //!
-//! The alias is in `.cargo/config.toml`. Each chore is one module; `workspace` asks cargo where things are.
+//! The alias is in `.cargo/config.toml`. Each task is one module; `workspace` asks cargo for paths.
 
 mod crash;
 mod demo;
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever read the output has seen enough (`cargo xtask demo | head`).
+        // The reader of the output has seen enough (`cargo xtask demo | head`).
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             complain(&format!("xtask: {error:#}\n"));
@@ -63,7 +63,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Writes to standard error; if even that fails there is nobody left to tell.
+/// Writes to standard error and ignores errors.
 fn complain(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }

@@ -1,12 +1,12 @@
-//! Options of the tasks: each a name and a value.
+//! Options of the tasks, each with a value.
 
 use anyhow::{Context, Result, bail};
 
-/// Calls `take` with every option; it returns false for one that it does not have.
+/// Calls `take` with every option; `take` returns false for an unknown one.
 pub(crate) fn each<'a>(arguments: &[&'a str], mut take: impl FnMut(&'a str, &'a str) -> Result<bool>) -> Result<()> {
     let mut rest = arguments.iter();
     while let Some(&name) = rest.next() {
-        let value = rest.next().with_context(|| format!("{name} wants a value"))?;
+        let value = rest.next().with_context(|| format!("{name} needs a value"))?;
         if !take(name, value).with_context(|| format!("{name} {value}"))? {
             bail!("there is no option {name}");
         }

@@ -1,4 +1,4 @@
-//! What a store holds, and whether that is what was promised.
+//! Checks the content of a store after a disturbance.
 
 use std::fs::File;
 use std::path::Path;
@@ -11,27 +11,27 @@ use super::cases::Case;
 use super::stage::{self, Stage, names, succeeds};
 use super::state::{State, segments};
 
-/// What became of a store.
+/// The state of a store after a disturbance.
 pub(super) struct Found {
     pub(super) committed: bool,
     pub(super) leftovers: u64,
 }
 
-/// What lies in the store's directory and is no part of it.
+/// Returns the files in the store's directory that are not part of the store.
 fn strangers(stage: &Stage, store: &Path) -> Result<Vec<String>> {
     let mut all = names(store)?;
     let mut own = vec!["MANIFEST".to_owned(), "LOCK".to_owned()];
     if all.iter().any(|name| name == "MANIFEST") {
         own.extend(segments(stage, store)?);
     } else {
-        // Nothing but the lock, which says nothing.
+        // Without a manifest only the lock is expected.
         own.remove(0);
     }
     all.retain(|name| !own.contains(name));
     Ok(all)
 }
 
-/// Looks at a store after a blow.
+/// Checks a store after a disturbance.
 pub(super) fn after_blow(stage: &Stage, case: &Case, store: &Path, temporary: Option<&Path>) -> Result<Found> {
     let mut leftovers = strangers(stage, store)?.len() as u64;
     if let Some(directory) = temporary {
@@ -52,7 +52,7 @@ pub(super) fn after_blow(stage: &Stage, case: &Case, store: &Path, temporary: Op
     Ok(Found { committed, leftovers })
 }
 
-/// Runs the same load again, in peace; how long it took if it did all the work.
+/// Repeats the load undisturbed; returns its duration if it did all the work.
 pub(super) fn again(
     stage: &Stage,
     case: &Case,
@@ -63,7 +63,7 @@ pub(super) fn again(
     let begun = Instant::now();
     if case.creates() && found.committed {
         refused(&mut case.load(stage, store, temporary))?;
-        // A writer that has nothing to do clears up all the same.
+        // A writer without work also removes leftovers.
         succeeds(stage.fpload().arg("--compact").arg(store))?;
     } else {
         succeeds(&mut case.load(stage, store, temporary)).context("the next run")?;
@@ -83,7 +83,7 @@ pub(super) fn again(
     Ok((!found.committed).then_some(duration))
 }
 
-/// A creation over a store.
+/// Checks that creation over an existing store is refused.
 fn refused(command: &mut Command) -> Result<()> {
     let output = command.output()?;
     if output.status.code() != Some(2) {
@@ -92,7 +92,7 @@ fn refused(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Puts a store that broke a promise aside.
+/// Copies a store with a violation, to keep it.
 pub(super) fn keep(stage: &Stage, store: &Path, number: u64) -> Result<String> {
     let aside = stage.path(&format!("violation-{number}"));
     stage::copy(store, &aside)?;

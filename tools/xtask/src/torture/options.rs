@@ -1,4 +1,4 @@
-//! What was typed after `torture`.
+//! Options of `cargo xtask torture`.
 
 use std::path::PathBuf;
 
@@ -6,18 +6,18 @@ use anyhow::Result;
 
 use crate::options::{each, set};
 
-/// How much of what.
+/// Number of disturbances of each kind, and other parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Options {
     pub(super) kills: u64,
     pub(super) interrupts: u64,
     pub(super) disks: u64,
-    /// Records of the largest loads; others have a half or a third of it.
+    /// Records of the largest loads; others have a half or a third as many.
     pub(super) records: u64,
     pub(super) seed: u64,
-    /// Where the programs are; they are built where nobody says.
+    /// Directory of the programs; they are built by default.
     pub(super) programs: Option<PathBuf>,
-    /// Where stores and inputs are put.
+    /// Directory for stores and inputs.
     pub(super) directory: Option<PathBuf>,
 }
 

@@ -1,4 +1,4 @@
-//! Lines on standard output, each as soon as it is there.
+//! Writes lines to standard output without delay.
 
 use std::io::{self, Write};
 

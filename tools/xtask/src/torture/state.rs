@@ -1,4 +1,4 @@
-//! What a store holds.
+//! The content of a store.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::io::Read;
@@ -19,7 +19,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// What `fpdump scan` prints, where `fpdump verify` finds nothing.
+    /// Returns the output of `fpdump scan`, after `fpdump verify` has found no damage.
     pub(super) fn of(stage: &Stage, store: &Path) -> Result<Self> {
         succeeds(stage.fpdump().arg("verify").arg(store))?;
         let mut child = stage.fpdump().arg("scan").arg(store).stdout(Stdio::piped()).spawn()?;
@@ -38,7 +38,7 @@ impl State {
         if !status.success() {
             bail!("fpdump scan {} failed ({status})", store.display());
         }
-        // How many bytes come at once must not matter.
+        // The hash does not depend on the sizes of the reads.
         Ok(Self { lines, hash: hasher.finish(), segments: segments(stage, store)?.len() })
     }
 
@@ -47,7 +47,7 @@ impl State {
     }
 }
 
-/// Files of the segments that the manifest names.
+/// Returns the files of the segments in the manifest.
 pub(super) fn segments(stage: &Stage, store: &Path) -> Result<Vec<String>> {
     let output = succeeds(stage.fpdump().args(["info", "--json"]).arg(store))?;
     let info: Value = serde_json::from_slice(&output.stdout).context("fpdump info printed no JSON")?;

@@ -1,4 +1,4 @@
-//! What the blows hit.
+//! Counts of the results.
 
 use std::fmt::Display;
 
@@ -6,18 +6,18 @@ use anyhow::Result;
 
 use super::say::say;
 
-/// What happened to the loads of one kind of blow.
+/// The results of one kind of disturbance.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
     kind: &'static str,
     skipped: Option<String>,
     /// The store was as before.
     pub(super) before: u64,
-    /// The load was in the store, and the program had not ended.
+    /// The load was in the store, and the program was ended.
     pub(super) after: u64,
-    /// The program had ended well.
+    /// The program ended by itself, with success.
     pub(super) finished: u64,
-    /// Temporary files that a blow left, all of which the next run has removed unless there is a violation.
+    /// Temporary files left behind; the next run has removed all of them, unless there is a violation.
     pub(super) leftovers: u64,
     violations: Vec<String>,
 }
@@ -27,13 +27,13 @@ impl Tally {
         Self { kind, skipped: None, before: 0, after: 0, finished: 0, leftovers: 0, violations: Vec::new() }
     }
 
-    /// Nothing could be tried.
+    /// Records that the disturbance cannot be tried on this machine.
     pub(super) fn skip(mut self, why: String) -> Self {
         self.skipped = Some(why);
         self
     }
 
-    /// Prints what came of one blow, and keeps a violation.
+    /// Prints the result of one load, and keeps a violation.
     pub(super) fn outcome(&mut self, moment: &str, outcome: Result<impl Display>) -> Result<()> {
         match outcome {
             Ok(outcome) => say(&format!("{moment}: {outcome}")),
@@ -50,7 +50,7 @@ impl Tally {
         &self.violations
     }
 
-    /// The summary.
+    /// Returns the summary.
     pub(super) fn line(&self) -> String {
         let Self { kind, before, after, finished, leftovers, .. } = self;
         if let Some(why) = &self.skipped {
