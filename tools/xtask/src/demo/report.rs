@@ -83,7 +83,7 @@ pub(super) fn times(documents: usize, hash: Duration, load: Duration, query: Dur
     )
 }
 
-/// The closest pair of each two different paths, closest first.
+/// Returns the closest pair for any two different paths, closest first.
 fn closest_by_paths(pairs: &[Pair], documents: &[Document]) -> Vec<Pair> {
     let mut closest = BTreeMap::new();
     for &pair in pairs {
