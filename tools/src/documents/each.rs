@@ -330,7 +330,7 @@ mod tests {
         assert!(taken.into_iter().eq(0..5000));
         let panics = |_: &Filler<Item>| panic!("a mistake, made on purpose");
         let error = flow(MEMORY, panics, &columns(), |document, _| Ok(document), strict(|_| Ok(()))).unwrap_err();
-        assert_eq!(error.to_string(), "reading the input has broken off");
+        assert_eq!(error.to_string(), "the reading thread has ended early");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! A run of `fpdedup` that was killed or stopped goes on when it is started again, and ends with what an undisturbed one
-//! writes.
+//! A run of `fpdedup` that was killed or stopped continues when it is started again, and ends with the output of an
+//! undisturbed run.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::support::{Place, Random, fpdedup, fpload};
 
-/// Enough for a run of some tenths of a second.
+/// Enough records for a run of some tenths of a second.
 const RECORDS: u64 = 300_000;
 
 fn raw() -> Vec<u8> {
@@ -49,7 +49,7 @@ fn runs_go_on() {
             run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
         };
         let has_begun = || names(&temporary).iter().any(|name| name.ends_with(".phase") || name.ends_with(".sets"));
-        // Ends runs as soon as there is something to go on with; now and then one is faster.
+        // Ends runs as soon as there is a checkpoint; sometimes a run is faster.
         let mut stopped = 0;
         for number in 0..20 {
             let mut run = run();
@@ -66,11 +66,11 @@ fn runs_go_on() {
             }
             let status = ended.unwrap_or_else(|| run.wait().unwrap());
             if !status.success() {
-                // Before it listens, the signal itself ends it; a shell reports the same number.
+                // Before the handler is installed, the signal itself ends the process; a shell reports the same number.
                 assert!(!interrupt || status.code().is_none_or(|code| code == 130), "{status}");
                 stopped += u32::from(has_begun());
             }
-            // It may have ended just before, or been stopped just after that.
+            // The run may have ended just before, or been stopped just after that.
             assert!(status.success() <= found.exists());
             if found.exists() {
                 assert!(
@@ -84,7 +84,7 @@ fn runs_go_on() {
             }
         }
         assert!(stopped > 0, "{what}: no run was stopped on its way");
-        // What was kept is gone on from: a byte that is changed there is found in the result.
+        // The run continues from the checkpoint: a byte changed there appears in the result.
         let mut expected = std::fs::read(&expected).unwrap();
         let kept = names(&temporary).into_iter().find(|name| name.ends_with(".rows")).map(|name| temporary.join(name));
         if let Some(path) = kept.filter(|_| has_begun() && options == ["--distinct"]) {
@@ -107,7 +107,7 @@ fn what_is_kept_is_for_the_same_work_only() {
     let store = place.store(&[(0, 1), (1, 2), (7, 3)]);
     let temporary = place.path("temporary");
     std::fs::create_dir(&temporary).unwrap();
-    // Files that look like those of another run, and rubbish.
+    // Files that look like those of another run, and garbage.
     for name in ["fpdedup-0000000000000001.rows", "fpdedup-0000000000000001.phase", "other"] {
         std::fs::write(temporary.join(name), "9 9 9\n").unwrap();
     }

@@ -288,7 +288,7 @@ fn delimiters() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_gets_a_hint() {
-    // A program that runs others at a terminal; not every machine has it.
+    // `script` runs a program at a terminal; not every machine has it.
     if Process::new("script").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
         return;
     }
@@ -317,7 +317,7 @@ fn a_terminal_gets_a_hint() {
     }
 }
 
-/// A name says that a file is one text, and its content that it is many.
+/// The name says that a file is one text, and its content that it is several.
 #[test]
 fn records_that_are_read_as_a_whole_are_told() {
     let place = Place::new();

@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(partial.state(), State { phase: 1, rows: 1, bytes: 4 });
         // Only one run at a time.
         let error = format!("{:#}", Partial::open(directory.path(), 7).map(drop).unwrap_err());
-        assert!(error.contains("another run"), "{error}");
+        assert!(error.contains("another process"), "{error}");
         partial.write(b"two\n", 1).unwrap();
         partial.before_phase(2).unwrap();
         assert_eq!(fs::read(&partial.rows_path).unwrap(), b"one\ntwo\n");
