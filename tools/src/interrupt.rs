@@ -61,9 +61,9 @@ pub fn listen(program: &'static str) -> anyhow::Result<()> {
     let ignored = ignored();
     let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
     let signals = signal_hook::iterator::Signals::new(wanted);
-    let mut signals = signals.context("cannot be told of signals")?;
+    let mut signals = signals.context("cannot receive signals")?;
     let wait = move || signals.forever().for_each(|signal| received(program, signal));
-    std::thread::Builder::new().name("signals".to_owned()).spawn(wait).context("cannot be told of signals")?;
+    std::thread::Builder::new().name("signals".to_owned()).spawn(wait).context("cannot receive signals")?;
     Ok(())
 }
 

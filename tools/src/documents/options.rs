@@ -373,13 +373,13 @@ mod tests {
                 &text,
                 "a.txt",
                 "a.txt would be read as documents that are whole files, which have no columns; leave --text-column \
-                 away, or say --format ndjson|csv|parquet",
+                 out, or say --format ndjson|csv|parquet",
             ),
         ] {
             assert_eq!(told(options, name, "x").unwrap_err(), expected);
         }
-        assert!(told(&tokens, "a", "x").unwrap_err().contains("leave --tokens-column away"));
-        assert!(told(&id, "a", "x").unwrap_err().contains("leave --id-column away"));
+        assert!(told(&tokens, "a", "x").unwrap_err().contains("leave --tokens-column out"));
+        assert!(told(&id, "a", "x").unwrap_err().contains("leave --id-column out"));
         for options in [&tokens, &text, &id] {
             assert!(options.any() && told(options, "a.jsonl", "{}").is_ok());
         }

@@ -52,7 +52,8 @@ impl Header {
                 header.hasher = Some(name.to_owned());
             } else if let Some(value) = word.strip_prefix(b"ids=") {
                 let kind = std::str::from_utf8(value).ok().and_then(|name| name.parse().ok());
-                header.ids = Some(kind.ok_or_else(|| format!("the header's kind of ids {} is none", excerpt(value)))?);
+                header.ids =
+                    Some(kind.ok_or_else(|| format!("the header's kind of ids {} is not known", excerpt(value)))?);
             } else if word == b"end=1" {
                 header.end = true;
             }
@@ -82,7 +83,7 @@ fn width(value: &[u8]) -> Result<u32, String> {
     match std::str::from_utf8(value).ok().and_then(|value| value.parse::<u32>().ok()) {
         Some(width) if WIDTHS.contains(&width) => Ok(width),
         Some(width) => Err(format!(
-            "the header says {width}-bit fingerprints; a store has {WIDTHS:?}, so make them with such a width"
+            "the header says {width}-bit fingerprints; a store has {WIDTHS:?}, make them with one of these widths"
         )),
         None => Err(format!("the header's width {} is not a number", excerpt(value))),
     }

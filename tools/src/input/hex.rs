@@ -69,7 +69,7 @@ fn complain(text: &[u8], digits: &[u8], width: u32) -> String {
 /// Hints at the most common mistake: columns separated by something other than a TAB.
 pub(super) fn separator_hint(text: &[u8]) -> &'static str {
     if text.iter().any(|byte| matches!(byte, b' ' | b',' | b';')) {
-        "; a TAB stands between the fingerprint and the id"
+        "; a TAB separates the fingerprint and the id"
     } else {
         ""
     }

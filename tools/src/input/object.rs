@@ -62,7 +62,7 @@ pub(super) fn number(line: &[u8], key: &str) -> Result<Option<f64>, String> {
         None | Some(Value::Null) => Ok(None),
         Some(value) => match value.as_f64() {
             Some(number) => Ok(Some(number)),
-            None => Err(format!("\"{key}\" is no number: {}", excerpt(value.to_string().as_bytes()))),
+            None => Err(format!("\"{key}\" is not a number: {}", excerpt(value.to_string().as_bytes()))),
         },
     }
 }

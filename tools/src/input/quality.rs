@@ -24,7 +24,7 @@ impl Quality {
             return Ok(None);
         }
         let number = std::str::from_utf8(cell).ok().and_then(|text| text.trim().parse().ok());
-        number.map(Some).ok_or_else(|| format!("\"{}\" is no number: {}", self.column, super::place::excerpt(cell)))
+        number.map(Some).ok_or_else(|| format!("\"{}\" is not a number: {}", self.column, super::place::excerpt(cell)))
     }
 }
 
@@ -42,6 +42,6 @@ mod tests {
         }
         assert_eq!(quality.parse(b" 7.5"), Ok(Some(7.5)));
         assert_eq!(quality.parse(b""), Ok(None));
-        assert_eq!(quality.parse(b"good"), Err("\"q\" is no number: 'good'".to_owned()));
+        assert_eq!(quality.parse(b"good"), Err("\"q\" is not a number: 'good'".to_owned()));
     }
 }

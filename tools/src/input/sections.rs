@@ -55,18 +55,18 @@ impl Sections {
         while self.lines.advance().map_err(|error| reading(&error))? {
             if !self.lines.is_skipped() {
                 if self.state == State::Ended {
-                    return Err("a record stands behind the line #end, which is to be the last".to_owned());
+                    return Err("a record follows the line #end, which must be the last".to_owned());
                 }
                 self.records += 1;
                 return Ok(true);
             }
             if self.lines.line().starts_with(b"#") && self.lines.number() > 1 {
-                self.remark()?;
+                self.comment()?;
             }
         }
         match self.state {
             State::Announced => Err(format!(
-                "the writer did not finish: the last line is to be #end records=N, and the input ends behind {} of its \
+                "the writer did not finish: the last line must be #end records=N, and the input ends after {} of its \
                  records; run what wrote it again",
                 self.records
             )),
@@ -74,9 +74,9 @@ impl Sections {
         }
     }
 
-    /// Looks at a line that begins with `#` and is not the first.
+    /// Checks a line that begins with `#` and is not the first.
     #[cold]
-    fn remark(&mut self) -> Result<(), String> {
+    fn comment(&mut self) -> Result<(), String> {
         let line = self.lines.line();
         if let Some(number) = line.strip_prefix(TRAILER) {
             return match self.state {
@@ -90,7 +90,7 @@ impl Sections {
         }
         let header = match Header::parse(line) {
             Ok(Some(header)) => header,
-            // In input that announces nothing it is a remark.
+            // In input that announces nothing the line is a comment.
             Err(message) if self.state != State::Open => return Err(message),
             _ => return Ok(()),
         };
@@ -101,7 +101,7 @@ impl Sections {
                     .to_owned())
             }
             State::Open if header.end => Err(
-                "this line #fpstore is not the first one: were the lines sorted, or inputs joined that differ? Put it \
+                "this line #fpstore is not the first one: were the lines sorted, or different inputs concatenated? Put it \
                      first, and give such inputs one by one"
                     .to_owned(),
             ),
@@ -112,8 +112,8 @@ impl Sections {
                 Ok(())
             }
             State::Ended => {
-                Err("this line #fpstore says something else than the first one; give such inputs one by one, \
-                                 each has to fit the store"
+                Err("this line #fpstore differs from the first one; give such inputs one by one, \
+                                 each must fit the store"
                     .to_owned())
             }
         }
@@ -171,17 +171,14 @@ mod tests {
     #[test]
     fn what_is_not() {
         for (text, part) in [
-            (format!("{HEAD}{A}{B}"), "line 4: the writer did not finish: the last line is to be #end records=N"),
-            (HEAD.to_owned(), "the input ends behind 0 of its records"),
+            (format!("{HEAD}{A}{B}"), "line 4: the writer did not finish: the last line must be #end records=N"),
+            (HEAD.to_owned(), "the input ends after 0 of its records"),
             (format!("{HEAD}{A}#end records=2\n"), "line 3: the writer made 2 records, the input has 1"),
             (format!("{HEAD}{A}#end records=x\n"), "line 3: #end records='x' has no number"),
-            (format!("{HEAD}{A}#end records=1\n{B}"), "line 4: a record stands behind the line #end"),
+            (format!("{HEAD}{A}#end records=1\n{B}"), "line 4: a record follows the line #end"),
             (format!("{HEAD}{A}#end records=1\n#end records=1\n"), "line 4: there is a second line #end"),
             (format!("{HEAD}{A}{HEAD}{B}#end records=1\n"), "line 3: the writer of the lines above did not finish"),
-            (
-                format!("{HEAD}{A}#end records=1\n{}", HEAD.replace("=x", "=y")),
-                "line 4: this line #fpstore says something",
-            ),
+            (format!("{HEAD}{A}#end records=1\n{}", HEAD.replace("=x", "=y")), "line 4: this line #fpstore differs"),
             // As after sorting.
             (
                 format!("#end records=2\n{HEAD}{A}{B}"),

@@ -94,7 +94,7 @@ mod tests {
             (b"0x123", "found 3 in '0x123'"),
             (b"00000000000000ff0", "found 17"),
             (b"00000000000000fg", "found '00000000000000fg'"),
-            (b"00000000000000ff 7", "a TAB stands between"),
+            (b"00000000000000ff 7", "a TAB separates"),
             (b"00000000000000ff\t1\t2", "more than two columns"),
             (b"\xff\xfe0\x000\x00", "expected 16 hexadecimal digits"),
             (b"", "found 0"),

@@ -127,7 +127,7 @@ impl SimhashOptions {
             bail!(
                 "the store's fingerprints were made by {recorded}, these by {identity}; they must not be mixed: leave \
                  the \
-                 options that differ out, or if none does, make the store anew from its documents"
+                 options that differ out, or if none does, create the store again from its documents"
             );
         }
         Ok(simhash)

@@ -49,7 +49,7 @@ fn pairs(counts: &[u64]) -> Counts {
 pub(crate) fn draw(distributions: &Distributions, out: &mut dyn Write) -> io::Result<()> {
     let pen = Pen::of_stdout();
     let kinds = distributions.kinds.iter().map(|(kind, &count)| Bar { label: kind.clone(), count });
-    pen.draw("blocks of table 0 by fill, in percent of their room", &bars(&distributions.fill), out)?;
+    pen.draw("blocks of table 0 by fill, in percent of their space", &bars(&distributions.fill), out)?;
     pen.draw("blocks by number of fingerprints", &bars(&distributions.fingerprints), out)?;
     pen.draw("blocks by kind", &kinds.collect::<Vec<_>>(), out)?;
     for (name, lengths) in &distributions.code_lengths {

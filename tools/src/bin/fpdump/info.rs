@@ -131,7 +131,7 @@ fn people(info: &Info, out: &mut dyn Write) -> std::io::Result<()> {
         _ if info.ids == IdKind::None.name() => "none: each fingerprint has a count",
         Some("own") => "64-bit numbers, given by the store",
         Some("given") => "64-bit numbers, given by the user",
-        Some(_) => "64-bit numbers; the first load decides who gives them",
+        Some(_) => "64-bit numbers, given by the store or the user: the first load decides",
         None => "64-bit numbers",
     };
     let distinct = count(info.distinct_at_most);

@@ -138,7 +138,7 @@ fn people(plan: &Plan, out: &mut dyn Write) -> std::io::Result<()> {
         columns.row(cells.chain([order.join(" ")]));
     }
     columns.write(out)?;
-    writeln!(out, "\nA number under k=... is the radius, the number of leading bits that may differ; - = not probed.")?;
+    writeln!(out, "\nA number under k=... is the radius: how many of the leading bits may differ; - = not probed.")?;
     let Some(predicted) = &plan.predicted else { return Ok(()) };
     let of =
         if predicted.from_data { "measured on the fingerprints" } else { "for uniformly distributed fingerprints" };
