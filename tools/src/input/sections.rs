@@ -101,8 +101,8 @@ impl Sections {
                     .to_owned())
             }
             State::Open if header.end => Err(
-                "this line #fpstore is not the first one: were the lines sorted, or different inputs concatenated? Put it \
-                     first, and give such inputs one by one"
+                "this line #fpstore is not the first one: were the lines sorted, or different inputs concatenated? \
+                     Put it first, and give such inputs one by one"
                     .to_owned(),
             ),
             State::Open => Ok(()),
@@ -111,11 +111,9 @@ impl Sections {
                 self.records = 0;
                 Ok(())
             }
-            State::Ended => {
-                Err("this line #fpstore differs from the first one; give such inputs one by one, \
+            State::Ended => Err("this line #fpstore differs from the first one; give such inputs one by one, \
                                  each must fit the store"
-                    .to_owned())
-            }
+                .to_owned()),
         }
     }
 }

@@ -293,7 +293,13 @@ pub(crate) struct MinhashArgs {
 
     /// Keep only the lowest bits of each place, 1 to 32. With 64, 128 or 256 places and one bit, signatures are
     /// fingerprints that a store takes
-    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=32), default_value_t = 32, help_heading = "Sketch options")]
+    #[arg(
+        long,
+        value_name = "B",
+        value_parser = clap::value_parser!(u32).range(1..=32),
+        default_value_t = 32,
+        help_heading = "Sketch options"
+    )]
     pub(crate) bits: u32,
 }
 
@@ -332,7 +338,15 @@ pub(crate) struct BandsArgs {
     pub(crate) rows: Option<usize>,
 
     /// In place of bands of a signature, keys of the N longest sentences of each document
-    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "3", conflicts_with_all = ["threshold", "bands", "rows"], help_heading = "Sketch options")]
+    #[arg(
+        long,
+        value_name = "N",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "3",
+        conflicts_with_all = ["threshold", "bands", "rows"],
+        help_heading = "Sketch options"
+    )]
     pub(crate) sentences: Option<usize>,
 
     /// Show how likely documents of each similarity become candidates; read no input
@@ -395,8 +409,8 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "DIR", requires = "matches", help_heading = "Filter options")]
     pub(crate) tmp_dir: Option<PathBuf>,
 
-    /// Compare signatures of MinHash instead of simhash; --preset is one of native, datasketch, datasketch-legacy, lucene
-    /// (with its default parameters)
+    /// Compare signatures of MinHash instead of simhash; --preset is one of native, datasketch, datasketch-legacy,
+    /// lucene (with its default parameters)
     #[arg(long, conflicts_with_all = ["width", "weights"])]
     pub(crate) minhash: bool,
 

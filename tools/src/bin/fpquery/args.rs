@@ -48,7 +48,12 @@ pub(crate) struct Args {
     /// In place of queries: the records of this id. Each of their fingerprints is a query; records of the same id are
     /// left out. May be repeated. Without an index of the ids (`fpload --id-index`) all records of the store are read
     /// to find them
-    #[arg(long = "id", value_name = "ID", allow_hyphen_values = true, conflicts_with_all = ["queries", "input", "corpus", "text"])]
+    #[arg(
+        long = "id",
+        value_name = "ID",
+        allow_hyphen_values = true,
+        conflicts_with_all = ["queries", "input", "corpus", "text"]
+    )]
     pub(crate) ids: Vec<String>,
 
     /// Number of bits in which a match may differ [default: the store's maximum; larger distances are slow, but
