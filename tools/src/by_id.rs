@@ -45,7 +45,7 @@ pub fn fingerprints<F: Fingerprint>(store: &Store<F>, ids: &[Id]) -> anyhow::Res
 ///
 /// # Errors
 ///
-/// Those of the records.
+/// Errors of the records.
 pub fn scan<F: Fingerprint>(
     records: impl Iterator<Item = fpstore::Result<Record<F>>>,
     ids: &[Id],

@@ -46,7 +46,7 @@ impl Columns {
     ///
     /// # Errors
     ///
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         for line in self.table.lines() {
             let line = line.strip_prefix(' ').unwrap_or(&line);
@@ -68,7 +68,7 @@ impl FixedColumns {
     ///
     /// # Errors
     ///
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn new(headings: &[(&str, usize)], out: &mut dyn Write) -> io::Result<Self> {
         let columns = headings.iter().map(|(heading, width)| (*width, heading.starts_with('>'))).collect();
         let columns = Self { columns };
@@ -80,7 +80,7 @@ impl FixedColumns {
     ///
     /// # Errors
     ///
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn row<I: IntoIterator<Item = String>>(&self, cells: I, out: &mut dyn Write) -> io::Result<()> {
         let aligned = cells.into_iter().zip(&self.columns).map(|(cell, (width, right))| match right {
             true => format!("{cell:>width$}"),
@@ -94,7 +94,7 @@ impl FixedColumns {
 ///
 /// # Errors
 ///
-/// Those of the writer.
+/// Errors of the writer.
 pub fn facts(out: &mut dyn Write, facts: &[(&str, String)]) -> io::Result<()> {
     let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, value) in facts {
@@ -107,7 +107,7 @@ pub fn facts(out: &mut dyn Write, facts: &[(&str, String)]) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// Those of the writer.
+/// Errors of the writer.
 pub fn json<T: Serialize>(out: &mut dyn Write, object: &T) -> io::Result<()> {
     // Converts to `io::Error`, so that a closed pipe is still recognised.
     serde_json::to_writer(&mut *out, object).map_err(io::Error::from)?;

@@ -46,7 +46,7 @@ impl TextOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`DocumentOptions::of_text`].
+    /// Errors of [`DocumentOptions::of_text`].
     pub fn documents(&self, options: &InputOptions) -> anyhow::Result<DocumentOptions> {
         DocumentOptions::of_text(options, self.text_column.as_ref(), self.tokens_column.as_ref())
     }

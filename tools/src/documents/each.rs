@@ -109,7 +109,7 @@ fn strict<T>(mut take: impl FnMut(Vec<T>) -> anyhow::Result<()>) -> impl FnMut(V
 ///
 /// # Errors
 ///
-/// As [`each`], except for faults of documents.
+/// Errors of [`each`], except for faults of documents.
 pub fn each_or_fault<T: Send>(
     inputs: &Inputs,
     memory: u64,

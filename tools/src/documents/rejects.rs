@@ -124,7 +124,7 @@ impl Rejects {
     ///
     /// # Errors
     ///
-    /// As [`Rejects::keep`].
+    /// Errors of [`Rejects::keep`].
     pub fn leave_out(&mut self, place: &Location, fault: &Fault) -> anyhow::Result<()> {
         if !self.skip && !fault.is_harmless() {
             return Err(anyhow!("{place}: {fault} (--on-error skip leaves such documents out)"));

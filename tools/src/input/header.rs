@@ -21,7 +21,7 @@ pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Longest header. A longer line is a comment.
 const LIMIT: usize = 4096;
 
-/// What the first line says about the fingerprints.
+/// Description of the fingerprints, as the first line has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// Width in bits.

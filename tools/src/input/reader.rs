@@ -44,7 +44,7 @@ enum Stream<F: Fingerprint> {
     Parquet(Box<ParquetRows<F>>),
 }
 
-/// How JSON objects are read, and what is kept of them.
+/// Reads JSON objects, and keeps a few of their values.
 #[derive(Debug)]
 struct Objects {
     selection: Selection,
@@ -107,7 +107,7 @@ impl<F: Fingerprint> Reader<F> {
     ///
     /// # Errors
     ///
-    /// Those of [`Input::open`] and [`Input::reader`].
+    /// Errors of [`Input::open`] and [`Input::reader`].
     pub fn open(source: &Source, options: &InputOptions, progress: &Progress) -> anyhow::Result<Self> {
         Input::open(source, options, progress)?.reader()
     }

@@ -26,7 +26,7 @@ impl<F: Fingerprint> Series<F> {
     ///
     /// # Errors
     ///
-    /// Those of [`Reader::open`].
+    /// Errors of [`Reader::open`].
     pub fn open(sources: Vec<Source>, options: &InputOptions, progress: &Progress) -> anyhow::Result<Self> {
         let mut left = VecDeque::from(sources);
         let Some(first) = left.pop_front() else { bail!("there is no input") };

@@ -99,7 +99,7 @@ pub(crate) enum What {
         #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
         draw: Draw,
     },
-    /// Where the sections of the files begin and end
+    /// Offsets of the sections in the files
     Layout {
         /// A store or a segment file
         path: PathBuf,

@@ -17,7 +17,7 @@ const DISTANCE: Column = Column::number("distance");
 const ID: Column = Column::id("id");
 const COUNT: Column = Column::number("count");
 
-/// What is written of an answer.
+/// Content of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A row for every match.

@@ -182,7 +182,7 @@ impl Args {
 /// Which queries are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Only {
-    /// Those without a match
+    /// Queries without a match
     New,
 }
 
