@@ -22,7 +22,7 @@ fn documents_that_break_off_load_nothing() {
     let broken = broken.get_output().stdout.clone();
     assert!(!broken.is_empty() && !String::from_utf8_lossy(&broken).contains("#end"));
     let message =
-        ["fpload: standard input: line 4: the writer did not finish", "#end records=N", "behind 2 of its records"];
+        ["fpload: standard input: line 4: the writer did not finish", "#end records=N", "after 2 of its records"];
     fails(fpload().arg("--create").arg(&store).arg("-").write_stdin(broken.clone()), &message);
     assert!(!store.exists());
     fpload().arg("--create").arg(&store).arg("-").write_stdin(whole.clone()).assert().success();
