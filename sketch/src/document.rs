@@ -1,9 +1,9 @@
-//! What a sketch is made of.
+//! The input of a sketch.
 
 /// A document.
 #[derive(Clone, Copy, Debug)]
 pub enum Document<'a> {
-    /// Its text, still to be cut into features.
+    /// A text that is still to be split into features.
     Text(&'a str),
     /// Ready-made tokens, each of them one feature.
     Tokens(&'a [String]),

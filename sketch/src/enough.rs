@@ -1,18 +1,17 @@
-//! Whether a document has enough features to be told from others.
+//! Whether a document has enough features to be distinguished from others.
 //!
-//! Documents without features have the same sketch, whatever they say. The features that count here are the distinct ones,
-//! for every preset; one that weighs nothing does not count, and an empty one neither (the features `chars:N` of an empty
+//! All documents without features have the same sketch, whatever their text. Every preset counts distinct features
+//! here. A feature of weight zero does not count, and neither does an empty one (the features `chars:N` of an empty
 //! text are one empty feature).
 
 use std::fmt;
 
-use crate::hash;
-use crate::weights::HashSet;
+use crate::hash::{self, HashSet};
 
-/// A document has fewer features than were asked for.
+/// A document has fewer features than the caller asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooFew {
-    /// Distinct features that it has.
+    /// Number of distinct features of the document.
     pub features: usize,
 }
 
@@ -27,7 +26,7 @@ impl fmt::Display for TooFew {
 
 impl std::error::Error for TooFew {}
 
-/// Distinct features by their hashes, counted until there are enough: so they cost hardly anything.
+/// Counts distinct features by their hashes. It stops counting at the least number, so the count costs little.
 pub(crate) struct Enough {
     least: usize,
     empty: u64,
@@ -35,12 +34,12 @@ pub(crate) struct Enough {
 }
 
 impl Enough {
-    /// As long as there are fewer than `least`, there are not enough.
+    /// Counts until there are `least` features.
     pub(crate) fn new(least: usize) -> Self {
         Self { least, empty: hash::of_text(""), seen: HashSet::default() }
     }
 
-    /// Counts a feature by its native hash, which is made only if it matters.
+    /// Counts a feature by its native hash, which is computed only if it is needed.
     #[inline]
     pub(crate) fn add(&mut self, hash: impl FnOnce() -> u64) {
         if self.seen.len() < self.least {
@@ -51,7 +50,7 @@ impl Enough {
         }
     }
 
-    /// What was made of the features, if there were enough.
+    /// Returns `made` if there were enough features.
     pub(crate) fn check<T>(&self, made: T) -> Result<T, TooFew> {
         let features = self.seen.len();
         if features < self.least { Err(TooFew { features }) } else { Ok(made) }

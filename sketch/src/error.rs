@@ -1,12 +1,12 @@
-//! What can be wrong with a request: everything is found before the first document is read.
+//! Errors in a request. All of them are found before the first document is read.
 
 use std::fmt;
 
-/// A request that makes no sense, with what would.
+/// A request that cannot be met, with a hint at one that can.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(String);
 
-/// What functions here return.
+/// The result of functions of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {

@@ -1,23 +1,24 @@
-//! Fingerprints and signatures of documents, to be stored and searched by `fpstore` or by anything else.
+//! Makes fingerprints and signatures of documents, for `fpstore` or for any other index.
 //!
-//! A [`Document`] is a text, or a list of ready-made tokens. [`Normalise`] prepares the text, [`Features`] cuts it into
-//! features, [`Weights`] says what each counts, and one of these makes a sketch of them:
+//! A [`Document`] is a text or a list of ready-made tokens. [`Normalise`] prepares the text, [`Features`] splits it
+//! into features, [`Weights`] says how much each feature counts, and one of these makes a sketch of them:
 //!
-//! * [`Simhash`]: a fingerprint of up to 128 bits; documents with many features in common differ in few of them
-//!   (Charikar, STOC 2002).
-//! * [`MinHash`]: a signature of many integers; the share of those that are equal estimates the Jaccard similarity of the
-//!   sets of features (Broder, 1997). [`Lucene`] is the token filter of that name.
-//! * [`bands`]: keys of a signature, of which similar documents have one in common.
+//! * [`Simhash`]: a fingerprint of up to 128 bits. Documents that share many features differ in few bits (Charikar,
+//!   STOC 2002).
+//! * [`MinHash`]: a signature of many integers. The share of equal integers estimates the Jaccard similarity of the
+//!   feature sets (Broder, 1997). [`Lucene`] is the token filter of that name.
+//! * [`bands`]: keys of a signature; similar documents share at least one.
 //! * [`sentences`]: keys of the longest sentences.
 //!
-//! What is named after another system gives exactly that system's values; tests compare them with values which that
-//! system made (`tests/vectors`). What is ours is called `native`, is versioned, and changes only with its version.
-//! [`Simhash::identity`] and [`MinHash::identity`] say in one word what made a sketch: preset, version, all parameters.
+//! A preset named after another system gives exactly the values of that system; tests compare them with values that the
+//! system produced (`tests/vectors`). The presets of this crate are called `native`. They are versioned and change only
+//! with their version. [`Simhash::identity`] and [`MinHash::identity`] name in one word everything that determines a
+//! sketch: preset, version and all parameters.
 //!
-//! A document without features has the sketch of every other such document: [`Simhash::try_fingerprint`] and
-//! [`MinHash::try_signature`] refuse documents with fewer features than they are told.
+//! All documents without features have the same sketch. [`Simhash::try_fingerprint`] and [`MinHash::try_signature`]
+//! reject documents with fewer features than the caller asks for.
 //!
-//! [`compare`] has what tells how similar two fingerprints or two short texts are.
+//! [`compare`] measures how similar two fingerprints or two short texts are.
 //!
 //! ```
 //! use fpsketch::{Features, MinHash, MinHashPreset, Simhash, SimhashPreset, compare, estimate};
@@ -42,6 +43,7 @@ mod document;
 mod enough;
 mod error;
 mod features;
+mod frequencies;
 mod hash;
 mod minhash;
 mod normalise;
@@ -54,9 +56,10 @@ pub use document::Document;
 pub use enough::TooFew;
 pub use error::{Error, Result};
 pub use features::{Features, Space, Splitter};
+pub use frequencies::DocumentFrequencies;
 pub use minhash::{EMPTY, Lucene, LuceneSketch, LuceneTerm, MinHash, MinHashPreset, estimate, packed};
 pub use normalise::{Normalise, Step};
 pub use preparation::Preparation;
 pub use sentences::{MOST_SENTENCES, sentences};
 pub use simhash::{Simhash, SimhashPreset};
-pub use weights::{DocumentFrequencies, Table, Weights};
+pub use weights::{Table, Weights};

@@ -1,5 +1,5 @@
-//! What is done to a text before it is cut: steps, each of them optional, in an order that does not depend on how they are
-//! named.
+//! Steps that prepare a text before it is split. Each is optional, and their order does not depend on the order in
+//! which they are named.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,13 +12,14 @@ use unicode_normalization::{UnicodeNormalization, is_nfkc};
 use crate::document::Document;
 use crate::error::{Error, Result};
 
-/// One thing to do to a text, in the order in which they are done.
+/// A step, listed in the order in which the steps run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
-    /// Tags and comments of HTML become spaces, character references the characters; what stands in `script` and `style`
-    /// goes away. Read by the rules of HTML5.
+    /// Replaces tags and comments of HTML by spaces and character references by their characters, and removes the
+    /// content of `script` and `style`, by the parsing rules of HTML5.
     Markup,
-    /// Compatibility composition of Unicode: full-width letters become ordinary ones, accents join their letters.
+    /// Compatibility composition of Unicode (NFKC): full-width letters become ordinary ones, accents combine with their
+    /// letters.
     Nfkc,
     /// Lower case of Unicode.
     Lower,
@@ -26,12 +27,12 @@ pub enum Step {
 
 const STEPS: [(Step, &str); 3] = [(Step::Markup, "markup"), (Step::Nfkc, "nfkc"), (Step::Lower, "lower")];
 
-/// The steps that are taken.
+/// The steps to run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Normalise(Vec<Step>);
 
 impl Normalise {
-    /// Takes these steps; twice is once.
+    /// Returns these steps, each once.
     #[must_use]
     pub fn new(steps: &[Step]) -> Self {
         let mut steps = steps.to_vec();
@@ -40,13 +41,13 @@ impl Normalise {
         Self(steps)
     }
 
-    /// Whether no step is taken.
+    /// Whether there are no steps.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// What is made of a document whose text has gone through all steps; ready-made tokens stay as they are.
+    /// Calls `then` with the document after all steps. Ready-made tokens stay as they are.
     pub fn with<T>(&self, document: Document<'_>, then: impl FnOnce(Document<'_>) -> T) -> T {
         match document {
             Document::Text(text) => then(Document::Text(&self.apply(text))),
@@ -54,7 +55,7 @@ impl Normalise {
         }
     }
 
-    /// The text after all steps.
+    /// Returns the text after all steps.
     #[must_use]
     pub fn apply<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.0.iter().fold(Cow::Borrowed(text), |text, step| match step {
@@ -76,21 +77,23 @@ impl fmt::Display for Normalise {
 impl FromStr for Normalise {
     type Err = Error;
 
-    /// Reads names with commas or `+` between them, or `none`.
+    /// Parses names separated by commas or `+`, or `none`.
     fn from_str(text: &str) -> Result<Self> {
         if text == "none" {
             return Ok(Self::default());
         }
         let step = |name: &str| STEPS.iter().find(|(_, known)| *known == name).map(|(step, _)| *step);
         let steps = text.split([',', '+']).map(|name| {
-            step(name).ok_or_else(|| Error::new(format!("'{name}' is no step; there are markup, nfkc, lower and none")))
+            step(name).ok_or_else(|| {
+                Error::new(format!("'{name}' is not a step; the steps are markup, nfkc, lower and none"))
+            })
         });
         Ok(Self::new(&steps.collect::<Result<Vec<Step>>>()?))
     }
 }
 
-/// The text in lower case, as `str::to_lowercase` has it. ASCII is taken in runs; only a capital sigma depends on what
-/// stands beside it.
+/// Returns the text in lower case, as `str::to_lowercase` does. ASCII is converted in runs; only a capital sigma
+/// depends on its neighbours.
 fn lower(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -111,7 +114,7 @@ fn lower(text: &str) -> String {
         let (others, left) = others.split_at(length);
         for c in others.chars() {
             match c {
-                // Punctuation, and scripts that have no cases: most of what is there.
+                // Punctuation, and scripts without case: most characters.
                 '\u{2010}'..='\u{2027}' | '\u{620}'..='\u{6ff}' | '\u{3000}'..='\u{9fff}' => lower.push(c),
                 _ => lower.extend(c.to_lowercase()),
             }
@@ -121,7 +124,7 @@ fn lower(text: &str) -> String {
     lower
 }
 
-/// How many bytes at the start are ASCII.
+/// Returns the number of ASCII bytes at the start.
 pub(crate) fn ascii_length(bytes: &[u8]) -> usize {
     let (chunks, _) = bytes.as_chunks::<32>();
     let whole = 32 * chunks.iter().take_while(|chunk| chunk.is_ascii()).count();
@@ -129,10 +132,10 @@ pub(crate) fn ascii_length(bytes: &[u8]) -> usize {
     whole + rest.iter().position(|byte| !byte.is_ascii()).unwrap_or(rest.len())
 }
 
-/// The text of an HTML document. Every tag and comment is a space, so that words beside it stay apart.
+/// Returns the text of an HTML document. Every tag and comment becomes a space, so the words beside it stay separate.
 fn without_markup(html: &str) -> String {
     let mut emitter = DefaultEmitter::default();
-    // What stands in a script is text up to its end, whatever it looks like.
+    // The content of a script is text up to its end tag, whatever it contains.
     emitter.naively_switch_states(true);
     let mut text = String::with_capacity(html.len());
     let mut hidden = false;
@@ -141,7 +144,7 @@ fn without_markup(html: &str) -> String {
             Token::String(part) if !hidden => text.push_str(&String::from_utf8_lossy(&part)),
             Token::StartTag(tag) => {
                 text.push(' ');
-                // A slash at the end of these says nothing.
+                // A slash at the end of these tags has no meaning.
                 hidden = matches!(&**tag.name, b"script" | b"style");
             }
             Token::EndTag(_) => {
@@ -191,6 +194,6 @@ mod tests {
             assert_eq!(text.parse::<Normalise>().unwrap().to_string(), "markup+lower");
         }
         assert_eq!("none".parse::<Normalise>().unwrap().to_string(), "none");
-        assert!("upper".parse::<Normalise>().unwrap_err().to_string().contains("'upper' is no step"));
+        assert!("upper".parse::<Normalise>().unwrap_err().to_string().contains("'upper' is not a step"));
     }
 }

@@ -1,10 +1,10 @@
-//! How a document becomes features: its text is prepared, then it is cut.
+//! How a document becomes features: its text is normalised, then split.
 
 use crate::document::Document;
 use crate::features::{Features, Space, Splitter};
 use crate::normalise::Normalise;
 
-/// What is done to a document before anything is made of its features.
+/// How documents are prepared before features are used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preparation {
     splitter: Splitter,
@@ -16,39 +16,39 @@ impl Preparation {
         Self { splitter: Splitter { features, space }, normalise }
     }
 
-    /// With these features.
+    /// Returns this preparation with other features.
     #[must_use]
     pub fn with_features(mut self, features: Features) -> Self {
         self.splitter.features = features;
         self
     }
 
-    /// With texts that are prepared like this.
+    /// Returns this preparation with other steps for texts.
     #[must_use]
     pub fn with_normalise(mut self, normalise: Normalise) -> Self {
         self.normalise = normalise;
         self
     }
 
-    /// With ready-made tokens, which are neither prepared nor cut.
+    /// Returns this preparation for ready-made tokens, which are neither normalised nor split.
     #[must_use]
     pub fn with_given_tokens(self) -> Self {
         self.with_features(Features::Given).with_normalise(Normalise::default())
     }
 
-    /// What the features are.
+    /// The kind of the features.
     #[must_use]
     pub fn features(&self) -> Features {
         self.splitter.features
     }
 
-    /// What is done to a text.
+    /// The steps for texts.
     #[must_use]
     pub fn normalise(&self) -> &Normalise {
         &self.normalise
     }
 
-    /// What cuts a text that is prepared.
+    /// The splitter for normalised texts.
     #[must_use]
     pub fn splitter(&self) -> &Splitter {
         &self.splitter

@@ -1,23 +1,24 @@
-//! Keys of the longest sentences: a cheap way to find copies, exact where they are unchanged.
+//! Keys of the longest sentences: a cheap way to find copies, exact if the sentences are unchanged.
 //!
-//! Long sentences are hardly ever written twice, and navigation, dates and the like are short. So pages with a long sentence in
-//! common are likely copies of each other or of a third, whatever stands around it; search engines in China are said to have
-//! worked like this.
+//! Long sentences are hardly ever written twice, and navigation, dates and the like are short. So pages that share a
+//! long sentence are likely copies of each other or of a third page, whatever surrounds it. Search engines in China are
+//! said to have used this.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::document::Document;
 use crate::hash;
 
-/// Most sentences that can be wanted.
+/// Most sentences that a caller can ask for.
 pub const MOST_SENTENCES: usize = 100;
 
-/// Keys of the longest sentences, as many as wanted or as there are, from the longest to the shortest; at most [`MOST_SENTENCES`].
+/// Returns keys of the `wanted` longest sentences (at most [`MOST_SENTENCES`]), or of all if there are fewer, from the
+/// longest to the shortest.
 ///
-/// Sentences are those of Unicode's Annex 29; a blank line ends one, too. Of each, the words between white space are joined by
-/// one space; its length is that of this text in characters, and of two that are equally long the earlier one comes first. The same
-/// sentence counts once. Of more than 32 marks without a letter or a digit between them the rest is left out. Ready-made tokens are
-/// sentences.
+/// Sentences are those of Unicode's Annex 29, and a blank line ends a sentence as well. The words of a sentence are
+/// joined by single spaces; the length of this text in characters counts, and the earlier of two equally long sentences
+/// comes first. A sentence that repeats counts once. Of a run of more than 32 marks without a letter or a digit, only
+/// the first 32 are kept. Ready-made tokens are sentences.
 #[must_use]
 pub fn sentences(document: Document<'_>, wanted: usize) -> Vec<u64> {
     let wanted = wanted.min(MOST_SENTENCES);
@@ -26,7 +27,7 @@ pub fn sentences(document: Document<'_>, wanted: usize) -> Vec<u64> {
         let words: Vec<&str> = sentence.split_whitespace().collect();
         let text = words.join(" ");
         let length = text.chars().count();
-        // A place among the few that are kept: behind all that are as long.
+        // The place among the sentences kept so far, after all of the same length.
         let place = found.partition_point(|(other, _)| *other >= length);
         if length > 0 && place < wanted && !found.iter().any(|(_, other)| *other == text) {
             found.insert(place, (length, text));
@@ -40,11 +41,12 @@ pub fn sentences(document: Document<'_>, wanted: usize) -> Vec<u64> {
     found.iter().map(|(_, text)| hash::of_text(text)).collect()
 }
 
-/// Most marks in a row that are kept: beyond that no writer goes, and rules for what closes a sentence look at all of them again for
-/// each.
+/// Most marks in a row that are kept. No text needs more, and the rules for the end of a sentence look at the whole run
+/// again for each mark.
 const MARKS: usize = 32;
 
-/// What stands between blank lines, with one space for white space: at each line end Annex 29 would end a sentence.
+/// Returns the text between blank lines, with single spaces for white space: Annex 29 would end a sentence at each line
+/// feed.
 fn paragraphs(text: &str) -> impl Iterator<Item = String> + '_ {
     let mut lines = text.lines();
     std::iter::from_fn(move || {
@@ -87,7 +89,8 @@ mod tests {
 
     #[test]
     fn the_longest_first() {
-        let text = "Short one. This one is much longer, it is!\nAnd this\nis of middle length. 这是一句很长的中文句子吗？ Short one.";
+        let text = "Short one. This one is much longer, it is!\nAnd this\nis of middle length. 这是一句很长的中文句子吗？ Short \
+                    one.";
         assert_eq!(
             keys(text, 3),
             of(&["This one is much longer, it is!", "And this is of middle length.", "这是一句很长的中文句子吗？"])
@@ -102,7 +105,7 @@ mod tests {
         assert_eq!(keys("", 3), [0; 0]);
         assert_eq!(keys(" \n\n ", 3), [0; 0]);
         assert_eq!(keys("One.", 0), [0; 0]);
-        // Each of these would take hours.
+        // Each of these took hours without the limit.
         for mark in [")", "\"", " ", ". ", ".)"] {
             assert_eq!(keys(&format!("One.{}", mark.repeat(500_000)), 1).len(), 1, "{mark:?}");
         }

@@ -1,30 +1,27 @@
-//! What a feature counts.
+//! Weights of features.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::document::Document;
 use crate::error::{Error, Result};
-use crate::simhash::Simhash;
 
-/// What a feature counts.
+/// The weight of a feature.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Weights {
-    /// One for each time that it occurs.
+    /// One for each occurrence.
     #[default]
     Count,
-    /// One, however often it occurs.
+    /// One, however often the feature occurs.
     Distinct,
-    /// Its weight in a table, for each time that it occurs.
+    /// The weight in a table, for each occurrence.
     Table(Arc<Table>),
 }
 
 impl Weights {
-    /// Its part of the identity of a sketch.
+    /// Returns the part of a sketch's identity that describes the weights.
     pub(crate) fn identity(&self) -> String {
         match self {
             Self::Count => "count".to_owned(),
@@ -34,10 +31,10 @@ impl Weights {
     }
 }
 
-/// Weights of features, and one for all that are not in the table.
+/// Weights of features, and a default for features that are not in the table.
 ///
-/// As a text: a line `feature<TAB>weight` for each. A line `#default<TAB>weight` at the start says what all others count, else
-/// they count one. A weight of zero makes a stop word.
+/// As text, a table has a line `feature<TAB>weight` for each feature. A first line `#default<TAB>weight` gives the
+/// default, which is one otherwise. A feature of weight zero is a stop word.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     weights: HashMap<Box<str>, f64>,
@@ -50,43 +47,43 @@ const DEFAULT: &str = "#default";
 const LARGEST: f64 = 1e100;
 
 impl Table {
-    /// A table in which everything counts the same.
+    /// Returns a table in which every feature has the default weight.
     #[must_use]
     pub fn new(default: f64) -> Self {
         Self { weights: HashMap::new(), default }
     }
 
-    /// What a feature counts.
+    /// Returns the weight of a feature.
     #[must_use]
     pub fn get(&self, feature: &str) -> f64 {
         self.weights.get(feature).copied().unwrap_or(self.default)
     }
 
-    /// Sets what a feature counts.
+    /// Sets the weight of a feature.
     pub fn set(&mut self, feature: &str, weight: f64) {
         self.weights.insert(feature.into(), weight);
     }
 
-    /// Reads one line of the text; `first` says whether it is the first. Empty lines are passed over.
+    /// Reads one line of the text; `first` says whether it is the first. Empty lines are skipped.
     ///
     /// # Errors
     ///
-    /// When it is no line of a table, or names a feature that was there already.
+    /// If the line is not a line of a table, or names a feature for the second time.
     pub fn line(&mut self, line: &str, first: bool) -> Result<()> {
         if line.is_empty() {
             return Ok(());
         }
-        // The feature may hold spaces, and it may be anything but a line's end; so the weight is what stands last.
+        // A feature may contain spaces and TABs, so the weight is what follows the last TAB.
         let (feature, weight) =
             line.rsplit_once('\t').ok_or_else(|| Error::new("expected a feature, a TAB and its weight"))?;
         let weight = weight.trim().parse::<f64>().ok().filter(|weight| weight.is_finite());
         let weight = weight.ok_or_else(|| Error::new("the weight after the TAB is not a number"))?;
         if weight.abs() > LARGEST {
-            return Err(Error::new(format!("the weight {weight} is too large; sums of such would be no numbers")));
+            return Err(Error::new(format!("the weight {weight} is too large; sums of such weights would overflow")));
         }
         if feature == DEFAULT {
             if !first {
-                return Err(Error::new(format!("{DEFAULT} stands in the first line, or not at all")));
+                return Err(Error::new(format!("{DEFAULT} is allowed in the first line only")));
             }
             self.default = weight;
         } else if self.weights.insert(feature.into(), weight).is_some() {
@@ -95,13 +92,13 @@ impl Table {
         Ok(())
     }
 
-    /// What all features count that are not in it.
+    /// Returns the weight of all features that are not in the table.
     #[must_use]
     pub fn default_weight(&self) -> f64 {
         self.default
     }
 
-    /// All features that are in it, in their order, and what they count.
+    /// Returns all features in the table, sorted, with their weights.
     #[must_use]
     pub fn sorted(&self) -> Vec<(&str, f64)> {
         let mut sorted: Vec<(&str, f64)> = self.weights.iter().map(|(feature, weight)| (&**feature, *weight)).collect();
@@ -109,7 +106,7 @@ impl Table {
         sorted
     }
 
-    /// The text, in the order of the features.
+    /// Returns the text, sorted by features.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = format!("{DEFAULT}\t{}\n", self.default);
@@ -119,97 +116,23 @@ impl Table {
         text
     }
 
-    /// What tells it from other tables: the XXH3 of its text, without what changes nothing.
+    /// Returns a checksum of the table: the XXH3 of its text, without entries that change nothing.
     fn hash(&self) -> u64 {
-        // A zero has no sign.
+        // Zero has no sign in the text.
         let weights = self.weights.iter().filter(|(_, weight)| **weight != self.default);
         let weights = weights.map(|(feature, weight)| (feature.clone(), weight + 0.0)).collect();
         xxh3_64(Self { weights, default: self.default + 0.0 }.text().as_bytes())
     }
 
-    /// Whether something counts less than nothing.
+    /// Whether a weight is below zero.
     pub(crate) fn is_negative(&self) -> bool {
         self.default < 0.0 || self.weights.values().any(|weight| *weight < 0.0)
     }
 }
 
-/// In how many documents features occur: weights for those that come.
-///
-/// Rare features tell more: `ln((1 + n) / (1 + df)) + 1` for a feature in df of n documents, which is the smoothed inverse
-/// document frequency of scikit-learn.
-#[derive(Debug, Default)]
-pub struct DocumentFrequencies {
-    counts: HashMap<Box<str>, (u64, u64)>,
-    documents: u64,
-    bytes: usize,
-}
-
-impl DocumentFrequencies {
-    /// Counts a document.
-    ///
-    /// # Errors
-    ///
-    /// When the preset has no weights.
-    pub fn add(&mut self, document: Document<'_>, simhash: &Simhash) -> Result<()> {
-        self.documents += 1;
-        let Self { counts, documents, bytes } = self;
-        let count = |feature: &str| {
-            if let Some((count, last)) = counts.get_mut(feature) {
-                *count += u64::from(last != documents);
-                *last = *documents;
-            } else {
-                *bytes += feature.len();
-                counts.insert(feature.into(), (1, *documents));
-            }
-        };
-        simhash.each_feature(document, count)
-    }
-
-    /// About the bytes of memory that it takes.
-    #[must_use]
-    pub fn memory(&self) -> usize {
-        self.bytes + self.counts.capacity() * 40 + self.counts.len() * 16
-    }
-
-    /// The table of weights. Features of fewer than so many documents are left to the default, which is the weight of one that
-    /// never occurred; so are those with a line's end in them, which the text of a table cannot hold.
-    #[must_use]
-    #[allow(clippy::cast_precision_loss, reason = "no corpus has 2^53 documents")]
-    pub fn table(&self, at_least: u64) -> Table {
-        let weight = |count: u64| ((1 + self.documents) as f64 / (1 + count) as f64).ln() + 1.0;
-        let kept =
-            self.counts.iter().filter(|(feature, (count, _))| *count >= at_least && !feature.contains(['\n', '\r']));
-        Table {
-            weights: kept.map(|(feature, (count, _))| (feature.clone(), weight(*count))).collect(),
-            default: weight(0),
-        }
-    }
-}
-
-/// A hash of a hash: itself.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Itself(u64);
-
-impl Hasher for Itself {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = xxh3_64(bytes);
-    }
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-}
-
-/// Hashes of features, each once.
-pub(crate) type HashSet = std::collections::HashSet<u64, BuildHasherDefault<Itself>>;
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::Features;
-    use crate::simhash::SimhashPreset;
 
     #[test]
     fn tables_as_text() {
@@ -239,19 +162,5 @@ mod tests {
         ] {
             assert!(table.line(line, false).unwrap_err().to_string().contains(part));
         }
-    }
-
-    #[test]
-    fn rare_features_weigh_more() {
-        let simhash = Simhash::new(SimhashPreset::Native).prepared(|now| now.with_features(Features::Tokens)).unwrap();
-        let mut frequencies = DocumentFrequencies::default();
-        for text in ["a b a", "a c", "a"] {
-            frequencies.add(text.into(), &simhash).unwrap();
-        }
-        let table = frequencies.table(1);
-        assert!((table.get("a") - 1.0).abs() < 1e-12);
-        assert!((table.get("b") - (1.0 + 2_f64.ln())).abs() < 1e-12);
-        assert!((table.get("never") - (1.0 + 4_f64.ln())).abs() < 1e-12);
-        assert!((frequencies.table(2).get("b") - (1.0 + 4_f64.ln())).abs() < 1e-12);
     }
 }

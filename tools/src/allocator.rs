@@ -1,18 +1,19 @@
-//! Memory that goes back to the system once it is not needed any more.
+//! Returns memory to the system as soon as it is freed.
 //!
-//! The allocator of glibc keeps what a thread has freed for the next wish of the same thread, tens of megabytes for each:
-//! more than a small `--memory` has to give. How much it keeps, it is told by its environment or not at all. So a program
-//! that has promised to keep within a size begins anew with that told, as the same process and before it has read
-//! anything. Where the allocator is another one, or that does not work, nothing happens.
+//! The allocator of glibc keeps what a thread has freed for later requests of the same thread, tens of megabytes for
+//! each thread: more than a small `--memory` allows. Only environment variables set how much it keeps. So a program
+//! with a memory limit sets them and executes itself again, as the same process and before it has read any input. With
+//! another allocator, or if that fails, nothing changes.
 
-/// Has pieces of memory of some mebibytes go back to the system when they are freed.
+/// Makes the allocator return blocks of some mebibytes to the system when they are freed.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub fn give_back() {
     use std::env;
     use std::os::unix::process::CommandExt;
     use std::process::Command;
 
-    /// From so many bytes on a piece is mapped by itself (mallopt(3)); without it glibc moves the mark up to 32 MiB.
+    /// Blocks of at least this size are mapped separately (mallopt(3)). Without the setting glibc raises the threshold
+    /// up to 32 MiB.
     const MARK: (&str, &str) = ("MALLOC_MMAP_THRESHOLD_", "4194304");
     let mut arguments = env::args_os();
     if let (None, Ok(program), Some(name)) = (env::var_os(MARK.0), env::current_exe(), arguments.next()) {
@@ -21,6 +22,6 @@ pub fn give_back() {
     }
 }
 
-/// Nothing: other allocators are not known to keep as much.
+/// Does nothing: other allocators are not known to keep as much.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn give_back() {}

@@ -1,18 +1,18 @@
-//! What a store has by an id that was typed.
+//! Looks up records by ids given on the command line.
 
 use std::collections::HashMap;
 
 use anyhow::{anyhow, bail};
 use fpstore::{Fingerprint, Id, IdKind, IdRef, Record, Store};
 
-use crate::common::Common;
 use crate::input::{IdRule, Ids, RawId};
+use crate::notice;
 
-/// The id of a store with ids of this kind that a text means.
+/// Parses an id of a store with ids of this kind.
 ///
 /// # Errors
 ///
-/// When there is no such id: a sentence for people.
+/// If the store cannot have such an id. The error is a sentence for people.
 pub fn parse(text: &str, kind: IdKind) -> anyhow::Result<Id> {
     if kind == IdKind::None {
         bail!("--id: the store has no ids; ask for a fingerprint");
@@ -25,35 +25,27 @@ pub fn parse(text: &str, kind: IdKind) -> anyhow::Result<Id> {
     }
 }
 
-/// The fingerprints of ids, in order. Without an index of the ids all records are read, with a warning.
+/// Returns the fingerprints of each id, in order. Without an index of the ids it reads all records, with a warning.
 ///
 /// # Errors
 ///
-/// When the store cannot be read.
-pub fn fingerprints<F: Fingerprint>(
-    program: &str,
-    common: Common,
-    store: &Store<F>,
-    ids: &[Id],
-) -> anyhow::Result<Vec<Vec<F>>> {
+/// If the store cannot be read.
+pub fn fingerprints<F: Fingerprint>(store: &Store<F>, ids: &[Id]) -> anyhow::Result<Vec<Vec<F>>> {
     if store.parameters().id_index() {
         return ids.iter().map(|id| Ok(store.get_id(id)?)).collect();
     }
     let path = store.path().display();
-    common.warn(
-        program,
-        format_args!(
-            "the store has no index of its ids, so all records are read; `fpload --id-index {path}` makes one"
-        ),
-    );
+    notice::warn(format_args!(
+        "the store has no index of its ids, so all records are read; `fpload --id-index {path}` makes one"
+    ));
     Ok(scan(store.records(), ids)?)
 }
 
-/// The fingerprints of ids among records.
+/// Returns the fingerprints of each id among records.
 ///
 /// # Errors
 ///
-/// Those of the records.
+/// Errors of the records.
 pub fn scan<F: Fingerprint>(
     records: impl Iterator<Item = fpstore::Result<Record<F>>>,
     ids: &[Id],

@@ -1,7 +1,6 @@
 //! Options that every program takes: `--threads`, `--quiet`, `--json`.
 
-use std::fmt;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 
 use anyhow::Context;
 
@@ -27,11 +26,11 @@ pub struct Common {
 }
 
 impl Common {
-    /// Starts the threads, and lets remarks be made unless `--quiet`. To be called once, before any parallel work.
+    /// Starts the threads, and enables messages unless `--quiet`. The program calls it once, before any parallel work.
     ///
     /// # Errors
     ///
-    /// When the operating system does not give that many threads.
+    /// If the operating system refuses the threads.
     pub fn start(&self) -> anyhow::Result<()> {
         notice::wanted(!self.quiet);
         rayon::ThreadPoolBuilder::new()
@@ -40,18 +39,10 @@ impl Common {
             .context("cannot start the threads; try a smaller --threads")
     }
 
-    /// Whether a person looks at standard error and wants to see how far the work has come.
+    /// Whether progress is shown: standard error is a terminal, without `--quiet` and `--json`.
     #[must_use]
     pub fn shows_progress(&self) -> bool {
         !self.quiet && !self.json && io::stderr().is_terminal()
-    }
-
-    /// A remark on standard error, unless `--quiet`.
-    pub fn warn(&self, program: &str, message: impl fmt::Display) {
-        if !self.quiet {
-            // Nobody to tell if standard error is gone.
-            let _ = writeln!(io::stderr().lock(), "{program}: warning: {message}");
-        }
     }
 }
 

@@ -1,15 +1,15 @@
-//! How a program ends: 0 = done or found, 1 = nothing found or damage found, 2 = wrong use, bad input, I/O error, 128 +
-//! the signal's number = stopped by it (130 by Ctrl-C).
+//! Exit codes: 0 = done or found, 1 = nothing found or damage found, 2 = wrong use, bad input, I/O error, 128 + the
+//! signal's number = stopped by a signal (130 by Ctrl-C).
 //!
-//! A reader that has seen enough (`fpquery ... | head`) closes the pipe: that is success, and silent. Wrong use found
-//! by clap itself exits with 2 as well.
+//! A reader that has seen enough (`fpquery ... | head`) closes the pipe: that is success, without a message. For wrong
+//! use that clap finds, clap exits with 2.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use crate::interrupt;
 
-/// How a program that worked ends.
+/// Result of a program without errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Exit code 0: done, or something was found.
@@ -20,25 +20,25 @@ pub enum Outcome {
     Damaged,
 }
 
-/// Turns the result of a program into its exit code and says on standard error what went wrong.
+/// Turns the result of a program into its exit code, and writes an error to standard error.
 pub fn finish(program: &str, result: anyhow::Result<Outcome>) -> ExitCode {
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::NothingFound | Outcome::Damaged) => ExitCode::from(1),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // What fails once a signal has come fails for that.
+            // An error after a signal is a consequence of the signal.
             if let Some(code) = interrupt::stopped(program) {
                 return ExitCode::from(code);
             }
-            // Nobody to tell if standard error is gone; the exit code still says it.
+            // If standard error is closed, only the exit code reports the error.
             let _ = writeln!(io::stderr().lock(), "{program}: {}", describe(&error));
             ExitCode::from(2)
         }
     }
 }
 
-/// Only standard output can be a pipe whose reader goes away: stores and inputs are files, or read.
+/// Only standard output can be a pipe that its reader closes; stores are files, and inputs are only read.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()
@@ -46,10 +46,10 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
         .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// The error and its causes on one line; a cause whose text has been quoted already is not repeated. Errors of reading
-/// name the input; one of the operating system that names nothing is the output's.
+/// Joins the error and its causes on one line, without a cause whose text is there already. Errors of reading name the
+/// input; an error of the operating system without context comes from writing the output.
 fn describe(error: &anyhow::Error) -> String {
-    // Not one that reading has put into a context.
+    // Errors of reading have a context.
     let bare = error.chain().next().is_some_and(|first| first.is::<io::Error>());
     let mut text = if bare { "cannot write the output".to_owned() } else { String::new() };
     for cause in error.chain().map(ToString::to_string) {

@@ -1,7 +1,7 @@
-//! Man pages and shell completions, made from the definitions of the options themselves.
+//! Generates man pages and shell completions from the definitions of the options.
 //!
-//! Every program answers `--generate man`, or the name of a shell, with the text; `cargo xtask generate` asks all of
-//! them and writes the files that a package installs.
+//! Every program answers `--generate man`, and `--generate` with the name of a shell, by writing the text. `cargo xtask
+//! generate` runs all of them and writes the files that a package installs.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -13,10 +13,10 @@ use clap_complete::Shell;
 
 use crate::exit::{Outcome, finish};
 
-/// What stands in front of the kind of text.
+/// The option in front of the kind of text.
 const OPTION: &str = "--generate";
 
-/// Writes what `--generate KIND`, as the only arguments, asks for; none where they ask for something else.
+/// Writes the text that `--generate KIND` asks for, if these are the only arguments; otherwise returns `None`.
 #[must_use]
 pub fn requested<A: CommandFactory>(program: &str) -> Option<ExitCode> {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -37,7 +37,7 @@ fn generate<A: CommandFactory>(program: &str, kind: &str) -> anyhow::Result<Outc
     Ok(Outcome::Done)
 }
 
-/// The page of the program, and behind it those of its subcommands: one file says all.
+/// Writes the page of the program, followed by those of its subcommands, in one file.
 fn man<A: CommandFactory>(text: &mut Vec<u8>) -> std::io::Result<()> {
     let mut command = A::command().disable_help_subcommand(true);
     command.build();

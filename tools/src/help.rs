@@ -1,15 +1,15 @@
 //! `--help` at a width that every terminal has.
 //!
-//! Texts are wrapped at 80 columns, on a narrower terminal there, and never depend on whether there is one. What stands
-//! behind the options is written in lines of any length: prose is filled; of an example, a line that begins with blanks, a
-//! remark that does not fit beside the command moves to a line of its own.
+//! Text is wrapped at 80 columns, or at the width of a narrower terminal. The text after the options is written in
+//! lines of any length: prose is filled; in an example, a line that begins with blanks, a remark that does not fit
+//! beside the command moves to its own line.
 
 use clap::Command;
 
 /// Columns of a line.
 const WIDTH: usize = 80;
 
-/// The command, with help that fits.
+/// Returns the command with wrapped help.
 pub(crate) fn fitted(mut command: Command) -> Command {
     command = command.max_term_width(WIDTH);
     if let Some(text) = command.get_after_help().map(ToString::to_string) {
@@ -18,7 +18,7 @@ pub(crate) fn fitted(mut command: Command) -> Command {
     command.mut_subcommands(fitted)
 }
 
-/// The text in lines of [`WIDTH`] columns.
+/// Wraps a text at [`WIDTH`] columns.
 fn fit(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut prose = String::new();
@@ -38,7 +38,7 @@ fn fit(text: &str) -> String {
     lines.join("\n")
 }
 
-/// A command and what it does, or a line of indented prose.
+/// Wraps a command with its remark, or a line of indented prose.
 fn example(lines: &mut Vec<String>, line: &str) {
     let text = line.trim_start();
     let indent = line.get(..line.len() - text.len()).unwrap_or_default();
@@ -55,7 +55,7 @@ fn example(lines: &mut Vec<String>, line: &str) {
     }
 }
 
-/// Appends a text in lines with an indent; `mark` stands at the end of all but the last.
+/// Appends a text in indented lines; `mark` ends all but the last.
 fn wrap(lines: &mut Vec<String>, indent: &str, text: &str, mark: &str) {
     let mut line = indent.to_owned();
     for word in text.split(' ') {

@@ -1,11 +1,11 @@
-//! Signals that ask a program to end: Ctrl-C (SIGINT), SIGTERM, SIGHUP.
+//! Signals that ask a program to stop: Ctrl-C (SIGINT), SIGTERM, SIGHUP.
 //!
-//! A thread waits for them. Where nothing has to be tidied up but files that are known here ([`Temporary`]), it removes these
-//! and ends the program, even if the work waits for input. While work goes on that has to end by itself ([`hold`],
-//! [`on_interrupt`]), the signal only tells it to; a second one ends the program all the same. The exit code is what a shell
-//! reports of a program that the signal has ended: 130, 143, 129.
+//! A thread waits for them. Normally it removes the temporary files registered here ([`Temporary`]) and exits, even
+//! while the program waits for input. Work that must end by itself registers first ([`hold`], [`on_interrupt`]); the
+//! signal then only notifies it, and a second signal exits all the same. The exit code is the one a shell reports for a
+//! program ended by the signal: 130, 143, 129.
 //!
-//! Signals that the caller has the program ignore, as `nohup` does, stay ignored.
+//! Signals that the caller has set to be ignored, as `nohup` does, stay ignored.
 
 use std::error::Error;
 use std::fmt;
@@ -15,21 +15,21 @@ use std::process;
 use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The first signal that came; 0 if none did.
+/// The first signal received; 0 if there was none.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 static STATE: Mutex<State> =
     Mutex::new(State { holds: 0, stops: Vec::new(), next: 0, temporaries: Vec::new(), left: "" });
 
 struct State {
-    /// Pieces of work that have to end by themselves.
+    /// Number of registered works that must end by themselves.
     holds: usize,
-    /// What tells work to end, each with its number.
+    /// Callbacks that notify work, each with its number.
     stops: Vec<(u64, Box<dyn Fn() + Send>)>,
-    /// Number of the next of these.
+    /// Number of the next callback.
     next: u64,
-    /// What is removed at the end.
+    /// Files and directories to remove at exit.
     temporaries: Vec<PathBuf>,
-    /// What is left by a run that is stopped, for its user.
+    /// Message for the user on the state that a stopped run leaves.
     left: &'static str,
 }
 
@@ -37,7 +37,7 @@ fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The user wants the program to end.
+/// The user has asked the program to stop.
 #[derive(Clone, Copy, Debug)]
 pub struct Interrupted;
 
@@ -49,11 +49,11 @@ impl fmt::Display for Interrupted {
 
 impl Error for Interrupted {}
 
-/// From now on signals end the program in this way.
+/// Installs the handling of signals.
 ///
 /// # Errors
 ///
-/// When the system does not let the program know.
+/// If the system refuses to report signals.
 #[cfg(unix)]
 pub fn listen(program: &'static str) -> anyhow::Result<()> {
     use anyhow::Context;
@@ -61,13 +61,13 @@ pub fn listen(program: &'static str) -> anyhow::Result<()> {
     let ignored = ignored();
     let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
     let signals = signal_hook::iterator::Signals::new(wanted);
-    let mut signals = signals.context("cannot be told of signals")?;
+    let mut signals = signals.context("cannot receive signals")?;
     let wait = move || signals.forever().for_each(|signal| received(program, signal));
-    std::thread::Builder::new().name("signals".to_owned()).spawn(wait).context("cannot be told of signals")?;
+    std::thread::Builder::new().name("signals".to_owned()).spawn(wait).context("cannot receive signals")?;
     Ok(())
 }
 
-/// From now on signals end the program in this way: here it is the system's.
+/// Does nothing: the system's own handling applies.
 ///
 /// # Errors
 ///
@@ -77,7 +77,7 @@ pub fn listen(_: &'static str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The signals that the program was started to ignore, a bit each, where the system tells it.
+/// Returns the signals that the program was started to ignore, a bit each, where the system reports them.
 #[cfg(unix)]
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -85,7 +85,7 @@ fn ignored() -> u64 {
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// A signal has come.
+/// Handles a signal.
 #[cfg(unix)]
 fn received(program: &str, signal: i32) {
     let first = SIGNAL.compare_exchange(0, signal, SeqCst, SeqCst).is_ok();
@@ -100,17 +100,17 @@ fn received(program: &str, signal: i32) {
     process::exit(128 + signal);
 }
 
-/// Says that the program was stopped.
+/// Reports that the program was stopped.
 fn tell(program: &str, left: &str) {
     let mut error = io::stderr().lock();
-    // Behind what a terminal shows of the key, or of how far the work was.
+    // Start a new line after the key that a terminal echoes, or after the progress bar.
     let begin = if error.is_terminal() { "\n" } else { "" };
     let separator = if left.is_empty() { "" } else { "; " };
-    // If standard error is gone, it cannot be told.
+    // A closed standard error leaves no place for the message.
     let _ = writeln!(error, "{begin}{program}: stopped{separator}{left}");
 }
 
-/// Says so for a program that a signal has made fail, and gives its exit code; none if no signal has come.
+/// Reports that a signal has stopped the program and returns its exit code; `None` if there was no signal.
 #[must_use]
 pub fn stopped(program: &str) -> Option<u8> {
     let signal = SIGNAL.load(SeqCst);
@@ -122,23 +122,23 @@ pub fn stopped(program: &str) -> Option<u8> {
     u8::try_from(128 + signal).ok()
 }
 
-/// What a run that is stopped leaves, for its user: "the store is as it was".
+/// Sets the message on the state that a stopped run leaves: "the store is as it was".
 pub fn leaves(left: &'static str) {
     state().left = left;
 }
 
-/// Has a signal tell the work to end, instead of ending the program, until the result is dropped.
+/// Delays the exit on a signal until the result is dropped.
 ///
 /// # Errors
 ///
-/// When one has come already.
+/// If a signal has arrived already.
 pub fn hold() -> Result<Hold, Interrupted> {
     state().holds += 1;
     let hold = Hold(());
     check().map(|()| hold)
 }
 
-/// Work that has to end by itself.
+/// Work that must end by itself.
 #[derive(Debug)]
 pub struct Hold(());
 
@@ -148,12 +148,12 @@ impl Drop for Hold {
     }
 }
 
-/// A file, or a directory with all that is in it, that goes if a signal ends the program.
+/// A file or a directory tree that is removed if a signal ends the program.
 #[derive(Debug)]
 pub struct Temporary(PathBuf);
 
 impl Temporary {
-    /// Has it go.
+    /// Registers the path.
     #[must_use]
     pub fn new(path: &Path) -> Self {
         state().temporaries.push(path.to_owned());
@@ -167,7 +167,7 @@ impl Drop for Temporary {
     }
 }
 
-/// Removes a file or a directory into which other threads may still write.
+/// Removes a file, or a directory that other threads may still be writing to.
 fn remove(path: &Path) {
     const TRIES: u32 = 100;
     for _ in 0..TRIES {
@@ -178,11 +178,11 @@ fn remove(path: &Path) {
     }
 }
 
-/// Has a signal call `stop`, on another thread, instead of ending the program, until the result is dropped.
+/// Makes a signal call `stop`, on another thread, instead of exiting, until the result is dropped.
 ///
 /// # Errors
 ///
-/// When one has come already.
+/// If a signal has arrived already.
 pub fn on_interrupt(stop: impl Fn() + Send + 'static) -> Result<Stop, Interrupted> {
     let mut state = state();
     let number = state.next;
@@ -193,7 +193,7 @@ pub fn on_interrupt(stop: impl Fn() + Send + 'static) -> Result<Stop, Interrupte
     check().map(|()| stop)
 }
 
-/// Work that is told to end.
+/// Work that a signal notifies.
 #[derive(Debug)]
 pub struct Stop(u64);
 
@@ -203,11 +203,11 @@ impl Drop for Stop {
     }
 }
 
-/// As long as the user does not want the program to end.
+/// Returns an error once the user has asked the program to stop.
 ///
 /// # Errors
 ///
-/// When that is so.
+/// If a signal has arrived.
 pub fn check() -> Result<(), Interrupted> {
     if SIGNAL.load(SeqCst) == 0 { Ok(()) } else { Err(Interrupted) }
 }

@@ -1,8 +1,7 @@
-//! What the programs of fpstore share: options common to all, input formats, exit codes, output.
+//! Code that the programs of fpstore share: common options, input formats, exit codes, output.
 //!
-//! Each program is a folder in `src/bin/`; everything here exists because at least two of them need it. This library
-//! is the programs' own: its interface follows their needs and is no promise to anybody else. To embed a store, use
-//! the package `fpstore`.
+//! Each program is a folder in `src/bin/`; a module is here if at least two of them need it. The interface of this
+//! library serves these programs and makes no promise of stability. To embed a store, use the package `fpstore`.
 
 pub mod allocator;
 pub mod by_id;
@@ -15,7 +14,7 @@ mod help;
 pub mod input;
 pub mod interrupt;
 pub mod memory;
-mod notice;
+pub mod notice;
 pub mod number;
 pub mod output;
 pub mod prediction;
@@ -28,4 +27,5 @@ pub mod sketches;
 pub mod sketching;
 pub mod statistics;
 pub mod stoppable;
+pub mod text_options;
 pub mod width;

@@ -1,9 +1,9 @@
-//! Remarks on standard error that reading gives rise to, wherever in a program it happens.
+//! Messages on standard error, wherever in a program they arise: warnings, remarks, closing lines.
 //!
-//! Nothing is said before the program has begun ([`crate::program::main`], [`crate::common::Common::start`]) and nothing with
-//! `--quiet`.
+//! Nothing is written before the program has begun ([`crate::program::main`], [`crate::common::Common::start`]), and
+//! nothing with `--quiet`.
 
-use std::fmt::{self, Display};
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::sync::OnceLock;
 
@@ -15,20 +15,27 @@ pub(crate) fn of_program(name: &str) {
     let _ = PROGRAM.set(name.to_owned());
 }
 
-/// Says whether remarks are wanted.
+/// Sets whether messages are written.
 pub(crate) fn wanted(loud: bool) {
     let _ = LOUD.set(loud);
 }
 
-/// Something that may not be what the user meant.
-pub(crate) fn warn(message: impl Display) {
+/// Writes a warning: something that the user may not have meant.
+pub fn warn(message: impl Display) {
     say(format_args!("warning: {message}"));
 }
 
-/// Something that is good to know.
-pub(crate) fn say(message: fmt::Arguments<'_>) {
-    if let (Some(program), Some(true)) = (PROGRAM.get(), LOUD.get()) {
-        // Without standard error there is no place for it.
+/// Writes a remark.
+pub fn say(message: impl Display) {
+    if LOUD.get() == Some(&true) {
+        answer(message);
+    }
+}
+
+/// Writes a message that is part of the answer, with `--quiet` too.
+pub fn answer(message: impl Display) {
+    if let Some(program) = PROGRAM.get() {
+        // A closed standard error leaves no place for the message.
         let _ = writeln!(io::stderr().lock(), "{program}: {message}");
     }
 }

@@ -1,9 +1,10 @@
 //! Numbers as text: fingerprints and ids for programs, counts and sizes for people.
 //!
-//! Text never depends on the locale. The `push_` functions append to bytes that are written out in one go, which is
-//! what makes an answer of a million lines cheap.
+//! Text never depends on the locale. The `push_` functions append to a buffer that is written in one call, which makes
+//! an answer of a million lines cheap.
 
 use fpstore::{Fingerprint, Id};
+use indicatif::HumanCount;
 
 /// The two hexadecimal digits of every byte.
 #[expect(clippy::indexing_slicing, reason = "checked when it is compiled")]
@@ -44,13 +45,13 @@ pub fn push_decimal(out: &mut Vec<u8>, mut number: u64) {
     out.extend_from_slice(text.get(20 - length..).unwrap_or_default());
 }
 
-/// A fingerprint: as many lower-case hexadecimal digits as it is wide, 16 for 64 bits.
+/// Formats a fingerprint: as many lower-case hexadecimal digits as it is wide, 16 for 64 bits.
 #[must_use]
 pub fn hex<F: Fingerprint>(fingerprint: F) -> String {
     (0..F::WORDS).map(|number| format!("{:016x}", fingerprint.word(number))).collect()
 }
 
-/// A fingerprint of `width` bits that is given as the lower bits of a wide number.
+/// Formats a fingerprint of `width` bits that is stored in the lower bits of a wide number.
 #[must_use]
 pub fn wide_hex(fingerprint: fpstore::U256, width: u32) -> String {
     let digits = hex(fingerprint);
@@ -58,7 +59,7 @@ pub fn wide_hex(fingerprint: fpstore::U256, width: u32) -> String {
     digits.get(unused..).unwrap_or_default().to_owned()
 }
 
-/// Appends an id, or a count.
+/// Appends an id or a count.
 pub fn push_id(out: &mut Vec<u8>, id: &Id) {
     match id {
         Id::Number(number) | Id::Count(number) => push_decimal(out, *number),
@@ -66,7 +67,7 @@ pub fn push_id(out: &mut Vec<u8>, id: &Id) {
     }
 }
 
-/// Appends an id, or a count, as a JSON value.
+/// Appends an id or a count as a JSON value.
 pub fn push_json_id(out: &mut Vec<u8>, id: &Id) {
     match id {
         Id::Number(number) | Id::Count(number) => push_decimal(out, *number),
@@ -80,21 +81,13 @@ pub fn push_json_text(out: &mut Vec<u8>, text: &str) {
     let _ = serde_json::to_writer(out, text);
 }
 
-/// A count for people: digits in groups of three.
+/// Formats a count for people: digits in groups of three.
 #[must_use]
 pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    HumanCount(number).to_string()
 }
 
-/// A count of things for people: `1 record`, `2,000 records`.
+/// Formats a count of things for people: `1 record`, `2,000 records`.
 #[must_use]
 pub fn count_of(number: u64, thing: &str) -> String {
     let ending = match number {
@@ -105,7 +98,7 @@ pub fn count_of(number: u64, thing: &str) -> String {
     format!("{} {thing}{ending}", count(number))
 }
 
-/// A number of bytes for people: `1.5 MiB`.
+/// Formats a number of bytes for people: `1.5 MiB`.
 #[must_use]
 pub fn bytes(number: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
@@ -126,7 +119,7 @@ pub fn bytes(number: u64) -> String {
     format!("{value:.1} {name}")
 }
 
-/// A count as a float, for ratios and rates: above 2^53 the last digits are lost, which no report shows.
+/// Converts a count to a float, for ratios and rates. Above 2^53 it loses the last digits, which no report shows.
 #[must_use]
 #[allow(clippy::cast_precision_loss, reason = "reports show a few digits")]
 pub fn float(number: u64) -> f64 {

@@ -1,4 +1,4 @@
-//! What the planner expects of a query, as reports show it: `fpload --plan list` and `fpdump plan`.
+//! The planner's prediction for a query, for the reports of `fpload --plan list` and `fpdump plan`.
 
 use fpstore::plan::Cost;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use serde::Serialize;
 pub struct Expected {
     /// Whether a query compares with all fingerprints of the first table.
     pub scan: bool,
-    /// Prefixes asked for.
+    /// Prefixes probed.
     pub probes: f64,
     /// Blocks read and decoded.
     pub blocks_read: f64,
@@ -19,7 +19,7 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// What a prediction says.
+    /// Converts a prediction.
     #[must_use]
     pub fn new(cost: &Cost) -> Self {
         Self {
@@ -31,7 +31,7 @@ impl Expected {
         }
     }
 
-    /// Takes in what a query does in another segment.
+    /// Adds the work of a query in another segment.
     pub fn add(&mut self, other: Self) {
         self.scan |= other.scan;
         self.probes += other.probes;

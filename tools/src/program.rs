@@ -1,4 +1,4 @@
-//! How every program begins and ends.
+//! Start and end of every program.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use clap::Parser;
 use crate::exit::{Outcome, finish};
 use crate::{generate, help, interrupt, notice};
 
-/// The `main` of a program by this name: does what its arguments say, or answers `--generate` ([`generate`]).
+/// The `main` of the program `name`: runs it with its arguments, or answers `--generate` ([`generate`]).
 pub fn main<A: Parser>(name: &'static str, run: impl FnOnce(A) -> anyhow::Result<Outcome>) -> ExitCode {
     notice::of_program(name);
     match generate::requested::<A>(name) {

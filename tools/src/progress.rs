@@ -1,7 +1,7 @@
-//! How far the work has come, on standard error, and only where somebody looks.
+//! Progress of the work, on standard error and only on a terminal.
 //!
-//! [`Progress`] counts bytes of input as they are read from the file, before they are decompressed, so that the total
-//! is known and the bar is honest for compressed input too. It leaves nothing behind when it ends.
+//! [`Progress`] counts bytes of input as they are read from the file, before decompression. So the total is known for
+//! compressed input too, and the bar is exact. The bar disappears at the end.
 
 use std::io::{self, Read};
 use std::time::Duration;
@@ -12,18 +12,18 @@ const BAR: &str = "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}"
 const SHARE: &str = "{msg} {wide_bar} {percent}% {eta}";
 const SPINNER: &str = "{spinner} {msg} {bytes} {bytes_per_sec}";
 
-/// A progress bar, or nothing at all.
+/// A progress bar, or none.
 #[derive(Clone, Debug)]
 pub struct Progress(Option<ProgressBar>);
 
 impl Progress {
-    /// No progress is shown.
+    /// Shows no progress.
     #[must_use]
     pub const fn hidden() -> Self {
         Self(None)
     }
 
-    /// A bar over `total` bytes, or a spinner where the total is not known.
+    /// Shows a bar over `total` bytes, or a spinner if the total is not known.
     #[must_use]
     pub fn bytes(total: Option<u64>) -> Self {
         let (bar, template) = match total {
@@ -36,7 +36,7 @@ impl Progress {
         Self(Some(bar))
     }
 
-    /// A spinner with a text, for work whose length is not known. Turns by itself.
+    /// Shows a spinner with a text, for work of unknown length. It turns by itself.
     #[must_use]
     pub fn spinner(message: &'static str) -> Self {
         let bar = ProgressBar::new_spinner().with_message(message);
@@ -44,7 +44,7 @@ impl Progress {
         Self(Some(bar))
     }
 
-    /// A bar over a share of the work, 0 to 1, which is asked for ten times a second.
+    /// Shows a bar over a share of the work, 0 to 1; it calls `share` ten times a second.
     #[must_use]
     pub fn share(message: &'static str, share: impl Fn() -> f64 + Send + 'static) -> Self {
         const STEPS: u64 = 1000;
@@ -65,21 +65,21 @@ impl Progress {
         Self(Some(bar))
     }
 
-    /// What is being done.
+    /// Sets the text of the bar.
     pub fn message(&self, message: String) {
         if let Some(bar) = &self.0 {
             bar.set_message(message);
         }
     }
 
-    /// Takes the bar off the screen.
+    /// Removes the bar from the screen.
     pub fn finish(&self) {
         if let Some(bar) = &self.0 {
             bar.finish_and_clear();
         }
     }
 
-    /// Counts what is read through the result.
+    /// Counts the bytes that are read through the result.
     pub fn count<R: Read>(&self, inner: R) -> Counted<R> {
         Counted { inner, progress: self.clone() }
     }

@@ -1,14 +1,14 @@
-//! Tables and facts for people, and JSON for programs.
+//! Tables and facts for people, JSON for programs.
 //!
-//! Reports are data: they go to the writer that the caller gives. Tables have no lines and no colours, so that grep,
-//! awk and a terminal all read them.
+//! Reports are data and go to the writer that the caller passes. Tables have no lines and no colours, so grep, awk and
+//! a terminal read them alike.
 
 use std::io::{self, Write};
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 
-/// A table whose columns are aligned to the left, or to the right where `headings` begin with `>`.
+/// A table whose columns are aligned to the left, or to the right if the heading begins with `>`.
 #[derive(Debug)]
 pub struct Columns {
     table: Table,
@@ -16,7 +16,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// An empty table.
+    /// Returns a table without rows.
     #[must_use]
     pub fn new(headings: &[&str]) -> Self {
         let mut table = Table::new();
@@ -28,7 +28,7 @@ impl Columns {
         columns
     }
 
-    /// One more row.
+    /// Adds a row.
     pub fn row<I: IntoIterator<Item = String>>(&mut self, cells: I) {
         let row = self.aligned(cells.into_iter());
         self.table.add_row(row);
@@ -46,7 +46,7 @@ impl Columns {
     ///
     /// # Errors
     ///
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         for line in self.table.lines() {
             let line = line.strip_prefix(' ').unwrap_or(&line);
@@ -56,11 +56,45 @@ impl Columns {
     }
 }
 
-/// Writes `name  value` lines with the values under each other.
+/// A table with fixed column widths, for too many rows to keep until all are measured.
+#[derive(Debug)]
+pub struct FixedColumns {
+    /// The width of each column, and whether it is aligned to the right.
+    columns: Vec<(usize, bool)>,
+}
+
+impl FixedColumns {
+    /// Writes the headings. Each has the width of its column, and is aligned to the right if it begins with `>`.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the writer.
+    pub fn new(headings: &[(&str, usize)], out: &mut dyn Write) -> io::Result<Self> {
+        let columns = headings.iter().map(|(heading, width)| (*width, heading.starts_with('>'))).collect();
+        let columns = Self { columns };
+        columns.row(headings.iter().map(|(heading, _)| heading.trim_start_matches('>').to_owned()), out)?;
+        Ok(columns)
+    }
+
+    /// Writes a row, without trailing blanks. A cell that is too long shifts the cells after it.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the writer.
+    pub fn row<I: IntoIterator<Item = String>>(&self, cells: I, out: &mut dyn Write) -> io::Result<()> {
+        let aligned = cells.into_iter().zip(&self.columns).map(|(cell, (width, right))| match right {
+            true => format!("{cell:>width$}"),
+            false => format!("{cell:<width$}"),
+        });
+        writeln!(out, "{}", aligned.collect::<Vec<_>>().join("  ").trim_end())
+    }
+}
+
+/// Writes `name  value` lines with aligned values.
 ///
 /// # Errors
 ///
-/// Those of the writer.
+/// Errors of the writer.
 pub fn facts(out: &mut dyn Write, facts: &[(&str, String)]) -> io::Result<()> {
     let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, value) in facts {
@@ -73,9 +107,9 @@ pub fn facts(out: &mut dyn Write, facts: &[(&str, String)]) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// Those of the writer.
+/// Errors of the writer.
 pub fn json<T: Serialize>(out: &mut dyn Write, object: &T) -> io::Result<()> {
-    // By way of `io::Error`, so that a closed pipe is still known as one.
+    // Converts to `io::Error`, so that a closed pipe is still recognised.
     serde_json::to_writer(&mut *out, object).map_err(io::Error::from)?;
     writeln!(out)
 }
@@ -93,6 +127,15 @@ mod tests {
         columns.write(&mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         assert_eq!(text, "name        size\na          1,000\nlong name      2\n");
+    }
+
+    #[test]
+    fn columns_of_fixed_width_are_written_at_once() {
+        let mut out = Vec::new();
+        let columns = FixedColumns::new(&[(">size", 5), ("name", 6), ("kind", 0)], &mut out).unwrap();
+        columns.row(["1".to_owned(), "a".to_owned(), "x".to_owned()], &mut out).unwrap();
+        columns.row(["123456".to_owned(), "b".to_owned(), String::new()], &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), " size  name    kind\n    1  a       x\n123456  b\n");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Rows of tab-separated text that are read more than once, such as the matches that another program wrote.
 //!
-//! A file is read again from its start; what can be read only once (standard input, a pipe) is copied to a temporary file
-//! that has no name. Blank lines and lines that begin with `#` are no rows; a row is at most [`LINE_LIMIT`] bytes.
+//! A file is read again from its start. Standard input or a pipe, which can be read only once, is copied to an unnamed
+//! temporary file. Blank lines and lines that begin with `#` are skipped; a row has at most [`LINE_LIMIT`] bytes.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -12,12 +12,12 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 
 use crate::input::lines::Lines;
-use crate::input::reader::reading;
 use crate::input::window::Window;
+use crate::input::window::reading;
 use crate::input::{LINE_LIMIT, Place, Source};
 use crate::progress::Progress;
 
-/// A text of rows.
+/// A text of rows that can be read again.
 #[derive(Debug)]
 pub struct Rows {
     name: Arc<str>,
@@ -30,7 +30,7 @@ enum Kept {
     Copy(File),
 }
 
-/// The rows, from the first one on.
+/// Reads the rows from the first one on.
 #[derive(Debug)]
 pub struct RowReader {
     name: Arc<str>,
@@ -38,11 +38,11 @@ pub struct RowReader {
 }
 
 impl Rows {
-    /// The rows that an argument names: a file, which may be compressed, or `-`.
+    /// Opens the rows that an argument names: a file, which may be compressed, or `-`.
     ///
     /// # Errors
     ///
-    /// When there is nothing to read, or it has to be copied and cannot be.
+    /// If there is nothing to read, or the copy fails.
     pub fn open(argument: &OsStr, temp_dir: Option<&Path>) -> anyhow::Result<Self> {
         let source = Source::new(argument);
         let name = source.name();
@@ -56,11 +56,11 @@ impl Rows {
         Ok(Self { name: name.into(), kept: Kept::Copy(file) })
     }
 
-    /// Begins to read at the first row. There is to be one reader at a time.
+    /// Starts reading at the first row. Only one reader may exist at a time.
     ///
     /// # Errors
     ///
-    /// When it cannot be opened again.
+    /// If the file cannot be opened again.
     pub fn read(&self) -> anyhow::Result<RowReader> {
         let bytes = match &self.kept {
             Kept::File(source) => source.open(&Progress::hidden())?,
@@ -75,11 +75,11 @@ impl Rows {
 }
 
 impl RowReader {
-    /// The next row, without what ends it; `None` at the end.
+    /// Returns the next row, without its line end; `None` at the end.
     ///
     /// # Errors
     ///
-    /// When it cannot be read, or is too long; the error names the place.
+    /// If the row cannot be read, or is too long; the error names the place.
     pub fn next_row(&mut self) -> anyhow::Result<Option<&[u8]>> {
         match self.lines.next_record() {
             Ok(true) => Ok(Some(self.lines.line())),
@@ -88,18 +88,18 @@ impl RowReader {
         }
     }
 
-    /// Where the row stands that was given last.
+    /// Returns the place of the last row.
     #[must_use]
     pub fn here(&self) -> Place {
         Place { input: Arc::clone(&self.name), unit: "line", number: self.lines.number() }
     }
 }
 
-/// A temporary file without a name, which goes away by itself.
+/// Creates an unnamed temporary file, which the system removes when it is closed.
 ///
 /// # Errors
 ///
-/// When there is no room for it.
+/// If the file cannot be created.
 pub fn temporary(directory: Option<&Path>) -> anyhow::Result<File> {
     match directory {
         Some(path) => tempfile::tempfile_in(path).with_context(|| format!("--tmp-dir {}", path.display())),

@@ -1,22 +1,22 @@
-//! SIZE arguments: a number of bytes, or of KiB, MiB, GiB and TiB.
+//! SIZE arguments: a number of bytes, KiB, MiB, GiB or TiB.
 //!
-//! A letter stands for a power of 1024 however it is spelled: `1G`, `1GB` and `1GiB` are the same, as in other programs'
-//! options for memory. So a size is never less than what the user meant.
+//! A letter stands for a power of 1024 however it is spelled: `1G`, `1GB` and `1GiB` are the same, as in the memory
+//! options of other programs. So a size is never less than the user meant.
 
 const UNITS: [char; 4] = ['k', 'm', 'g', 't'];
 
-/// Reads `4096`, `100k`, `64 MiB`, `1.5GB`, in upper or lower case; for clap's `value_parser`.
+/// Parses `4096`, `100k`, `64 MiB` or `1.5GB`, in upper or lower case; for clap's `value_parser`.
 ///
 /// # Errors
 ///
-/// When the text is not of that form or the number of bytes does not fit 64 bits.
+/// If the text has another form, or the number of bytes does not fit 64 bits.
 pub fn parse(text: &str) -> Result<u64, String> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at_checked(end).unwrap_or((text, ""));
     let form = || format!("expected a number of bytes, or one with K, M, G or T behind it ({HELP})");
     let factor = factor(&unit.trim_start().to_ascii_lowercase()).ok_or_else(form)?;
     let (whole, part) = match number.split_once('.') {
-        // Bytes have no parts.
+        // A number of bytes has no fraction.
         Some((_, part)) if factor == 1 || part.is_empty() || part.len() > MOST_DECIMALS => return Err(form()),
         Some((whole, part)) => (whole, part.parse::<u128>().map_err(|_| form())? * factor / scale(part)),
         None => (number, 0),
@@ -28,18 +28,18 @@ pub fn parse(text: &str) -> Result<u64, String> {
     bytes.and_then(|bytes| u64::try_from(bytes).ok()).ok_or_else(|| "is too large".to_owned())
 }
 
-/// What a SIZE may look like.
+/// Examples of a SIZE, for messages.
 const HELP: &str = "512M, 1G, 1GB, 1.5GiB; powers of 1024";
 
-/// Most digits behind the point: with more, a part of a TiB would not fit.
+/// Most decimals: with more, the fraction of a TiB would overflow.
 const MOST_DECIMALS: usize = 18;
 
-/// What digits behind the point are parts of.
+/// Returns the denominator of these decimals.
 fn scale(digits: &str) -> u128 {
     digits.bytes().fold(1, |scale, _| scale * 10)
 }
 
-/// Bytes of a unit: a letter, with `b` or `ib` behind it or without.
+/// Returns the bytes of a unit: a letter, with or without `b` or `ib` after it.
 fn factor(unit: &str) -> Option<u128> {
     let mut letters = unit.chars();
     let shift = match letters.next() {
@@ -49,20 +49,20 @@ fn factor(unit: &str) -> Option<u128> {
     matches!(letters.as_str(), "" | "b" | "ib").then_some(1 << shift)
 }
 
-/// A SIZE of at least so many bytes: whole KiB, or whole MiB from one on.
+/// Returns a SIZE of at least `bytes` bytes: whole KiB below one MiB, otherwise whole MiB.
 #[must_use]
 pub fn at_least(bytes: u64) -> String {
     if bytes < 1 << 20 { format!("{}KiB", bytes.div_ceil(1 << 10)) } else { format!("{}MiB", bytes.div_ceil(1 << 20)) }
 }
 
-/// Least memory that a program can be told to keep within.
+/// Smallest memory limit that a program accepts.
 const LEAST_MEMORY: u64 = 64 << 20;
 
-/// As [`parse`], for memory that a program is to keep within.
+/// Parses a memory limit, in the form of [`parse`].
 ///
 /// # Errors
 ///
-/// When it is none, or less than the program needs by itself.
+/// If it is not a size, or less than the program itself needs.
 pub fn parse_memory(text: &str) -> Result<u64, String> {
     match parse(text)? {
         small if small < LEAST_MEMORY => Err("is too small; 64MiB is the least".to_owned()),
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(parse("0.5T"), Ok(1 << 39));
         assert_eq!(parse("100k"), Ok(100 << 10));
         assert_eq!(parse("16777215TiB"), Ok(16_777_215 << 40));
-        // Whole bytes are what remains of parts of them.
+        // A fraction of a byte is cut off.
         assert_eq!(parse("0.999999999999999999K"), Ok(1023));
     }
 

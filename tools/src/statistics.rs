@@ -1,4 +1,4 @@
-//! Statistics of a store as reports show them; the same fields in `fpload --json` and `fpdump stats --json`.
+//! Statistics of a store for reports, with the same fields in `fpload --json` and `fpdump stats --json`.
 
 use fpstore::{FilterStatistics, Statistics, TableStatistics};
 use serde::Serialize;
@@ -8,21 +8,21 @@ use serde::Serialize;
 pub struct StoreReport {
     /// Pairs of fingerprint and id.
     pub records: u64,
-    /// Whether there are just so many; fewer, perhaps, where damage keeps some from being counted.
+    /// Whether `records` is exact. Damage can hide some records from the count.
     pub count_is_exact: bool,
     /// Distinct fingerprints of each segment, summed.
     pub fingerprints: u64,
-    /// Distinct fingerprints, those that are in logs only included: at most so many.
+    /// Upper bound of the distinct fingerprints, including those that are only in logs.
     pub distinct_at_most: u64,
-    /// Whether there are just so many.
+    /// Whether `distinct_at_most` is exact.
     pub distinct_is_exact: bool,
     /// Number of segments.
     pub segments: u64,
-    /// Runs that queries ask.
+    /// Runs that queries search.
     pub runs: u64,
-    /// Records that later runs have removed and that are still there, hidden.
+    /// Records that later runs have removed and that are still stored.
     pub removals: u64,
-    /// What logs say of records and no segment does yet.
+    /// Operations in the logs that are in no segment yet.
     pub unflushed: u64,
     /// Bytes of all files.
     pub file_bytes: u64,
@@ -32,21 +32,21 @@ pub struct StoreReport {
     pub removal_bytes: u64,
     /// Bytes of the id indexes.
     pub id_index_bytes: u64,
-    /// Runs beyond those that there may be, and bytes of the runs that are due to be merged.
+    /// Runs in excess of the compaction target.
     pub runs_behind: u64,
-    /// See there.
+    /// Bytes of the runs that are due for compaction.
     pub bytes_behind: u64,
-    /// How many times as many records are stored as there are.
+    /// Ratio of stored records to visible records.
     pub space_amplification: f64,
-    /// How many times the bytes of new segments were written in all, logs and merging included.
+    /// Ratio of all bytes written, including logs and compaction, to the bytes of new segments.
     pub write_amplification: f64,
     /// Bytes of the ids.
     pub id_bytes: u64,
-    /// Memory of the index once open, without filters.
+    /// Memory of the open index, without filters.
     pub resident_bytes: u64,
-    /// Further memory with the filters on.
+    /// Additional memory with the filters on.
     pub filter_bytes: u64,
-    /// What of that is made and what is left out. All zero for a segment.
+    /// Filters that are built and refused. All zero for a segment.
     pub filters: FilterReport,
     /// The tables, in the order of the plan.
     pub tables: Vec<TableReport>,
@@ -55,41 +55,41 @@ pub struct StoreReport {
 /// Prefix filters in bytes of memory.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct FilterReport {
-    /// Filters of all tables that are large enough to profit from one.
+    /// Filters of all tables that are large enough to benefit from one.
     pub wanted_bytes: u64,
-    /// Filters that are there now.
+    /// Filters that exist now.
     pub built_bytes: u64,
-    /// Filters that the memory for filters leaves out, whether the others are made or not.
+    /// Filters that exceed the memory budget, whether or not the others are built.
     pub refused_bytes: u64,
-    /// Filters that could not be made.
+    /// Filters that could not be built.
     pub failed_bytes: u64,
-    /// The most that filters may take.
+    /// Memory budget of the filters.
     pub budget_bytes: u64,
 }
 
 /// Statistics of one table.
 #[derive(Clone, Debug, Serialize)]
 pub struct TableReport {
-    /// Its name.
+    /// Name of the table.
     pub name: String,
-    /// Fingerprints in it.
+    /// Fingerprints in the table.
     pub fingerprints: u64,
-    /// Bytes of its blocks.
+    /// Bytes of the blocks.
     pub data_bytes: u64,
-    /// Bytes of its index.
+    /// Bytes of the index.
     pub index_bytes: u64,
-    /// Bytes of its code tables.
+    /// Bytes of the code tables.
     pub code_bytes: u64,
-    /// Number of its blocks.
+    /// Number of blocks.
     pub blocks: u64,
-    /// Bits that a fingerprint takes on disk: data, index, checksums and code tables. 0 for an empty table.
+    /// Bits of a fingerprint on disk: data, index, checksums and code tables. 0 for an empty table.
     pub bits_per_fingerprint: f64,
-    /// Bits that evenly spread fingerprints of this number need at least. None for an empty table.
+    /// Least bits that this number of uniformly distributed fingerprints needs. `None` for an empty table.
     pub information_bound_bits: Option<f64>,
 }
 
 impl StoreReport {
-    /// The report of what the library measured.
+    /// Converts the library's statistics.
     #[must_use]
     pub fn new(statistics: &Statistics) -> Self {
         Self {
@@ -119,14 +119,14 @@ impl StoreReport {
     }
 }
 
-/// What stands in front of a number of distinct fingerprints: nothing, if it is exact.
+/// Returns the prefix for a number of distinct fingerprints, empty if the number is exact.
 #[must_use]
 pub fn at_most(is_exact: bool) -> &'static str {
     if is_exact { "" } else { "at most " }
 }
 
 impl FilterReport {
-    /// The report of what the library tells.
+    /// Converts the library's statistics.
     #[must_use]
     pub fn new(filters: &FilterStatistics) -> Self {
         Self {
@@ -140,7 +140,7 @@ impl FilterReport {
 }
 
 impl TableReport {
-    /// The report of one table.
+    /// Converts the library's statistics of a table.
     #[must_use]
     pub fn new(table: &TableStatistics) -> Self {
         Self {

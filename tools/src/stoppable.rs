@@ -1,7 +1,7 @@
-//! The file system, in which nothing more is written once a signal has come.
+//! The file system, which refuses writes once a signal has arrived.
 //!
-//! So work that writes a store fails as it does on a full device: what it has begun is removed, and the store is as before.
-//! What is whole already still gets its name: then the work is done.
+//! A write to a store then fails as it does on a full device: the library removes what it has begun, and the store is
+//! as before. A complete file still gets its name, because then the work is done.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

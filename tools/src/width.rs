@@ -1,13 +1,26 @@
-//! Widths of fingerprints that an option or an input tells; `fpstore::with_width` leads from there to their types.
+//! Widths of fingerprints in options and inputs. `fpstore::with_width` turns them into types.
 
+use anyhow::bail;
 use fpstore::WIDTHS;
 
-/// Reads a width; for clap's `value_parser`.
+/// Parses a width; for clap's `value_parser`.
 ///
 /// # Errors
 ///
-/// When there are no such fingerprints.
+/// If no fingerprint has this width.
 pub fn parse(text: &str) -> Result<u32, String> {
     let width = text.parse().ok().filter(|width| WIDTHS.contains(width));
     width.ok_or_else(|| "expected 64, 128 or 256".to_owned())
+}
+
+/// Rejects a distance larger than the width; `option` names the option that gave it.
+///
+/// # Errors
+///
+/// If the distance is larger than the width.
+pub fn check_distance(option: &str, distance: u32, width: u32) -> anyhow::Result<()> {
+    if distance > width {
+        bail!("{option} {distance}: fingerprints of {width} bits differ in no more");
+    }
+    Ok(())
 }

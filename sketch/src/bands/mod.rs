@@ -1,7 +1,8 @@
-//! Banding: a signature is cut into b bands of r rows; documents that agree in all rows of some band are candidates.
+//! Banding: cuts a signature into b bands of r rows. Two documents are candidates if they agree in all rows of some
+//! band.
 //!
-//! Two documents of Jaccard similarity s become candidates with the probability 1 - (1 - s^r)^b, an S-shaped curve whose steep
-//! part is near (1/b)^(1/r) (Leskovec, Rajaraman, Ullman, "Mining of Massive Datasets", section 3.4).
+//! Two documents of Jaccard similarity s become candidates with probability 1 - (1 - s^r)^b, an S-shaped curve whose
+//! steep part is near (1/b)^(1/r) (Leskovec, Rajaraman, Ullman, "Mining of Massive Datasets", section 3.4).
 
 mod optimal;
 
@@ -11,24 +12,24 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::error::{Error, Result};
 
-/// How a signature is cut.
+/// How a signature is cut into bands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bands {
     /// Number of bands.
     pub bands: usize,
-    /// Places of the signature in each of them.
+    /// Rows of a band: places of the signature.
     pub rows: usize,
 }
 
 impl Bands {
-    /// So many bands of so many rows, of a signature of so many places; what is left over is not used.
+    /// Returns `bands` bands of `rows` rows for signatures of `places` places. The remaining places are not used.
     ///
     /// # Errors
     ///
-    /// When there are not enough places, or a number is zero.
+    /// If there are not enough places, or a number is zero.
     pub fn new(bands: usize, rows: usize, places: usize) -> Result<Self> {
         if bands == 0 || rows == 0 {
-            return Err(Error::new("there is at least one band, of at least one row"));
+            return Err(Error::new("the number of bands and of rows is at least one"));
         }
         match bands.checked_mul(rows) {
             Some(needed) if needed <= places => Ok(Self { bands, rows }),
@@ -38,17 +39,7 @@ impl Bands {
         }
     }
 
-    /// Bands and rows for which the areas of wrong candidates (below the threshold) and of missed ones (above it), with these
-    /// weights, are least: the same numbers that datasketch's `MinHashLSH` chooses.
-    ///
-    /// # Errors
-    ///
-    /// When the threshold or a weight is not from 0 to 1, or there are more than 4096 places.
-    pub fn optimal(threshold: f64, places: usize, false_positive: f64, false_negative: f64) -> Result<Self> {
-        optimal::optimal(threshold, places, false_positive, false_negative)
-    }
-
-    /// The probability that two documents of this Jaccard similarity become candidates.
+    /// Returns the probability that two documents of this Jaccard similarity become candidates.
     #[must_use]
     #[allow(
         clippy::cast_precision_loss,
@@ -60,14 +51,14 @@ impl Bands {
         1.0 - (1.0 - jaccard.powi(self.rows as i32)).powf(self.bands as f64)
     }
 
-    /// The similarity at which the curve is about one half: (1/b)^(1/r).
+    /// Returns the similarity at which the curve is about one half: (1/b)^(1/r).
     #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "small")]
     pub fn threshold(&self) -> f64 {
         (1.0 / self.bands as f64).powf(1.0 / self.rows as f64)
     }
 
-    /// The curve at similarities 0, 1/steps, 2/steps, ... 1.
+    /// Returns the curve at similarities 0, 1/steps, 2/steps, ... 1.
     #[allow(clippy::cast_precision_loss, reason = "small")]
     pub fn curve(self, steps: usize) -> impl Iterator<Item = (f64, f64)> {
         (0..=steps).map(move |step| {
@@ -76,7 +67,7 @@ impl Bands {
         })
     }
 
-    /// A drawing of the curve for a terminal, 64 columns wide: similarity to the right, probability upwards.
+    /// Draws the curve for a terminal, 64 columns wide: similarity to the right, probability upwards.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 160")]
     pub fn plot(self) -> String {
@@ -106,8 +97,8 @@ impl Bands {
         plot
     }
 
-    /// The keys of a signature: XXH3 of the places of a band, four bytes each, little-endian, with the number of the band as the
-    /// seed, so that equal places in different bands are no candidates.
+    /// Returns the key of each band: the XXH3 of its places, four bytes each, little-endian. The seed is the number of
+    /// the band, so equal places in different bands do not collide.
     pub fn keys(self, signature: &[u32]) -> impl Iterator<Item = u64> + '_ {
         let bands = signature.chunks_exact(self.rows).take(self.bands);
         let mut bytes = Vec::with_capacity(4 * self.rows);
@@ -153,7 +144,7 @@ mod tests {
     }
 
     proptest! {
-        /// A key is the same exactly where all rows of the band are.
+        /// Keys are equal exactly if all rows of the band are.
         #[test]
         fn keys_are_of_bands(a in prop::collection::vec(0_u32..3, 20), b in prop::collection::vec(0_u32..3, 20), rows in 1_usize..5) {
             let bands = Bands::new(20 / rows, rows, 20).unwrap();

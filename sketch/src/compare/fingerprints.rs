@@ -1,19 +1,20 @@
-//! Of two fingerprints.
+//! Comparing two fingerprints.
 
-/// Number of bits in which they differ.
+/// Returns the number of bits in which two fingerprints differ.
 #[must_use]
 pub fn distance(a: u128, b: u128) -> u32 {
     (a ^ b).count_ones()
 }
 
-/// The share of bits that are equal, of fingerprints of so many bits.
+/// Returns the share of equal bits of two fingerprints of `width` bits.
 #[must_use]
 pub fn equal_bits(a: u128, b: u128, width: u32) -> f64 {
     f64::from(width.saturating_sub(distance(a, b))) / f64::from(width.max(1))
 }
 
-/// The smaller one divided by the larger one, both as doubles: the "similarity" of the article behind `string-hash`. Of two
-/// zeros, where that code would divide by zero, it is 1. It says little: the highest bits decide.
+/// Returns the smaller fingerprint divided by the larger one, both as doubles: the "similarity" of the article behind
+/// `string-hash`. For two zeros, where that code divides by zero, it is 1. It says little, because the highest bits
+/// decide.
 #[must_use]
 #[allow(clippy::cast_precision_loss, reason = "as that code has it")]
 pub fn ratio(a: u128, b: u128) -> f64 {

@@ -1,4 +1,4 @@
-//! How similar two fingerprints are, or two texts that are short enough to be looked at whole.
+//! Measures how similar two fingerprints are, or two texts that are short enough to be compared whole.
 
 mod fingerprints;
 mod substring;

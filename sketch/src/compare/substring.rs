@@ -1,21 +1,22 @@
 //! The longest common substring, by a suffix automaton: time and memory grow with the lengths, not with their product.
 //!
-//! The automaton of the one text reads every substring of it (Blumer and others, "The smallest automaton recognizing the
-//! subwords of a text", 1985); the other text is fed to it, and what it fails on is shortened from the front.
+//! The automaton of one text accepts every substring of that text (Blumer and others, "The smallest automaton
+//! recognizing the subwords of a text", 1985). The other text is fed to it; on a mismatch, the current match is
+//! shortened from the front.
 
 use std::collections::HashMap;
 
-/// A state: the set of substrings that end at the same places.
+/// A state: the set of substrings that end at the same positions.
 #[derive(Clone, Debug, Default)]
 struct State {
     next: HashMap<char, usize>,
-    /// The state of the longest suffix that ends at more places.
+    /// The state of the longest suffix that ends at more positions.
     link: Option<usize>,
-    /// Length of its longest substring.
+    /// Length of the state's longest substring.
     length: usize,
 }
 
-/// The length in characters of the longest text that stands in both without a gap.
+/// Returns the length in characters of the longest substring that both texts contain.
 #[must_use]
 pub fn longest_common_substring(a: &str, b: &str) -> usize {
     let (shorter, longer) = if a.len() <= b.len() { (a, b) } else { (b, a) };
@@ -58,7 +59,7 @@ fn automaton(text: &str) -> Vec<State> {
     states
 }
 
-/// The state that `c` leads to from `state`, or a copy of it that holds only what is as long as can be.
+/// Returns the state that `c` leads to from `state`, or a copy of it that holds only its longest possible substrings.
 #[allow(clippy::indexing_slicing, reason = "states are made here and never go away")]
 fn split(states: &mut Vec<State>, state: usize, c: char) -> usize {
     let target = states[state].next[&c];

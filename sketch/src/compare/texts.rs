@@ -1,4 +1,4 @@
-//! Of two texts: the second look at what a fingerprint found, for texts so short that a few words decide.
+//! Comparing two texts: the check after a fingerprint match, for texts so short that a few words decide.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -8,18 +8,20 @@ use super::longest_common_substring;
 use crate::error::{Error, Result};
 use crate::features::{Features, Space, Splitter};
 
-/// What is measured. All but [`Measure::Euclidean`] are similarities from 0 to 1; two texts with nothing to compare are equal.
+/// What is measured. All but [`Measure::Euclidean`] are similarities from 0 to 1. Two texts with nothing to compare are
+/// equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// 1 - edits / length of the longer text: insertions, deletions and replacements of characters (Levenshtein).
+    /// 1 - edits / length of the longer text. Edits are insertions, deletions and replacements of characters
+    /// (Levenshtein).
     Edit,
-    /// The longest common substring, as a share of the longer text.
+    /// Length of the longest common substring, as a share of the longer text.
     Substring,
-    /// The cosine of the angle between the vectors of features, each by its number.
+    /// The cosine of the angle between the vectors of feature counts.
     Cosine(Features),
-    /// The distance between these vectors: 0 for equal ones, without an upper bound.
+    /// The distance between these vectors: 0 for equal texts, without an upper bound.
     Euclidean(Features),
-    /// Features in common, as a share of all (each once).
+    /// Shared features as a share of all distinct features.
     Jaccard(Features),
 }
 
@@ -27,16 +29,17 @@ pub enum Measure {
 const LONGEST: usize = 1 << 16;
 
 impl Measure {
-    /// The value for two texts.
+    /// Returns the value for two texts.
     ///
     /// # Errors
     ///
-    /// When one is too long for a measure that compares every character: its time or its memory would be too.
+    /// If a text is too long for a measure that compares every character, in time or in memory.
     pub fn of(self, a: &str, b: &str) -> Result<f64> {
         let longer = a.len().max(b.len());
         if matches!(self, Self::Edit | Self::Substring) && longer > LONGEST {
             return Err(Error::new(format!(
-                "{self} is for short texts, of at most {LONGEST} bytes; this has {longer}; cosine and jaccard take longer ones"
+                "{self} compares texts of at most {LONGEST} bytes, this one has {longer}; cosine and jaccard take \
+                 longer ones"
             )));
         }
         Ok(match self {
@@ -65,7 +68,8 @@ impl Measure {
     }
 }
 
-/// How often each feature occurs, by its hash: two of a million features have the same one once in 37 million texts.
+/// Returns how often each feature occurs, by its hash. Among a million features two share a hash once in 37 million
+/// texts.
 fn counts(text: &str, features: Features) -> HashMap<u64, f64> {
     let mut counts = HashMap::new();
     let splitter = Splitter { features, space: Space::Unicode };
@@ -120,7 +124,8 @@ impl FromStr for Measure {
             "euclidean" => features.parse().map(Self::Euclidean),
             "jaccard" => features.parse().map(Self::Jaccard),
             _ => Err(Error::new(format!(
-                "'{text}' is no measure; there are edit, substring, cosine[:FEATURES], euclidean[:FEATURES] and \
+                "'{text}' is not a measure; the measures are edit, substring, cosine[:FEATURES], euclidean[:FEATURES] \
+                 and \
                  jaccard[:FEATURES]"
             ))),
         }

@@ -8,7 +8,7 @@
 //! | `unicode:N` | every N words in a row, as Unicode's Annex 29 finds them, joined by one space | all words as one, if there are any |
 //! | `jieba:N` | the same with words that jieba finds in Chinese text | all words as one, if there are any |
 //!
-//! A feature that occurs again is given again; what that means is the affair of [`crate::Weights`]. Ready-made tokens are
+//! A feature that occurs again is returned again; [`crate::Weights`] decides what that means. Ready-made tokens are
 //! features as they are, whatever is chosen here.
 
 mod space;
@@ -25,30 +25,30 @@ pub use space::Space;
 /// Longest n-gram.
 const LONGEST: usize = 1000;
 
-/// What the features of a text are.
+/// Kind of the features of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Features {
-    /// So many characters in a row.
+    /// Every N characters in a row.
     Chars(usize),
-    /// So many white-space tokens in a row.
+    /// Every N white-space tokens in a row.
     Words(usize),
     /// White-space tokens.
     Tokens,
-    /// So many words of Unicode's Annex 29 in a row.
+    /// Every N words of Unicode's Annex 29 in a row.
     Unicode(usize),
-    /// So many words of jieba's segmentation in a row.
+    /// Every N words of jieba's segmentation in a row.
     Jieba(usize),
-    /// Tokens that somebody else has made. A text has those of white space.
+    /// Ready-made tokens of the caller. A text is split at white space.
     Given,
 }
 
 impl Features {
-    /// The one name of features that have several.
+    /// Returns one spelling for features that have several.
     pub(crate) fn canonical(self) -> Self {
         if self == Self::Words(1) { Self::Tokens } else { self }
     }
 
-    /// How many characters or words a feature has.
+    /// Returns the number of characters or words in a feature.
     #[must_use]
     pub fn length(self) -> usize {
         match self {
@@ -58,12 +58,12 @@ impl Features {
     }
 }
 
-/// What cuts texts into features.
+/// Splits texts into features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Splitter {
-    /// What the features are.
+    /// Kind of the features.
     pub features: Features,
-    /// What white space is.
+    /// Definition of white space.
     pub space: Space,
 }
 
@@ -94,8 +94,8 @@ impl Splitter {
         }
     }
 
-    /// Calls `take` with the native hash of every feature, in the order of the text: XXH3 of one piece of text, those of
-    /// the words folded into one where it is of several words.
+    /// Calls `take` with the native hash of every feature, in the order of the text: the XXH3 of one piece of text, or
+    /// the folded hashes of several words.
     pub fn hashes(&self, document: Document<'_>, mut take: impl FnMut(u64)) {
         match (document, self.features) {
             (Document::Text(text), Features::Words(length)) => {
@@ -117,7 +117,7 @@ impl Splitter {
     }
 }
 
-/// All pieces of so many characters, or the whole text if it is shorter.
+/// Calls `take` with every run of `length` characters, or with the whole text if it is shorter.
 fn chars(text: &str, length: usize, mut take: impl FnMut(&str)) {
     let ends = text.char_indices().map(|(place, _)| place).chain([text.len()]);
     let mut any = false;
@@ -134,7 +134,7 @@ fn chars(text: &str, length: usize, mut take: impl FnMut(&str)) {
 struct Shingles {
     length: usize,
     text: String,
-    /// Where in the text each word begins.
+    /// Offset in the text at which each word begins.
     starts: std::collections::VecDeque<usize>,
     any: bool,
 }
@@ -145,7 +145,7 @@ impl Shingles {
     }
 
     fn push(&mut self, word: &str, take: &mut impl FnMut(&str)) {
-        /// Text that is no longer needed is cut off when there is so much.
+        /// Length from which on text that is no longer needed is cut off.
         const MUCH: usize = 1 << 14;
         if self.starts.len() == self.length {
             self.starts.pop_front();
@@ -166,7 +166,7 @@ impl Shingles {
         }
     }
 
-    /// What there is, if there were never enough words.
+    /// Calls `take` with the words there are, if there were never enough for a shingle.
     fn rest(self, mut take: impl FnMut(&str)) {
         if !self.any && !self.starts.is_empty() {
             take(self.joined());
@@ -178,7 +178,7 @@ impl Shingles {
     }
 }
 
-/// The hashes of the last words, folded: of the last one, of the last two and so on.
+/// The folded hashes of the last words: of the last one, of the last two and so on.
 struct Last {
     folded: Vec<u64>,
     count: usize,
@@ -192,7 +192,7 @@ impl Last {
     #[inline]
     fn push(&mut self, word: u64, take: &mut impl FnMut(u64)) {
         let mut shorter = word;
-        // No fold waits for another one: each is made of what was there before.
+        // No fold waits for another one: each is computed from the previous state.
         for (place, folded) in self.folded.iter_mut().enumerate() {
             let longer = if place == 0 { word } else { hash::with(shorter, word) };
             shorter = std::mem::replace(folded, longer);
@@ -203,7 +203,7 @@ impl Last {
         }
     }
 
-    /// What there is, if there were never enough words.
+    /// Calls `take` with the hash of the words there are, if there were never enough for a shingle.
     fn rest(self, mut take: impl FnMut(u64)) {
         if (1..self.folded.len()).contains(&self.count) {
             take(self.folded.get(self.count - 1).copied().unwrap_or_default());
@@ -241,7 +241,7 @@ impl FromStr for Features {
             "jieba" => return Err(Error::new("this program was built without Chinese segmentation (feature jieba)")),
             _ => {
                 return Err(Error::new(format!(
-                    "'{text}' are no features; there are chars:N, words:N, tokens, unicode:N and jieba:N"
+                    "'{text}' is not a kind of features; the kinds are chars:N, words:N, tokens, unicode:N and jieba:N"
                 )));
             }
         })
@@ -293,7 +293,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against the words themselves, and hashes against hashes of features.
+        /// Compares with the words themselves, and hashes with hashes of features.
         #[test]
         fn shingles_are_words_in_a_row(words in prop::collection::vec("[a-zé]{1,900}", 0..40), length in 1_usize..6) {
             let text = words.join("  ");

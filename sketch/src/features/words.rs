@@ -1,14 +1,16 @@
 //! Words of a text in any script.
 
 mod ascii;
+mod class;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use self::class::{Class, class, joins};
 use super::space::{is_ascii_space, pieces};
 use crate::normalise::ascii_length;
 
-/// Calls `take` with every word of Unicode's Annex 29 that has a letter or a digit in it. White space always ends a word,
-/// so that a text can be taken piece by piece: stretches of ASCII, and what has other characters between white space.
+/// Calls `take` with every word of Unicode's Annex 29 that contains a letter or a digit. White space always ends a
+/// word, so the text is processed in pieces: stretches of ASCII, and pieces with other characters between white space.
 #[inline]
 pub(super) fn unicode(text: &str, mut take: impl FnMut(&str)) {
     let mut rest = text;
@@ -30,30 +32,15 @@ pub(super) fn unicode(text: &str, mut take: impl FnMut(&str)) {
     }
 }
 
-/// What a character is to the rules of words.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    Letter,
-    Digit,
-    /// It makes words with letters and digits, but none alone.
-    Underscore,
-    /// It joins two letters.
-    MidLetter,
-    /// It joins two digits.
-    MidNumber,
-    /// It joins either.
-    Mid,
-    Other,
-}
-
-/// The same rules (WB5 to WB13b) for ASCII, and for the quotation marks and dashes of printed English, where they are short: five
-/// times as fast as tables for all of Unicode. False, and nothing taken, if there is another character.
+/// Applies the rules WB5 to WB13b to ASCII and to the quotation marks and dashes of printed English, five times as fast
+/// as tables for all of Unicode. Returns false, without calling `take`, if the piece contains any other character.
 #[inline]
 fn plain(piece: &str, take: &mut impl FnMut(&str)) -> bool {
     if !piece.is_ascii() && piece.chars().any(|c| class(c).is_none()) {
         return false;
     }
-    // The word that has begun, the class of what was before, and where the word ends unless what comes joins it.
+    // The word that has begun, the class of the character before, and where the word ends unless the next character
+    // joins it.
     let mut word: Option<usize> = None;
     let mut alphanumeric = false;
     let mut before = Class::Other;
@@ -91,42 +78,8 @@ fn plain(piece: &str, take: &mut impl FnMut(&str)) -> bool {
     true
 }
 
-#[inline]
-fn class(c: char) -> Option<Class> {
-    Some(match c {
-        'a'..='z' | 'A'..='Z' => Class::Letter,
-        // Letters of Latin, Greek, Cyrillic and Arabic script that no rule treats in another way.
-        '\u{c0}'..='\u{d6}'
-        | '\u{d8}'..='\u{f6}'
-        | '\u{f8}'..='\u{2c1}'
-        | '\u{391}'..='\u{3a1}'
-        | '\u{3a3}'..='\u{3f5}'
-        | '\u{400}'..='\u{481}'
-        | '\u{48a}'..='\u{52f}'
-        | '\u{620}'..='\u{64a}'
-        | '\u{671}'..='\u{6d3}' => Class::Letter,
-        '0'..='9' => Class::Digit,
-        '_' => Class::Underscore,
-        ':' => Class::MidLetter,
-        ',' | ';' => Class::MidNumber,
-        '\'' | '.' | '\u{2018}' | '\u{2019}' => Class::Mid,
-        // Dashes, double quotation marks, the ellipsis.
-        '\0'..='\x7f' | '\u{2013}' | '\u{2014}' | '\u{201c}' | '\u{201d}' | '\u{2026}' => Class::Other,
-        _ => return None,
-    })
-}
-
-/// Whether what stands between is inside a word.
-fn joins(before: Class, middle: Class, after: Class) -> bool {
-    match (before, after) {
-        (Class::Letter, Class::Letter) => matches!(middle, Class::MidLetter | Class::Mid),
-        (Class::Digit, Class::Digit) => matches!(middle, Class::MidNumber | Class::Mid),
-        _ => false,
-    }
-}
-
-/// Calls `take` with every word that jieba finds, with its model for words that are not in the dictionary, if it has a letter
-/// or a digit in it.
+/// Calls `take` with every word that jieba finds and that contains a letter or a digit. Its model finds words that are
+/// not in the dictionary.
 #[cfg(feature = "jieba")]
 pub(super) fn jieba(text: &str, take: impl FnMut(&str)) {
     use std::sync::OnceLock;
@@ -135,7 +88,7 @@ pub(super) fn jieba(text: &str, take: impl FnMut(&str)) {
     words.into_iter().map(|token| token.word).filter(|word| word.contains(char::is_alphanumeric)).for_each(take);
 }
 
-/// Nobody gets so far: the name of these features is refused.
+/// Never called: the name of these features is rejected in such a build.
 #[cfg(not(feature = "jieba"))]
 pub(super) fn jieba(_: &str, _: impl FnMut(&str)) {}
 
@@ -164,11 +117,13 @@ mod tests {
     }
 
     proptest! {
-        /// The short way for ASCII is no other definition, nor are pieces.
+        /// The fast paths for ASCII and for pieces give the same words.
         #[test]
-        fn as_the_library_has_it(text in "[a-c1-3_'.,:;é狐\u{301} \n-]{0,30}", printed in "[ab1_'.,:\u{2018}\u{2019}\u{2013}\u{2014}\u{201c}\u{201d}\u{2026} ]{0,30}", any in "\\PC{0,30}", scripts in "[a1éя狐ياß_.,' \u{301}\u{200c}]{0,30}", ascii in "[ -~\n]{0,40}") {
+        fn as_the_library_has_it(text in "[a-c1-3_'.,:;é狐\u{301} \
+        \n-]{0,30}", printed in "[ab1_'.,:\u{2018}\u{2019}\u{2013}\u{2014}\u{201c}\u{201d}\u{2026} \
+        ]{0,30}", any in "\\PC{0,30}", scripts in "[a1éя狐ياß_.,' \u{301}\u{200c}]{0,30}", ascii in "[ -~\n]{0,40}") {
             for text in [text, any, scripts, ascii, printed] {
-                // U+001C to U+001F are white space to Python alone; none of these texts has one.
+                // Only Python takes U+001C to U+001F for white space; none of these texts contains them.
                 let expected: Vec<&str> = text.split_whitespace().flat_map(|piece| piece.unicode_words()).collect();
                 prop_assert_eq!(words(&text), expected);
             }

@@ -1,11 +1,12 @@
-//! b-bit MinHash: Li and Koenig, "b-Bit Minwise Hashing", WWW 2010: of each place only the lowest bits are kept.
+//! b-bit MinHash (Li and Koenig, "b-Bit Minwise Hashing", WWW 2010): keeps only the lowest bits of each place.
 //!
-//! With one bit a place the signature is a fingerprint: the number of places that differ is a Hamming distance, and a store of
-//! fingerprints finds those with few.
+//! With one bit a place the signature is a fingerprint: the number of differing places is a Hamming distance, and a
+//! store of fingerprints finds the signatures with a small one.
 
-/// The lowest bits of every place of a signature, one after another, the first place in the highest bits of the first
-/// byte; the last byte is filled with zeros.
+/// Returns the lowest bits of every place of a signature, one after another. The first place is in the highest bits of
+/// the first byte; the last byte is padded with zeros.
 ///
+/// A number of bits above 32 counts as 32.
 /// More than 32 bits a place are 32.
 #[must_use]
 pub fn packed(signature: &[u32], bits: u32) -> Vec<u8> {

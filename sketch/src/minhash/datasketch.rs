@@ -9,7 +9,7 @@ const MERSENNE_PRIME: u64 = (1 << 61) - 1;
 /// Parameters (a, b) of every place.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Permutations {
-    /// None are needed.
+    /// The preset needs none.
     #[default]
     None,
     /// Modulo 2^32.
@@ -19,14 +19,14 @@ pub(super) enum Permutations {
 }
 
 impl Permutations {
-    /// All a, which are odd, are drawn before all b.
+    /// Draws all a, which are odd, before all b.
     pub(super) fn affine32(places: usize, seed: u32) -> Self {
         let mut random = RandomState::new(seed);
         let factors: Vec<u32> = (0..places).map(|_| 2 * random.up_to_32((1 << 31) - 1) + 1).collect();
         Self::Affine32(factors.into_iter().map(|a| (a, random.up_to_32(u32::MAX))).collect())
     }
 
-    /// Each a is drawn with its b.
+    /// Draws each a together with its b.
     pub(super) fn legacy(places: usize, seed: u32) -> Self {
         let mut random = RandomState::new(seed);
         let pair = |_| (1 + random.up_to_64(MERSENNE_PRIME - 2), random.up_to_64(MERSENNE_PRIME - 1));
@@ -46,7 +46,7 @@ impl Permutations {
             }
             Self::Legacy(permutations) => {
                 for (place, (a, b)) in signature.iter_mut().zip(permutations) {
-                    // The product overflows 64 bits before the remainder is taken.
+                    // The product overflows 64 bits before the remainder is taken, as in the original.
                     let value = a.wrapping_mul(hash.into()).wrapping_add(*b) % MERSENNE_PRIME;
                     *place = (*place).min(value as u32);
                 }
@@ -55,14 +55,14 @@ impl Permutations {
     }
 }
 
-/// The finaliser of MurmurHash3 for 32 bits.
+/// MurmurHash3's finaliser for 32 bits.
 fn mix(mut hash: u32) -> u32 {
     hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
     hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
     hash ^ hash >> 16
 }
 
-/// The first four bytes of the SHA-1, little-endian.
+/// Returns the first four bytes of the SHA-1, little-endian.
 pub(super) fn sha1_hash32(feature: &str) -> u32 {
     let digest: [u8; 20] = Sha1::digest(feature.as_bytes()).into();
     let [a, b, c, d, ..] = digest;

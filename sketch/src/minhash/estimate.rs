@@ -1,8 +1,9 @@
-//! Estimates of the Jaccard similarity from sketches, and how far off they may be.
+//! Estimates of the Jaccard similarity from sketches, and their standard errors.
 
 use std::collections::BTreeSet;
 
-/// From signatures of k functions: the share of equal places. None if they differ in length or have no places.
+/// Estimates from signatures of k functions: the share of equal places. `None` if they differ in length or have no
+/// places.
 #[must_use]
 #[allow(clippy::cast_precision_loss, reason = "numbers of places")]
 pub fn matching(a: &[u32], b: &[u32]) -> Option<f64> {
@@ -12,8 +13,9 @@ pub fn matching(a: &[u32], b: &[u32]) -> Option<f64> {
     Some(equal(a.iter().zip(b)) as f64 / a.len() as f64)
 }
 
-/// From bottom-k sketches of one function, which are the k least hashes of each set (fewer only if the set has no more): the
-/// share of the k least of both together that both have (Broder, 1997). None if both are empty.
+/// Estimates from bottom-k sketches of one function, which hold the k least hashes of each set (fewer only if the set
+/// is smaller): the share of the k least hashes of the union that both sets contain (Broder, 1997). `None` if both are
+/// empty.
 #[must_use]
 #[allow(clippy::cast_precision_loss, reason = "numbers of hashes")]
 pub fn bottom_k(a: &BTreeSet<u64>, b: &BTreeSet<u64>, k: usize) -> Option<f64> {
@@ -22,8 +24,8 @@ pub fn bottom_k(a: &BTreeSet<u64>, b: &BTreeSet<u64>, k: usize) -> Option<f64> {
     (!least.is_empty()).then(|| common as f64 / least.len() as f64)
 }
 
-/// From the lowest bits of each place: places agree by chance, too, which is taken off (Li and Koenig, 2010, for sets that
-/// are small beside all possible features). It may be below zero.
+/// Estimates from the lowest bits of each place. The estimate corrects for places that agree by chance (Li and Koenig,
+/// 2010, for sets that are small compared with the number of possible features), and may be below zero.
 #[must_use]
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_wrap, reason = "numbers of places; at most 32 bits")]
 pub fn b_bit(a: &[u32], b: &[u32], bits: u32) -> Option<f64> {
@@ -37,14 +39,14 @@ pub fn b_bit(a: &[u32], b: &[u32], bits: u32) -> Option<f64> {
     Some((share - chance) / (1.0 - chance))
 }
 
-/// The standard error of an estimate of this similarity from so many places.
+/// Returns the standard error of an estimate of this similarity from `places` places.
 #[must_use]
 #[allow(clippy::cast_precision_loss, reason = "numbers of places")]
 pub fn standard_error(jaccard: f64, places: usize) -> f64 {
     (jaccard * (1.0 - jaccard) / places as f64).sqrt()
 }
 
-/// The standard error of an estimate from the lowest bits of so many places.
+/// Returns the standard error of an estimate from the lowest bits of `places` places.
 #[must_use]
 #[allow(clippy::cast_possible_wrap, reason = "at most 32 bits")]
 pub fn b_bit_standard_error(jaccard: f64, places: usize, bits: u32) -> f64 {
@@ -80,7 +82,7 @@ mod tests {
     #[test]
     fn errors() {
         assert!((standard_error(0.5, 100) - 0.05).abs() < 1e-12);
-        // With all bits nothing is lost, with one bit about twice as many places are needed at 0.5.
+        // With all bits nothing is lost; with one bit, 0.5 needs about twice as many places.
         assert!((b_bit_standard_error(0.5, 100, 32) - 0.05).abs() < 1e-9);
         assert!((b_bit_standard_error(0.5, 100, 1) - 0.0866).abs() < 1e-4);
     }

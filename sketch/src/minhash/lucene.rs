@@ -1,20 +1,21 @@
 //! The token filter `min_hash` of Lucene and Elasticsearch, as of Lucene 9.5.
 //!
-//! Every token is hashed by MurmurHash3 of its UTF-16LE bytes, and combined with a hash of the number of each of `hash_count`
-//! functions. A function has `bucket_count` buckets, chosen by the upper 32 bits of the second half; a bucket keeps the
-//! `hash_set_size` least values. What a faithful copy has to know:
+//! Every token is hashed by MurmurHash3 of its UTF-16LE bytes, and the hash is combined with a hash of the number of
+//! each of `hash_count` functions. A function has `bucket_count` buckets, chosen by the upper 32 bits of the second
+//! half; a bucket keeps the `hash_set_size` least values. A faithful copy has to know:
 //!
 //! * Values are ordered by their second half, then by the first, both unsigned.
-//! * A bucket that is full throws out its largest value *before* a smaller one is added. If that one was there already, the bucket is
+//! * A full bucket drops its largest value *before* a smaller one is added. If it holds the smaller one already, it is
 //!   left with one value less.
-//! * Rotation fills empty buckets with the value of the next bucket that is not, those that were filled just before
-//!   included; and does so only where a bucket holds one value.
-//! * A term is eight UTF-16 units: the second half and the first one of the value; of several functions, the number of the function in
-//!   two units and the upper 96 bits.
+//! * Rotation fills an empty bucket with the value of the next bucket that is not empty, including buckets that were
+//!   filled just before. It applies only to buckets of one value.
+//! * A term is eight UTF-16 units: the second half of the value and its first half. With several functions it is the
+//!   number of the function in two units and the upper 96 bits of the value.
 
 use std::collections::BTreeSet;
 
 use super::murmur3;
+use super::place::EMPTY;
 use crate::document::Document;
 use crate::enough::{Enough, TooFew};
 use crate::error::{Error, Result};
@@ -23,13 +24,13 @@ use crate::hash::of_text;
 use crate::normalise::Normalise;
 use crate::preparation::Preparation;
 
-/// A term, as UTF-16 units. They are no text: anything may stand in them.
+/// A term, as UTF-16 units, which need not be valid text.
 pub type LuceneTerm = [u16; 8];
 
 /// Most buckets of all functions together.
 const MOST: u64 = 1 << 20;
 
-/// A value: its second half, then its first one, in which order they are compared.
+/// A value: its second half and its first half, compared in this order.
 type Value = (u64, u64);
 
 /// The token filter.
@@ -42,13 +43,13 @@ pub struct Lucene {
     preparation: Preparation,
 }
 
-/// What it made of a document.
+/// The sketch of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LuceneSketch {
     hash_set_size: usize,
     bucket_count: u32,
     numbered: bool,
-    /// Of the first function, then of the next.
+    /// The buckets of the first function, then of the next.
     buckets: Vec<BTreeSet<Value>>,
 }
 
@@ -65,11 +66,11 @@ impl Default for Lucene {
 }
 
 impl Lucene {
-    /// The filter of these parameters. Its input are shingles of five tokens of `WhitespaceTokenizer`.
+    /// Returns the filter of these parameters. Its input is shingles of five tokens of `WhitespaceTokenizer`.
     ///
     /// # Errors
     ///
-    /// When one is zero, or they ask for more than a million buckets.
+    /// If a parameter is zero, or they ask for more than a million buckets.
     pub fn new(hash_count: u32, bucket_count: u32, hash_set_size: u32, with_rotation: bool) -> Result<Self> {
         if hash_count == 0 || bucket_count == 0 || hash_set_size == 0 {
             return Err(Error::new("hash count, bucket count and hash set size must be greater than zero"));
@@ -78,26 +79,26 @@ impl Lucene {
             return Err(Error::new(format!("hash count times bucket count is at most {MOST}")));
         }
         let hash_set_size = usize::try_from(hash_set_size).unwrap_or(usize::MAX);
-        // Nothing rotates where a bucket holds several values, or is the only one.
+        // Rotation does nothing if a bucket holds several values or is the only one.
         let with_rotation = with_rotation && hash_set_size == 1 && bucket_count > 1;
         Ok(Self { hash_count, bucket_count, hash_set_size, with_rotation, ..Self::default() })
     }
 
-    /// The same, with buckets left empty that nothing came to.
+    /// Returns the filter without rotation: buckets without a value stay empty.
     #[must_use]
     pub fn without_rotation(mut self) -> Self {
         self.with_rotation = false;
         self
     }
 
-    /// Of documents that are prepared in another way: `change` is given how they are prepared now.
+    /// Changes how documents are prepared: `change` receives the current preparation.
     #[must_use]
     pub fn prepared(mut self, change: impl FnOnce(Preparation) -> Preparation) -> Self {
         self.preparation = change(self.preparation);
         self
     }
 
-    /// One word that says what made a sketch.
+    /// Returns one word that names everything that determines a sketch.
     #[must_use]
     pub fn identity(&self) -> String {
         let Self { hash_count, bucket_count, hash_set_size, with_rotation, preparation } = self;
@@ -109,17 +110,17 @@ impl Lucene {
         )
     }
 
-    /// The sketch of a document.
+    /// Returns the sketch of a document.
     #[must_use]
     pub fn sketch(&self, document: Document<'_>) -> LuceneSketch {
         self.sketch_of(document, &mut Enough::new(0))
     }
 
-    /// The same of a document that has at least so many distinct features; empty ones do not count.
+    /// Returns the sketch of a document with at least `least` distinct features. Empty features do not count.
     ///
     /// # Errors
     ///
-    /// When the document has fewer: says how many.
+    /// If the document has fewer features. The error holds their number.
     pub fn try_sketch(&self, document: Document<'_>, least: usize) -> std::result::Result<LuceneSketch, TooFew> {
         let mut enough = Enough::new(least);
         let sketch = self.sketch_of(document, &mut enough);
@@ -165,9 +166,10 @@ fn keep(bucket: &mut BTreeSet<Value>, value: Value, most: usize) {
     bucket.insert(value);
 }
 
-/// Fills empty buckets of a function with what stands in the next that is not.
+/// Fills each empty bucket of a function with the value of the next bucket that is not empty.
 fn rotate(buckets: &mut [BTreeSet<Value>]) {
-    // From the last to the first, the next one is always known. Behind the last comes the first again, which is filled by then.
+    // From the last bucket to the first, the next one is always filled. After the last bucket comes the first one
+    // again.
     let first = buckets.iter().find_map(|bucket| bucket.first().copied());
     let mut next = first;
     for bucket in buckets.iter_mut().rev() {
@@ -179,7 +181,7 @@ fn rotate(buckets: &mut [BTreeSet<Value>]) {
 }
 
 impl LuceneSketch {
-    /// The terms, in the order in which the filter gives them.
+    /// Returns the terms, in the order in which the filter emits them.
     pub fn terms(&self) -> impl Iterator<Item = LuceneTerm> + '_ {
         let functions = self.buckets.chunks(self.bucket_count as usize);
         let numbered = (0_u32..).zip(functions);
@@ -191,21 +193,22 @@ impl LuceneSketch {
         )
     }
 
-    /// A place of a signature for each bucket: the upper half of the first half of its least value; [`super::EMPTY`] where it
-    /// has none.
+    /// Returns a place of a signature for each bucket: the upper half of the first half of its least value, or
+    /// [`EMPTY`] for an empty bucket.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, reason = "the upper half")]
     pub fn places(&self) -> Vec<u32> {
-        let place = |bucket: &BTreeSet<Value>| bucket.first().map_or(super::EMPTY, |(_, first)| (first >> 32) as u32);
+        let place = |bucket: &BTreeSet<Value>| bucket.first().map_or(EMPTY, |(_, first)| (first >> 32) as u32);
         self.buckets.iter().map(place).collect()
     }
 
-    /// An estimate of the Jaccard similarity of the sets of tokens, from sketches of the same parameters, and how many values it is
-    /// made of: in each bucket the share of the least values of both together that both have, over all buckets.
+    /// Estimates the Jaccard similarity of the sets of tokens from sketches of the same parameters, and returns the
+    /// number of values behind the estimate. In each bucket it takes the least values of both sketches together, and
+    /// counts the share that both hold, over all buckets.
     ///
-    /// With one value a bucket that is the share of equal buckets (k hash functions); with one bucket it is the estimate of
-    /// bottom-k sketches. Copies that rotation makes count as values: sketches without it estimate better. None where both are
-    /// empty.
+    /// With one value a bucket this is the share of equal buckets (k hash functions); with one bucket it is the
+    /// estimate of bottom-k sketches. Copies made by rotation count as values, so sketches without rotation estimate
+    /// better. `None` if both are empty.
     #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "numbers of buckets")]
     pub fn jaccard(&self, other: &Self) -> Option<(f64, usize)> {
@@ -262,7 +265,7 @@ mod tests {
         assert_eq!(seen, 8);
     }
 
-    /// As the filter's source has it, bucket by bucket.
+    /// The source of the filter, bucket by bucket.
     fn rotate_plainly(buckets: &mut [BTreeSet<Value>]) {
         let count = buckets.len();
         for place in 0..count {

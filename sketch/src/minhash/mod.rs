@@ -1,4 +1,4 @@
-//! MinHash: a signature whose equal places tell how much two sets of features have in common.
+//! MinHash: a signature whose equal places estimate how much two sets of features have in common.
 //!
 //! | preset | a place holds | hash of a feature |
 //! |---|---|---|
@@ -6,7 +6,7 @@
 //! | `datasketch` | the least of `a h + b` modulo 2^32, h mixed by MurmurHash3's finaliser (scheme affine32) | the first 4 bytes of SHA-1, little-endian |
 //! | `datasketch-legacy` | the least of `(a h + b) mod (2^61 - 1)`, its lower 32 bits | the same |
 //!
-//! All of them have 32 bits a place; the signature of no features has every bit set. [`Lucene`] gives terms instead.
+//! All presets have 32 bits a place. The signature of no features has every bit set. [`Lucene`] makes terms instead.
 
 mod bbit;
 mod datasketch;
@@ -14,13 +14,14 @@ pub mod estimate;
 mod lucene;
 mod murmur3;
 mod native;
+mod place;
+mod preset;
 mod random;
-
-use std::fmt;
-use std::str::FromStr;
 
 pub use bbit::packed;
 pub use lucene::{Lucene, LuceneSketch, LuceneTerm};
+pub use place::EMPTY;
+pub use preset::MinHashPreset;
 
 use crate::document::Document;
 use crate::enough::{Enough, TooFew};
@@ -30,77 +31,9 @@ use crate::hash;
 use crate::normalise::{Normalise, Step};
 use crate::preparation::Preparation;
 use datasketch::Permutations;
+use place::MOST;
 
-/// What a place of the signature of no features holds.
-pub const EMPTY: u32 = u32::MAX;
-
-/// Most places of a signature.
-const MOST: usize = 1 << 16;
-
-/// A definition of MinHash.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MinHashPreset {
-    /// Ours.
-    #[default]
-    Native,
-    /// That of the Python package `datasketch` since 2.0.0 (affine32).
-    Datasketch,
-    /// That of `datasketch` before (legacy).
-    DatasketchLegacy,
-}
-
-impl MinHashPreset {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Native, Self::Datasketch, Self::DatasketchLegacy];
-
-    /// Its name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Native => "native",
-            Self::Datasketch => "datasketch",
-            Self::DatasketchLegacy => "datasketch-legacy",
-        }
-    }
-
-    /// What it is, in a line.
-    #[must_use]
-    pub fn about(self) -> &'static str {
-        match self {
-            Self::Native => "fast similarity sketching (Dahlgaard, Knudsen, Thorup, 2017) over XXH3",
-            Self::Datasketch => "as datasketch has it since 2.0.0 (affine32)",
-            Self::DatasketchLegacy => "as datasketch had it before 2.0.0",
-        }
-    }
-
-    fn version(self) -> &'static str {
-        match self {
-            Self::Native => "1",
-            Self::Datasketch => "2.0.0",
-            Self::DatasketchLegacy => "1.6.5",
-        }
-    }
-}
-
-impl fmt::Display for MinHashPreset {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for MinHashPreset {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let found = Self::ALL.into_iter().find(|preset| preset.name() == text);
-        found.ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join(", ");
-            Error::new(format!("'{text}' is no preset of MinHash; there are {names}"))
-        })
-    }
-}
-
-/// How signatures are made.
+/// Makes signatures.
 #[derive(Clone, Debug)]
 pub struct MinHash {
     preset: MinHashPreset,
@@ -111,12 +44,12 @@ pub struct MinHash {
 }
 
 impl MinHash {
-    /// Signatures of so many places (`num_perm`), those of another seed being different. Of `words:5`; the native ones of
-    /// `unicode:5` of the lower-case text.
+    /// Returns a MinHash of `places` places (`num_perm`); signatures of different seeds are not comparable. Features
+    /// are `words:5`, and for `native` `unicode:5` of the lower-case text.
     ///
     /// # Errors
     ///
-    /// When there are no places, or more than 65,536.
+    /// If there are no places, or more than 65,536.
     pub fn new(preset: MinHashPreset, places: usize, seed: u32) -> Result<Self> {
         if !(1..=MOST).contains(&places) {
             return Err(Error::new(format!("a signature has 1 to {MOST} places (--num-perm), not {places}")));
@@ -133,20 +66,21 @@ impl MinHash {
         Ok(Self { preset, places, seed, preparation, permutations })
     }
 
-    /// Of documents that are prepared in another way: `change` is given how they are prepared now.
+    /// Changes how documents are prepared: `change` receives the current preparation.
     #[must_use]
     pub fn prepared(mut self, change: impl FnOnce(Preparation) -> Preparation) -> Self {
         self.preparation = change(self.preparation);
         self
     }
 
-    /// Places of a signature.
+    /// Number of places of a signature.
     #[must_use]
     pub fn places(&self) -> usize {
         self.places
     }
 
-    /// One word that says what made a signature: two are comparable only if theirs is the same.
+    /// Returns one word that names everything that determines a signature. Only signatures with the same word are
+    /// comparable.
     #[must_use]
     pub fn identity(&self) -> String {
         let Self { preset, places, seed, preparation, .. } = self;
@@ -158,17 +92,17 @@ impl MinHash {
         )
     }
 
-    /// The signature of a document.
+    /// Returns the signature of a document.
     #[must_use]
     pub fn signature(&self, document: Document<'_>) -> Vec<u32> {
         self.sketch(document, &mut Enough::new(0))
     }
 
-    /// The same of a document that has at least so many distinct features; empty ones do not count.
+    /// Returns the signature of a document with at least `least` distinct features. Empty features do not count.
     ///
     /// # Errors
     ///
-    /// When the document has fewer: says how many.
+    /// If the document has fewer features. The error holds their number.
     pub fn try_signature(&self, document: Document<'_>, least: usize) -> std::result::Result<Vec<u32>, TooFew> {
         let mut enough = Enough::new(least);
         let signature = self.sketch(document, &mut enough);

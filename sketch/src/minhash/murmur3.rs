@@ -3,7 +3,7 @@
 const C1: u64 = 0x87c3_7b91_1142_53d5;
 const C2: u64 = 0x4cf5_ad43_2745_937f;
 
-/// Both halves of the hash.
+/// Returns both halves of the hash.
 pub(super) fn hash(bytes: &[u8]) -> (u64, u64) {
     let (mut h1, mut h2) = (0, 0);
     let (blocks, tail) = bytes.as_chunks::<16>();
@@ -12,7 +12,7 @@ pub(super) fn hash(bytes: &[u8]) -> (u64, u64) {
         h1 = (h1 ^ scramble1(k1)).rotate_left(27).wrapping_add(h2).wrapping_mul(5).wrapping_add(0x52dc_e729);
         h2 = (h2 ^ scramble2(k2)).rotate_left(31).wrapping_add(h1).wrapping_mul(5).wrapping_add(0x3849_5ab5);
     }
-    // Zeros at the end change nothing: a half of zeros is scrambled to zero.
+    // Padding with zeros changes nothing: a half of zeros is scrambled to zero.
     let mut last = [0; 16];
     last.iter_mut().zip(tail).for_each(|(place, byte)| *place = *byte);
     let (k1, k2) = halves(last);

@@ -1,21 +1,22 @@
 //! Fast similarity sketching: Dahlgaard, Knudsen, Thorup, "Fast Similarity Sketching", FOCS 2017, algorithm 1.
 //!
-//! In each round every feature is thrown into one bin by a hash of its own, with a value; a bin keeps the least value of the
-//! first round in which anything came to it. As soon as no bin is empty that is the signature: mostly after one round if there are
-//! many more features than bins, so that a feature costs one hash and not one for each place. After as many rounds as there are bins,
-//! every feature goes to one bin a round, the next one after the last, so that all are filled at last.
+//! In each round a hash of its own puts every feature into one bin, with a value. A bin keeps the least value of the
+//! first round in which it received any. The signature is complete as soon as no bin is empty. With many more features
+//! than bins that is mostly after one round, so a feature costs one hash instead of one for each place. After as many
+//! rounds as there are bins, all features go to one bin a round, the bins in order, so that every bin is filled at
+//! last.
 //!
-//! Two signatures agree in a place with the probability of the Jaccard similarity, as those of k permutations do, and the
-//! error of the estimate has the same bound (theorem 2 there).
+//! Two signatures agree in a place with a probability equal to the Jaccard similarity, as signatures of k permutations
+//! do, and the error of the estimate has the same bound (theorem 2 of the paper).
 
-use super::EMPTY;
 use super::murmur3::finish;
+use super::place::EMPTY;
 use crate::hash;
 
-/// Between the hashes of one round and the next.
+/// Difference between the hashes of one round and the next.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The signature of features that are given by their hashes, with so many places.
+/// Returns the signature of features that are given by their hashes.
 #[allow(clippy::cast_possible_truncation, reason = "the lower half is meant, or a number below that of the bins")]
 pub(super) fn signature(hashes: &[u64], places: usize, seed: u32) -> Vec<u32> {
     let mut signature = vec![EMPTY; places];
@@ -24,14 +25,14 @@ pub(super) fn signature(hashes: &[u64], places: usize, seed: u32) -> Vec<u32> {
     }
     let mut base = hash::with(u64::from(seed), 0);
     let mut full = vec![false; places];
-    // Those that were empty before the round.
+    // Bins that were empty before the round.
     let mut filled = Vec::new();
     let mut empty = places;
     let mut distinct = Vec::new();
     for round in 0..2 * places {
         base = base.wrapping_add(STEP);
         if round == 1 {
-            // A second round is rare where there are many features, unless they are the same again and again.
+            // With many features a second round is rare, unless the features repeat.
             distinct.extend_from_slice(hashes);
             distinct.sort_unstable();
             distinct.dedup();
@@ -42,7 +43,7 @@ pub(super) fn signature(hashes: &[u64], places: usize, seed: u32) -> Vec<u32> {
                 None => (((mixed >> 32) * places as u64) >> 32) as usize,
                 Some(bin) => bin,
             };
-            // The value of an empty place is no value.
+            // No value is equal to the mark of an empty place.
             let value = (mixed as u32).min(EMPTY - 1);
             if let (Some(place), Some(false)) = (signature.get_mut(bin), full.get(bin)) {
                 if *place == EMPTY {

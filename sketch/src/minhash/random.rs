@@ -1,9 +1,9 @@
-//! Random numbers as `numpy.random.RandomState(seed).randint` draws them: Mersenne Twister, and numbers that are too large
-//! are drawn again after all bits above the bound's highest are masked.
+//! Random numbers as `numpy.random.RandomState(seed).randint` draws them: Mersenne Twister. Bits above the highest bit
+//! of the bound are masked, and numbers that are still too large are drawn again.
 
 use rand_mt::Mt;
 
-/// The generator of one seed.
+/// A generator.
 pub(super) struct RandomState(Mt);
 
 impl RandomState {
@@ -11,7 +11,7 @@ impl RandomState {
         Self(Mt::new(seed))
     }
 
-    /// A number of 0 to `most`, both included, of 32 bits.
+    /// Draws a number from 0 to `most`, both included, of 32 bits.
     pub(super) fn up_to_32(&mut self, most: u32) -> u32 {
         let mask = u32::MAX >> most.leading_zeros();
         loop {
@@ -22,7 +22,7 @@ impl RandomState {
         }
     }
 
-    /// A number of 0 to `most`, both included, of 64 bits: the upper half is drawn first.
+    /// Draws a number from 0 to `most`, both included, of 64 bits; the upper half is drawn first.
     pub(super) fn up_to_64(&mut self, most: u64) -> u64 {
         let mask = u64::MAX >> most.leading_zeros();
         loop {

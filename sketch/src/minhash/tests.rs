@@ -16,7 +16,8 @@ fn nothing_and_one_feature() {
     }
 }
 
-/// How far the estimates of a preset are off, root mean square, over many pairs of sets with this similarity.
+/// Returns the bias and the root mean square error of the estimates of a preset, over many pairs of sets with this
+/// similarity.
 fn error(preset: MinHashPreset, size: u32, common: u32) -> (f64, f64) {
     const SEEDS: u32 = 150;
     const PLACES: usize = 64;
@@ -33,7 +34,8 @@ fn error(preset: MinHashPreset, size: u32, common: u32) -> (f64, f64) {
     (sum / f64::from(SEEDS), (squares / f64::from(SEEDS)).sqrt() / estimate::standard_error(jaccard, PLACES))
 }
 
-/// Fewer features than places, as many, and many more. The bounds are some four standard deviations of such measurements.
+/// Fewer features than places, as many, and many more. The bounds are about four standard deviations of such
+/// measurements.
 #[test]
 fn estimates_are_as_good_as_the_theory_says() {
     for (size, common) in [(10, 5), (70, 50), (400, 300)] {
@@ -55,7 +57,8 @@ fn identities() {
 }
 
 proptest! {
-    /// Neither order nor repeats change a signature; the signature of a union is the least of both for the presets of datasketch.
+    /// Neither order nor repeats change a signature. For the presets of datasketch, the signature of a union is the
+    /// minimum of both.
     #[test]
     fn a_set_is_a_set(size in 1_u32..200, places in 1_usize..100, seed: u32) {
         for preset in MinHashPreset::ALL {

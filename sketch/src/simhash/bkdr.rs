@@ -1,14 +1,14 @@
 //! Words of `word/tag`, weighted by their frequency and hashed by BKDR, in the arithmetic of Java.
 //!
-//! What a Java program does that nobody would write down like this, and what every value depends on:
+//! The fingerprints depend on these quirks of the Java program:
 //!
-//! * The text is split at single spaces; empty pieces at the end are dropped, those before it count as pieces.
-//! * A piece without a slash is no word, but counts in the number of pieces. One that contains "wn" or "wd" anywhere is taken
-//!   for punctuation and does not count; so "town/n" is no word. Its word is looked up all the same.
+//! * The text is split at single spaces. Empty pieces at the end are dropped; others count as pieces.
+//! * A piece without a slash is no word, but counts in the number of pieces. A piece that contains "wn" or "wd"
+//!   anywhere is taken for punctuation and does not count; so "town/n" is no word. Its word is looked up all the same.
 //! * Each occurrence of a word adds its frequency again.
-//! * The remainder modulo 2^f is taken of a double: hashes of long words lose their low bits.
-//! * It is then cast to 32 bits, and its binary digits are remainders of a signed division: those of a negative number are 0
-//!   and -1, none of which is 1.
+//! * The remainder modulo 2^f is computed with a double, so hashes of long words lose their low bits.
+//! * The remainder is then cast to 32 bits, and its binary digits are remainders of a signed division. Those of a
+//!   negative number are 0 and -1, never 1.
 
 use std::collections::HashMap;
 
@@ -18,14 +18,14 @@ use crate::hash;
 
 const SEED: i64 = 31;
 
-/// The fingerprint of so many bits. Tokens are pieces.
+/// Returns the fingerprint of `width` bits. Tokens are pieces.
 pub(super) fn fingerprint(document: Document<'_>, width: u32, enough: &mut Enough) -> u128 {
     let pieces: Vec<&str> = match document {
         Document::Text(text) => pieces(text),
         Document::Tokens(tokens) => tokens.iter().map(String::as_str).collect(),
     };
     let frequencies = frequencies(&pieces);
-    // By digit, the most significant first.
+    // One sum for each digit, the most significant first.
     let mut sums = vec![0.0; width as usize];
     for word in pieces.iter().filter_map(|piece| word(piece)) {
         let Some(weight) = frequencies.get(word) else { continue };
@@ -39,7 +39,7 @@ pub(super) fn fingerprint(document: Document<'_>, width: u32, enough: &mut Enoug
     sums.iter().fold(0, |bits, sum| bits << 1 | u128::from(*sum > 0.0))
 }
 
-/// What Java's `split(" ")` gives.
+/// Splits like Java's `split(" ")`.
 fn pieces(text: &str) -> Vec<&str> {
     let mut pieces: Vec<&str> = text.split(' ').collect();
     // A text without any space is one piece, even if it is empty.
@@ -50,12 +50,12 @@ fn pieces(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// The word of a piece.
+/// Returns the word of a piece.
 fn word(piece: &str) -> Option<&str> {
     piece.split_once('/').map(|(word, _)| word)
 }
 
-/// How often each word occurs, as a share of all pieces that are not taken for punctuation.
+/// Returns the frequency of each word, as a share of all pieces that are not taken for punctuation.
 #[allow(clippy::cast_precision_loss, reason = "no text has 2^53 words")]
 fn frequencies<'a>(pieces: &[&'a str]) -> HashMap<&'a str, f64> {
     let mut counts: HashMap<&str, f64> = HashMap::new();
@@ -73,13 +73,13 @@ fn frequencies<'a>(pieces: &[&'a str]) -> HashMap<&'a str, f64> {
     counts
 }
 
-/// The hash of a word: over UTF-16 units, with overflow, and its absolute value (of the least number: itself).
+/// Returns the hash of a word over UTF-16 units, with overflow, and its absolute value (the least number is its own).
 fn bkdr(word: &str) -> i64 {
     let hash = word.encode_utf16().fold(0_i64, |hash, unit| hash.wrapping_mul(SEED).wrapping_add(unit.into()));
     hash.wrapping_abs()
 }
 
-/// The remainder modulo 2^f of the hash as a double, cast to 64 bits and then to 32.
+/// Returns the hash modulo 2^f as a double, cast to 64 bits and then to 32.
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "as Java rounds and casts")]
 fn remainder(hash: i64, width: u32) -> i32 {
     (hash as f64 % 2_f64.powi(width.cast_signed())) as i64 as i32
@@ -98,7 +98,7 @@ mod tests {
         }
     }
 
-    /// The hashes of words that the Java classes gave.
+    /// The hashes of words that the Java classes computed.
     #[test]
     fn every_word() {
         let mut seen = 0;
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(bkdr("ab"), 97 * 31 + 98);
         assert_eq!(remainder(i64::MIN, 64), 0);
         assert!(remainder((1 << 31) + 5, 32) < 0);
-        // Punctuation by its tag or by accident; but known by another piece, it counts as a word.
+        // Punctuation by its tag or by accident. Known from another piece, it counts as a word.
         assert!(frequencies(&["town/n", "a/wd"]).is_empty());
         let of = |text: &str, width| fingerprint(text.into(), width, &mut Enough::new(0));
         assert_eq!(of("a/n a/wd", 8), of("a/n", 8));

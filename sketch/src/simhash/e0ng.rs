@@ -1,4 +1,4 @@
-//! MD5 of features, as both Python packages take it.
+//! MD5 hashes of features, as the two Python packages compute them.
 
 use md5::{Digest, Md5};
 use unicode_general_category::{GeneralCategory as Category, get_general_category};
@@ -6,8 +6,8 @@ use unicode_general_category::{GeneralCategory as Category, get_general_category
 use crate::document::Document;
 use crate::features::Features;
 
-/// What the package `simhash` cuts into characters: of the lower-case text, what the pattern `[\w\u4e00-\u9fcc]+` matches,
-/// without what is between.
+/// Returns the characters that the package `simhash` uses: the matches of `[\w\u4e00-\u9fcc]+` in the lower-case text,
+/// joined.
 pub(super) fn letters(document: Document<'_>, features: Features) -> Option<String> {
     match (document, features) {
         (Document::Text(text), Features::Chars(_)) => {
@@ -17,7 +17,7 @@ pub(super) fn letters(document: Document<'_>, features: Features) -> Option<Stri
     }
 }
 
-/// Whether Python's `\w` matches: letters, numbers and the underscore. (Marks that combine do not.)
+/// Whether Python's `\w` matches: letters, numbers and the underscore, but no combining marks.
 fn is_word(c: char) -> bool {
     use Category::{
         DecimalNumber, LetterNumber, LowercaseLetter, ModifierLetter, OtherLetter, OtherNumber, TitlecaseLetter,
@@ -39,12 +39,12 @@ fn is_word(c: char) -> bool {
     )
 }
 
-/// The last bytes of the MD5, as many as the fingerprint has, big-endian.
+/// Returns the last bytes of the MD5, as many as the fingerprint has, big-endian.
 pub(super) fn hash(feature: &str, width: u32) -> u128 {
     md5(feature) & (u128::MAX >> (128 - width))
 }
 
-/// The first eight bytes of the MD5, big-endian.
+/// Returns the first eight bytes of the MD5, big-endian.
 pub(super) fn first_half(feature: &str) -> u128 {
     md5(feature) >> 64
 }

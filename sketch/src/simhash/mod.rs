@@ -1,9 +1,9 @@
 //! Simhash: one fingerprint of all features of a document.
 //!
-//! Every feature has a hash of as many bits as the fingerprint. Each of its bits is a vote, for or against that bit of the
-//! fingerprint, with the weight of the feature; the majority decides. Two documents then differ in a share of bits that is the
-//! angle between their vectors of features, divided by pi (Charikar, "Similarity estimation techniques from rounding
-//! algorithms", STOC 2002).
+//! Every feature has a hash of as many bits as the fingerprint. Each bit of the hash is a vote for or against that bit
+//! of the fingerprint, with the weight of the feature; the majority decides. Two documents then differ in a share of
+//! bits equal to the angle between their feature vectors divided by pi (Charikar, "Similarity estimation techniques
+//! from rounding algorithms", STOC 2002).
 //!
 //! | preset | bits | hash of a feature | a tie | features unless told |
 //! |---|---|---|---|---|
@@ -14,11 +14,11 @@
 //! | `string-hash` | 1 to 128 | Python 2's hash of a string, over code points | 1 | `tokens` |
 //! | `string-hash-java` | 1 to 128 | the same over UTF-16 units | 1 | `tokens` of `StringTokenizer` |
 //!
-//! Without any feature there is no vote: every bit is a tie, and `native` has 0. [`Simhash::try_fingerprint`] refuses such
-//! documents.
+//! Without features there are no votes: every bit is a tie, and the fingerprint of `native` is 0.
+//! [`Simhash::try_fingerprint`] rejects such documents.
 //!
-//! Half of the bits of two features are ties, and still a quarter where there are six; if all of them were 0, as in version 1 of
-//! `native`, short texts that have nothing to do with each other would be near. So features decide (`ties.rs`).
+//! With two features half of the bits are ties, with six still a quarter. If all ties became 0, as in version 1 of
+//! `native`, unrelated short texts would be near. So features decide ties (`ties.rs`).
 
 mod bkdr;
 mod e0ng;
@@ -35,14 +35,14 @@ use crate::document::Document;
 use crate::enough::{Enough, TooFew};
 use crate::error::{Error, Result};
 use crate::features::Features;
-use crate::hash;
+use crate::hash::{self, HashSet};
 use crate::preparation::Preparation;
-use crate::weights::{HashSet, Weights};
+use crate::weights::Weights;
 use tally::Tally;
 use ties::Ties;
 use votes::Votes;
 
-/// How fingerprints are made.
+/// Makes fingerprints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Simhash {
     preset: SimhashPreset,
@@ -52,7 +52,7 @@ pub struct Simhash {
 }
 
 impl Simhash {
-    /// As the preset has it, with 64 bits.
+    /// Returns the simhash of a preset, with its default width.
     #[must_use]
     pub fn new(preset: SimhashPreset) -> Self {
         Self {
@@ -63,22 +63,22 @@ impl Simhash {
         }
     }
 
-    /// With so many bits.
+    /// Sets the width of the fingerprint in bits.
     ///
     /// # Errors
     ///
-    /// When the preset has none of this width.
+    /// If the preset does not support the width.
     pub fn with_width(mut self, width: u32) -> Result<Self> {
         self.preset.check_width(width)?;
         self.width = width;
         Ok(self)
     }
 
-    /// Of documents that are prepared in another way: `change` is given how they are prepared now.
+    /// Changes how documents are prepared: `change` receives the current preparation.
     ///
     /// # Errors
     ///
-    /// When the preset's features are fixed.
+    /// If the preset's features are fixed.
     pub fn prepared(mut self, change: impl FnOnce(Preparation) -> Preparation) -> Result<Self> {
         self.preparation = change(self.preparation);
         if self.preparation.features() != Features::Given {
@@ -87,11 +87,11 @@ impl Simhash {
         Ok(self)
     }
 
-    /// Calls `take` with every feature of a document, as the preset has them.
+    /// Calls `take` with every feature of a document, as the preset defines them.
     ///
     /// # Errors
     ///
-    /// When the preset is bkdr, whose words have no weights but their own.
+    /// If the preset is bkdr, whose weights are fixed.
     pub fn each_feature(&self, document: Document<'_>, take: impl FnMut(&str)) -> Result<()> {
         self.not_bkdr("weights")?;
         self.preparation.normalise().with(document, |document| {
@@ -103,25 +103,25 @@ impl Simhash {
         Ok(())
     }
 
-    /// With these weights.
+    /// Sets the weights of features.
     ///
     /// # Errors
     ///
-    /// When the preset's weights are fixed.
+    /// If the preset's weights are fixed.
     pub fn with_weights(mut self, weights: Weights) -> Result<Self> {
         self.not_bkdr("weights")?;
         if let (SimhashPreset::E0ng, Weights::Table(table)) = (self.preset, &weights)
             && table.is_negative()
         {
             return Err(Error::new(
-                "1e0ng has no negative weights: the package counts them in the sum of all and not in the bits",
+                "1e0ng takes no negative weights: the package counts them in the total but not in the bits",
             ));
         }
         self.weights = weights;
         Ok(self)
     }
 
-    /// Bits of a fingerprint.
+    /// Width of a fingerprint in bits.
     #[must_use]
     pub fn width(&self) -> u32 {
         self.width
@@ -139,13 +139,14 @@ impl Simhash {
         &self.preparation
     }
 
-    /// What a feature counts.
+    /// The weights of features.
     #[must_use]
     pub fn weights(&self) -> &Weights {
         &self.weights
     }
 
-    /// One word that says what made a fingerprint: two are comparable only if theirs is the same.
+    /// Returns one word that names everything that determines a fingerprint. Only fingerprints with the same word are
+    /// comparable.
     #[must_use]
     pub fn identity(&self) -> String {
         let Self { preset, width, preparation, weights } = self;
@@ -156,18 +157,18 @@ impl Simhash {
         format!("{identity},normalise={}", preparation.normalise())
     }
 
-    /// The fingerprint of a document: the lowest bits of the number, as many as the width.
+    /// Returns the fingerprint of a document in the lowest bits of the number.
     #[must_use]
     pub fn fingerprint(&self, document: Document<'_>) -> u128 {
         self.sketch(document, &mut Enough::new(0))
     }
 
-    /// The same of a document that has at least so many distinct features. Those that weigh nothing and empty ones do not
-    /// count; of bkdr, words do.
+    /// Returns the fingerprint of a document with at least `least` distinct features. Features of weight zero and empty
+    /// ones do not count; for bkdr, words count.
     ///
     /// # Errors
     ///
-    /// When the document has fewer: says how many.
+    /// If the document has fewer features. The error holds their number.
     pub fn try_fingerprint(&self, document: Document<'_>, least: usize) -> std::result::Result<u128, TooFew> {
         let mut enough = Enough::new(least);
         let fingerprint = self.sketch(document, &mut enough);
@@ -194,14 +195,14 @@ impl Simhash {
         }
     }
 
-    /// By hashes of features alone, unless their weights need to be looked up.
+    /// Computes the fingerprint from hashes of features alone, unless a table of weights needs their texts.
     fn native(&self, document: Document<'_>, enough: &mut Enough) -> u128 {
         let wide = |hash: u64| {
             if self.width == 64 { hash.into() } else { u128::from(hash::second(hash)) << 64 | u128::from(hash) }
         };
         let mut ties = Ties::default();
         if let Weights::Table(table) = &self.weights {
-            // Weights are those of texts; hashes are what they are without a table.
+            // The table is looked up by text; the hashes are those of a simhash without a table.
             let mut weights = Vec::new();
             self.preparation.splitter().each(document, |text| weights.push(table.get(text)));
             let (mut votes, mut weights) = (Votes::new(self.width), weights.into_iter());
@@ -229,12 +230,12 @@ impl Simhash {
             }
         });
         let [low, high] = tallies;
-        let low = u128::from(low.majority(|tied| half(ties.decide(tied.into()))));
-        let upper = |tied: u64| half(ties.decide(u128::from(tied) << 64) >> 64);
+        let low = u128::from(low.majority(|tied| hash::low(ties.decide(tied.into()))));
+        let upper = |tied: u64| hash::low(ties.decide(u128::from(tied) << 64) >> 64);
         if self.width > 64 { u128::from(high.majority(upper)) << 64 | low } else { low }
     }
 
-    /// By any hash of the text of a feature.
+    /// Computes the fingerprint from any hash of a feature's text.
     fn of_features(&self, document: Document<'_>, enough: &mut Enough, hash: impl Fn(&str) -> u128) -> u128 {
         let ties = self.preset.ties();
         match &self.weights {
@@ -257,21 +258,21 @@ impl Simhash {
                     enough.add(|| hash::of_text(text));
                     if seen.as_mut().is_none_or(|seen| seen.insert(hash::of_text(text))) {
                         let hash = hash(text);
-                        low.add(half(hash));
-                        high.add(half(hash >> 64));
+                        low.add(hash::low(hash));
+                        high.add(hash::low(hash >> 64));
                     }
                 });
-                let all =
-                    u128::from(high.majority(|_| half(ties >> 64))) << 64 | u128::from(low.majority(|_| half(ties)));
+                let all = u128::from(high.majority(|_| hash::low(ties >> 64))) << 64
+                    | u128::from(low.majority(|_| hash::low(ties)));
                 all & (u128::MAX >> (128 - self.width))
             }
         }
     }
 
-    /// The features that were there already, where each counts once.
+    /// Returns an empty set of features if each feature counts once.
     fn seen(&self, document: Document<'_>) -> Option<HashSet> {
         let expected = match document {
-            // Words have some six bytes, of which one in three is another.
+            // Words have about six bytes, and one in three is distinct.
             Document::Text(text) if !matches!(self.preparation.features(), Features::Chars(_)) => text.len() / 12,
             Document::Text(text) => text.len() / 2,
             Document::Tokens(tokens) => tokens.len(),
@@ -285,11 +286,6 @@ impl Simhash {
         }
         Ok(())
     }
-}
-
-#[allow(clippy::cast_possible_truncation, reason = "the low half is meant")]
-fn half(hash: u128) -> u64 {
-    hash as u64
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What each preset has of its own.
+//! The presets of simhash, and what is specific to each.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,14 +12,14 @@ use crate::weights::Weights;
 /// A definition of simhash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SimhashPreset {
-    /// Ours.
+    /// This crate's own definition.
     #[default]
     Native,
-    /// That of the Python package `simhash`, by 1e0ng.
+    /// The definition of the Python package `simhash`, by 1e0ng.
     E0ng,
-    /// That of `simhash-cpp` and `simhash-py`, by seomoz.
+    /// The definition of `simhash-cpp` and `simhash-py`, by seomoz.
     Seomoz,
-    /// Word frequencies and BKDR hash, in Java.
+    /// Word frequencies and the BKDR hash, in Java.
     Bkdr,
     /// The Python class of a widely copied article.
     StringHash,
@@ -28,11 +28,11 @@ pub enum SimhashPreset {
 }
 
 impl SimhashPreset {
-    /// All of them.
+    /// All presets.
     pub const ALL: [Self; 6] =
         [Self::Native, Self::E0ng, Self::Seomoz, Self::Bkdr, Self::StringHash, Self::StringHashJava];
 
-    /// Its name.
+    /// Name of the preset.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -45,7 +45,7 @@ impl SimhashPreset {
         }
     }
 
-    /// What it is, in a line.
+    /// Description of the preset, in one line.
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {
@@ -60,7 +60,7 @@ impl SimhashPreset {
         }
     }
 
-    /// Changes whenever its fingerprints do.
+    /// Version of the preset: it changes whenever the fingerprints do.
     pub(super) fn version(self) -> &'static str {
         match self {
             Self::Native => "2",
@@ -70,7 +70,7 @@ impl SimhashPreset {
         }
     }
 
-    /// What the bits are whose votes are even, unless features decide it.
+    /// The bits of ties, unless features decide them.
     pub(super) fn ties(self) -> u128 {
         if matches!(self, Self::StringHash | Self::StringHashJava) { u128::MAX } else { 0 }
     }
@@ -84,7 +84,7 @@ impl SimhashPreset {
             Self::Native => Features::Unicode(2),
             Self::E0ng => Features::Chars(4),
             Self::Seomoz => Features::Words(4),
-            // Its own: nobody else has such.
+            // Its features are its own; no other preset has them.
             Self::Bkdr => Features::Given,
             Self::StringHash | Self::StringHashJava => Features::Tokens,
         }
@@ -128,7 +128,7 @@ impl FromStr for SimhashPreset {
         let found = Self::ALL.into_iter().find(|preset| preset.name() == text);
         found.ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            Error::new(format!("'{text}' is no preset of simhash; there are {names}"))
+            Error::new(format!("'{text}' is not a preset of simhash; the presets are {names}"))
         })
     }
 }

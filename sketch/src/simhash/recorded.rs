@@ -1,4 +1,4 @@
-//! From the identity that is recorded beside fingerprints back to what makes them.
+//! Finds the simhash that an identity recorded beside fingerprints describes.
 
 use super::{Simhash, SimhashPreset};
 use crate::error::{Error, Result};
@@ -6,8 +6,8 @@ use crate::features::Features;
 use crate::weights::Weights;
 
 impl Simhash {
-    /// What [`Simhash::identity`] describes, and whether its weights are a table. Of a table only a checksum is recorded:
-    /// then the caller adds it ([`Simhash::with_weights`]) and compares the identities.
+    /// Returns the simhash that an identity describes, and whether its weights are a table. The identity contains only
+    /// a checksum of a table; the caller adds the table ([`Simhash::with_weights`]) and compares the identities.
     ///
     /// ```
     /// use fpsketch::{Simhash, SimhashPreset};
@@ -18,7 +18,7 @@ impl Simhash {
     ///
     /// # Errors
     ///
-    /// When it is no identity of a simhash, or one that this version does not make.
+    /// If the text is no identity of a simhash, or of one that this version does not make.
     pub fn from_identity(identity: &str) -> Result<(Self, bool)> {
         let unknown = || Error::new(format!("'{identity}' describes no simhash that this program makes"));
         let (preset, rest) =
@@ -27,8 +27,8 @@ impl Simhash {
         let preset: SimhashPreset = preset.parse()?;
         if version != preset.version() {
             return Err(Error::new(format!(
-                "{preset}/{version} is of another version of this program, which makes {preset}/{}: fingerprints of the \
-                 two must not be mixed",
+                "{preset}/{version} is of another version of this program, which makes {preset}/{}: fingerprints of \
+                 the two must not be mixed",
                 preset.version()
             )));
         }
@@ -46,7 +46,7 @@ impl Simhash {
                 ("weights", "distinct") => simhash.with_weights(Weights::Distinct)?,
                 ("weights", _) if value.starts_with("table:") => {
                     has_table = true;
-                    // A feature counts each time it occurs, also beside a list of stop words.
+                    // With a list of stop words a feature still counts each time it occurs.
                     simhash.with_weights(Weights::Count)?
                 }
                 ("normalise", _) => {
@@ -56,7 +56,7 @@ impl Simhash {
                 _ => return Err(unknown()),
             };
         }
-        // Nothing is missing, and nothing twice.
+        // No parameter is missing or given twice.
         if !has_table && simhash.identity() != identity {
             return Err(unknown());
         }
@@ -124,7 +124,7 @@ mod tests {
             ("", "describes no simhash"),
             ("pdq", "describes no simhash"),
             ("minhash/native/1,num_perm=128", "describes no simhash"),
-            ("simhash/my/1,width=64", "'my' is no preset"),
+            ("simhash/my/1,width=64", "'my' is not a preset"),
             (&native.replace(",normalise=lower", ""), "describes no simhash"),
             (&format!("{native},more=1"), "describes no simhash"),
             (&native.replace("width=64", "width=65"), "65 bits"),

@@ -1,17 +1,18 @@
 //! Python 2's hash of a string, with as many bits as the fingerprint.
 //!
-//! Begins with the first character times 128; for each character it is multiplied by 1000003 and XORed with it, modulo
-//! 2^f; at last it is XORed with the length. The article's code then turns -1 into -2, which never happens: what is masked is
-//! not negative. An empty string, which only a ready-made token can be, is 0.
+//! The hash starts with the first character times 128. For each character it is multiplied by 1000003 and XORed with
+//! the character, modulo 2^f, and at the end it is XORed with the length. The article's code then turns -1 into -2,
+//! which never happens, because a masked number is not negative. The hash of an empty string, which only a ready-made
+//! token can be, is 0.
 
 const FACTOR: u128 = 1_000_003;
 
-/// Over code points, as the Python class has it.
+/// Hashes code points, as the Python class does.
 pub(super) fn python(text: &str, width: u32) -> u128 {
     hash(text.chars().map(u32::from), width)
 }
 
-/// Over UTF-16 units, as the Java class has it.
+/// Hashes UTF-16 units, as the Java class does.
 pub(super) fn java(text: &str, width: u32) -> u128 {
     hash(text.encode_utf16().map(u32::from), width)
 }
@@ -24,6 +25,6 @@ fn hash(characters: impl Iterator<Item = u32> + Clone, width: u32) -> u128 {
         length += 1;
         (hash.wrapping_mul(FACTOR) ^ u128::from(character)) & mask
     });
-    // The length is not masked: of very few bits, its own are cut off only in the fingerprint.
+    // The length is not masked; for very few bits, the fingerprint cuts it off.
     hash ^ length
 }

@@ -1,18 +1,18 @@
-//! Votes that all weigh the same, counted for 64 bits at once.
+//! Counts votes of equal weight for 64 bits at once.
 //!
-//! The counts of the 64 bits stand *across* words: word i holds bit i of every count. Adding a hash is adding with carry, one
-//! logical operation for all 64; eight hashes are first added among themselves, so that only one in eight carries go up
-//! (Harley and Seal's counting, as in Warren, Hacker's Delight, chapter 5).
+//! The counts of the 64 bits are stored *across* words: word i holds bit i of every count. Adding a hash is an addition
+//! with carry, one logical operation for all 64 counts. Eight hashes are first added to each other, so that only one
+//! carry in eight is propagated (Harley-Seal counting, as in Warren, Hacker's Delight, chapter 5).
 
 /// Hashes that are added together.
-const LOT: usize = 8;
-/// Bits of a count: more features than fit in memory.
+const BATCH: usize = 8;
+/// Bits of a count: enough for more features than fit in memory.
 const PLANES: usize = 40;
 
 /// Counts of set bits.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
-    waiting: [u64; LOT],
+    waiting: [u64; BATCH],
     length: usize,
     planes: [u64; PLANES],
     votes: u64,
@@ -20,7 +20,7 @@ pub(super) struct Tally {
 
 impl Default for Tally {
     fn default() -> Self {
-        Self { waiting: [0; LOT], length: 0, planes: [0; PLANES], votes: 0 }
+        Self { waiting: [0; BATCH], length: 0, planes: [0; PLANES], votes: 0 }
     }
 }
 
@@ -32,13 +32,13 @@ impl Tally {
             *place = hash;
         }
         self.length += 1;
-        if self.length == LOT {
-            self.add_lot();
+        if self.length == BATCH {
+            self.add_batch();
         }
     }
 
-    /// Adds what waits; places that are empty are zero.
-    fn add_lot(&mut self) {
+    /// Adds the waiting hashes. Unused places are zero.
+    fn add_batch(&mut self) {
         let [a, b, c, d, e, f, g, h] = self.waiting;
         let [ones, twos, fours, ..] = &mut self.planes;
         let (sum, twos_a) = full(*ones, a, b);
@@ -56,19 +56,19 @@ impl Tally {
             }
         }
         self.votes += self.length as u64;
-        self.waiting = [0; LOT];
+        self.waiting = [0; BATCH];
         self.length = 0;
     }
 
-    /// The bits that more than half of all hashes have set; those that exactly half have set are given to `decide`, of whose
-    /// bits they become what these say.
+    /// Returns the bits that more than half of all hashes have set. `decide` receives the bits that exactly half of
+    /// them have set, and returns their values.
     pub(super) fn majority(mut self, decide: impl FnOnce(u64) -> u64) -> u64 {
-        self.add_lot();
+        self.add_batch();
         let (mut set, mut tied) = (0, 0);
         for bit in 0..64 {
             let digits = self.planes.iter().rev();
             let count = digits.fold(0_u64, |count, plane| count << 1 | (plane >> bit & 1));
-            // Both sides twice, so that half a vote is none.
+            // Both sides are doubled, so that half a vote is not lost.
             set |= u64::from(2 * count > self.votes) << bit;
             tied |= u64::from(2 * count == self.votes) << bit;
         }
@@ -76,7 +76,7 @@ impl Tally {
     }
 }
 
-/// Adds three bits: the sum, and what is carried.
+/// Adds three bits: returns the sum and the carry.
 #[inline]
 fn full(a: u64, b: u64, c: u64) -> (u64, u64) {
     let half = a ^ b;
@@ -92,7 +92,7 @@ mod tests {
     proptest! {
         #[test]
         fn counts_as_votes_do(hashes in prop::collection::vec(any::<u64>(), 0..200), ties: u64, few in 0_usize..3) {
-            // Few different ones make ties.
+            // Few distinct hashes make ties.
             let hashes: Vec<u64> = if few > 0 { hashes.iter().map(|hash| hash % (few as u64 + 1)).collect() } else { hashes };
             let (mut tally, mut votes) = (Tally::default(), Votes::new(64));
             for hash in hashes {

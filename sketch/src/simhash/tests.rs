@@ -13,7 +13,7 @@ fn nothing_at_all() {
         (SimhashPreset::Bkdr, 0),
         (SimhashPreset::StringHash, u64::MAX.into()),
         (SimhashPreset::StringHashJava, u64::MAX.into()),
-        // One feature: nothing. The lower half of MD5("").
+        // One feature, the empty one: the lower half of MD5("").
         (SimhashPreset::E0ng, 0xe980_0998_ecf8_427e),
     ] {
         assert_eq!(simhash(preset).fingerprint("".into()), expected, "{preset}");
@@ -33,7 +33,7 @@ fn one_feature_is_its_hash() {
     assert_ne!(wide >> 64, 0);
 }
 
-/// These never change but with the version of `native`.
+/// These values change only with the version of `native`.
 #[test]
 fn values_of_version_2() {
     let texts = ["the quick brown", "the quick brown fox jumps over the lazy dog again and again", "指纹相近的文档"];
@@ -46,7 +46,8 @@ fn values_of_version_2() {
     assert_eq!(narrow.as_slice(), found.each_ref().map(|wide| &wide[16..]));
 }
 
-/// A tie has a 1 as often as a 0, whatever the weights and the half of the fingerprint, and is what the same features always have.
+/// A tie becomes 1 as often as 0, whatever the weights and the half of the fingerprint, and always the same for the
+/// same features.
 #[test]
 fn ties_lean_nowhere() {
     let mut table = crate::Table::new(2.5);
@@ -73,7 +74,7 @@ fn ties_lean_nowhere() {
     }
 }
 
-/// Half of all bits are ties, and unrelated texts differ in half of all bits nevertheless.
+/// Half of all bits are ties, and unrelated texts still differ in half of all bits.
 #[test]
 fn unrelated_short_texts_are_far() {
     let native = simhash(SimhashPreset::Native);
@@ -99,7 +100,8 @@ fn weights_of_a_table() {
     assert!(with.identity().contains("weights=table:"));
 }
 
-/// A table in which all weigh one changes nothing; values of the package simhash 2.1.2 for weights that are no integers.
+/// A table in which every feature weighs one changes nothing. Values of the package simhash 2.1.2 for weights that are
+/// not integers.
 #[test]
 fn tables_beside_no_table() {
     let text = "a b c d e f";
@@ -158,7 +160,7 @@ fn what_is_refused() {
 }
 
 proptest! {
-    /// The native fingerprint does not depend on the order of features that each count once, nor on repeats.
+    /// The native fingerprint depends neither on the order of features that each count once, nor on repeats.
     #[test]
     fn a_set_is_a_set(words in prop::collection::vec("[a-z]{1,6}", 1..30), again in 0_usize..30) {
         let native = simhash(SimhashPreset::Native).prepared(|now| now.with_features(Features::Tokens)).unwrap();
@@ -178,7 +180,7 @@ proptest! {
     }
 }
 
-/// Distinct features count, for every preset; empty ones and those without weight do not.
+/// Every preset counts distinct features; empty ones and those of weight zero do not count.
 #[test]
 fn enough_features() {
     let few =

@@ -1,21 +1,23 @@
-//! What `native` makes of bits for which as much votes as against.
+//! How `native` decides bits with as many votes for as against.
 //!
-//! For each such bit one feature decides, by another hash that its hash and the number of the bit have: the smallest of these hashes gives
-//! the bit, of the four features with the smallest hashes of their own. (Their votes are no use: small hashes begin with zeros.) So ties lean nowhere; equal sets of features have equal fingerprints; and two
-//! sets choose the same feature about as often as their Jaccard similarity says, so that near ones stay near. One candidate for
-//! all bits would do as much on average, but texts of two or three features that have one in common would often be near.
+//! The candidates are the four features with the smallest hashes. For each tied bit, each candidate has another hash,
+//! made of its own hash and the number of the bit; the smallest of these gives the bit. (The votes of the candidates
+//! would be of no use: small hashes begin with zeros.) So ties have no bias, and equal sets of features have equal
+//! fingerprints. Two sets choose the same feature about as often as their Jaccard similarity says, so similar documents
+//! stay near. One candidate for all bits would do as well on average, but texts of two or three features with one in
+//! common would often be near.
 
 use crate::hash;
 
-/// Candidates. A longer text has hardly any ties.
+/// Number of candidates. A longer text has hardly any ties.
 const CANDIDATES: usize = 4;
-/// No candidate.
+/// Marks a missing candidate.
 const NONE: u64 = u64::MAX;
 
 /// The features that decide ties.
 #[derive(Clone, Debug)]
 pub(super) struct Ties {
-    /// In order.
+    /// Sorted.
     smallest: [u64; CANDIDATES],
 }
 
@@ -26,11 +28,11 @@ impl Default for Ties {
 }
 
 impl Ties {
-    /// Adds a feature; one that is there already changes nothing.
+    /// Adds a feature. Adding it again changes nothing.
     #[inline]
     pub(super) fn add(&mut self, hash: u64) {
         let [.., largest] = self.smallest;
-        // Nearly always, in a longer text.
+        // In a longer text this is nearly always the case.
         if hash < largest && !self.smallest.contains(&hash) {
             let mut moved = hash;
             for place in &mut self.smallest {
@@ -41,7 +43,7 @@ impl Ties {
         }
     }
 
-    /// What the tied bits become.
+    /// Returns the values of the tied bits.
     pub(super) fn decide(&self, tied: u128) -> u128 {
         let (mut rest, mut bits) = (tied, 0);
         while rest != 0 {
@@ -62,7 +64,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Of any features in any order the smallest are kept, each once.
+        /// The smallest features are kept, each once, whatever their order.
         #[test]
         fn keeps_the_smallest(hashes in prop::collection::vec(0_u64..40, 0..30)) {
             let mut ties = Ties::default();
@@ -84,7 +86,8 @@ mod tests {
         };
         assert_eq!(of(&[]).decide(u128::MAX), 0);
         assert_eq!(of(&[5]).decide(0), 0);
-        // Where a text has two features, each of them decides about as many bits, and the others are equal by chance.
+        // If a text has two features, each of them decides about half of the ties, and the other bits are equal by
+        // chance.
         let (mut first, mut second) = (0, 0);
         for number in 0..100 {
             let [a, b] = ["a", "b"].map(|letter| hash::of_text(&format!("{letter}{number}")));

@@ -1,6 +1,6 @@
-//! Votes of any weight.
+//! Counts votes of any weight.
 
-/// The sum of the votes for every bit, less those against it or, for 1e0ng, beside half of all.
+/// The sum of the votes for every bit, minus those against it or, for 1e0ng, minus half of all.
 #[derive(Clone, Debug)]
 pub(super) struct Votes {
     sums: Vec<f64>,
@@ -9,12 +9,13 @@ pub(super) struct Votes {
 }
 
 impl Votes {
-    /// No votes, for so many bits.
+    /// Returns a count of `width` bits without votes.
     pub(super) fn new(width: u32) -> Self {
         Self { sums: vec![0.0; width as usize], total: 0.0, half: false }
     }
 
-    /// The same, of which a bit needs more than half. In numbers of a computer that is not the same, for weights such as a tenth.
+    /// Returns a count in which a bit needs more than half of all votes. In floating-point numbers that is not the
+    /// same, for weights such as a tenth.
     pub(super) fn more_than_half(width: u32) -> Self {
         Self { half: true, ..Self::new(width) }
     }
@@ -28,7 +29,7 @@ impl Votes {
         }
     }
 
-    /// The bits with more weight for than against; those where both weigh the same become what `decide` makes of them.
+    /// Returns the bits with more weight for than against. `decide` gives the values of bits with equal weights.
     pub(super) fn majority(&self, decide: impl FnOnce(u128) -> u128) -> u128 {
         let needed = if self.half { self.total / 2.0 } else { 0.0 };
         let bits = |is: fn(&f64, &f64) -> bool| {
@@ -45,7 +46,7 @@ impl Votes {
 mod tests {
     use super::*;
 
-    /// The example that is worked through in textbooks.
+    /// The worked example of textbooks.
     #[test]
     fn two_features_of_different_weight() {
         let mut votes = Votes::new(6);

@@ -28,7 +28,7 @@ fn every_string() {
     assert_eq!(seen, 6 * 7);
 }
 
-/// The texts themselves have no licence that would let them stand here; their bits have.
+/// The licence of the texts does not allow a copy here; that of their bits does.
 #[test]
 fn every_pair_of_news() {
     let mut seen = 0;

@@ -65,17 +65,17 @@ fn terms_that_leave_it() {
         let digest: String = Sha256::digest(terms.join("\n")).iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(digest, line.sha256, "{} {about:?}", line.text_id);
         *parameters.entry(about).or_insert(0) += 1;
-        // A sketch is as similar to itself as can be.
+        // The similarity of a sketch with itself is 1.
         assert_eq!(sketch.jaccard(&sketch), (line.count > 0).then_some((1.0, line.count)));
     }
     assert_eq!(parameters.len(), 3 * 4 * 3 * 2 * 2);
 }
 
-/// Both estimators, on sets of which the similarity is known: many hash functions, and the least values of one.
+/// Both estimators, on sets of known similarity: many hash functions, and the least values of one function.
 #[test]
 fn estimates() {
     let tokens = |from: u32| (from..from + 600).map(|number| format!("token {number}")).collect::<Vec<String>>();
-    // 400 of 800.
+    // 400 of 800 tokens are in both sets.
     let (a, b) = (tokens(0), tokens(200));
     for (hash_count, bucket_count, hash_set_size) in [(512, 1, 1), (1, 1, 512), (1, 512, 1), (4, 16, 8)] {
         let lucene = Lucene::new(hash_count, bucket_count, hash_set_size, false).unwrap();

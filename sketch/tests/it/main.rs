@@ -1,4 +1,4 @@
-//! Every value in `tests/vectors`, of every file (three more are read beside the code that they are about).
+//! Tests every value of every file in `tests/vectors`. (Three more files are read beside the code that they test.)
 
 #![allow(clippy::unwrap_used, reason = "tests may")]
 
@@ -17,14 +17,14 @@ use flate2::read::GzDecoder;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// The lines of a file.
+/// Reads the lines of a file.
 fn lines<T: DeserializeOwned>(path: &str) -> Vec<T> {
     let file = File::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(path)).unwrap();
     let bytes: Box<dyn Read> = if path.ends_with(".gz") { Box::new(GzDecoder::new(file)) } else { Box::new(file) };
     BufReader::new(bytes).lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect()
 }
 
-/// The short texts by name.
+/// Returns the short texts by name.
 fn texts() -> HashMap<String, String> {
     #[derive(Deserialize)]
     struct Line {
@@ -34,7 +34,7 @@ fn texts() -> HashMap<String, String> {
     lines::<Line>("vectors/texts.ndjson").into_iter().map(|line| (line.text_id, line.text)).collect()
 }
 
-/// Tokens as Python's `str.split()` gives them.
+/// Splits a text as Python's `str.split()` does.
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let splitter = fpsketch::Splitter { features: fpsketch::Features::Tokens, space: fpsketch::Space::Unicode };

@@ -1,4 +1,4 @@
-//! The two Python packages: simhash (1e0ng) and simhash-py (seomoz); and real documents.
+//! The Python packages simhash (1e0ng) and simhash-py (seomoz), and real documents.
 
 use fpsketch::{Features, Simhash, SimhashPreset, Table, Weights};
 use serde::Deserialize;
@@ -24,14 +24,14 @@ fn simhash_of_1e0ng() {
         let tokens = tokens(text);
         let found = match line.input.as_str() {
             "text" => simhash.fingerprint(text.as_str().into()),
-            // Tokens of a text are those that were made before.
+            // These tokens of a text were made before.
             "tokens" => {
                 let cut = simhash.clone().prepared(|now| now.with_features(Features::Tokens)).unwrap();
                 let found = simhash.fingerprint(tokens.as_slice().into());
                 assert_eq!(cut.fingerprint(text.as_str().into()), found);
                 found
             }
-            // Each token once, with its count as the weight.
+            // Each token once, with its count as its weight.
             _ => {
                 let mut table = Table::new(0.0);
                 let mut distinct: Vec<String> = Vec::new();
@@ -79,7 +79,7 @@ fn simhash_of_seomoz() {
     assert_eq!(seen, 2 * texts.len());
 }
 
-/// 3,000 documents.
+/// 3,000 real documents.
 #[test]
 fn real_documents() {
     #[derive(Deserialize)]

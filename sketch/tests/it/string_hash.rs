@@ -27,7 +27,7 @@ fn every_fingerprint_and_pair() {
                 let simhash = simhash(SimhashPreset::StringHash, width);
                 let fingerprint = simhash.fingerprint(text("text").into());
                 assert_eq!(fingerprint.to_string(), text("fingerprint_dec"), "{line}");
-                // The fingerprint of one token is its hash (a tie there is none).
+                // The fingerprint of one token is its hash, because there are no ties.
                 let hashes = line["token_hashes_hex"].as_array().unwrap();
                 for (token, hash) in tokens(text("text")).iter().zip(hashes) {
                     let digits = width as usize / 4;

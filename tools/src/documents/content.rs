@@ -1,4 +1,4 @@
-//! What a document says: a text, or tokens.
+//! The content of a document: a text, or tokens.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Unexpected, Vis
 use super::{Fault, FaultKind, TOKEN_LIMIT};
 use crate::input::Selection;
 
-/// What a document says.
+/// The content of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// A text that is still to be cut into features.
+    /// A text that is still to be split into features.
     Text(String),
-    /// Tokens, each of which is a feature as it is.
+    /// Ready-made tokens, each of them one feature.
     Tokens(Vec<String>),
 }
 
@@ -28,7 +28,7 @@ impl Content {
 }
 
 impl Kind {
-    /// A document has null where its text or its tokens should be.
+    /// Fault of a document whose text or tokens are null.
     pub(super) fn null(self) -> Fault {
         Fault::new(
             FaultKind::Null,
@@ -40,7 +40,7 @@ impl Kind {
     }
 }
 
-/// What a column holds of a document.
+/// Kind of the content in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -54,7 +54,7 @@ pub(super) struct Columns {
     pub(super) selection: Selection,
 }
 
-/// Refuses more tokens than are read.
+/// Rejects more tokens than [`TOKEN_LIMIT`].
 pub(super) fn check_tokens(count: usize) -> Result<(), String> {
     if count > TOKEN_LIMIT {
         return Err(format!("the document has more than {TOKEN_LIMIT} tokens, the most that are read"));
@@ -62,7 +62,7 @@ pub(super) fn check_tokens(count: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// The value in a JSON object; nothing within where it is `null`.
+/// The value in a JSON object; the inner `Option` is `None` if the value is `null`.
 impl<'de> DeserializeSeed<'de> for Kind {
     type Value = Option<Option<Content>>;
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {

@@ -1,8 +1,7 @@
-//! Something is made of every document: one thread reads, all others work, and the results come in the order of the input.
+//! Processes every document: one thread reads, all others work, and the results come in the order of the input.
 //!
-//! Documents in flight are those that wait in the queue, those of the lot that is worked on, and what is made of the
-//! JSON of such a lot: a third of the memory each. Beside them there is the buffer of what is being read, as long as one
-//! document.
+//! The memory for documents is divided into three: documents in the queue, documents of the batch in work, and what the
+//! JSON of such a batch is parsed to. The buffer of the input, as long as one document, comes in addition.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -15,67 +14,65 @@ use rayon::prelude::*;
 use super::content::Columns;
 use super::inputs::Kinds;
 use super::item::{Item, Location};
-use super::queue::{Filler, Lot, queue};
+use super::queue::{Batch, Filler, queue};
 use super::reader::Reader;
 use super::{Document, Fault, Inputs};
-use crate::common::Common;
+use crate::notice;
 use crate::number::bytes;
 use crate::progress::Progress;
 
-/// Shares of the memory for documents: in the queue, in work, and once more as they are when they are parsed.
+/// Shares of the memory for documents: in the queue, in work, and parsed.
 const SHARES: u64 = 3;
 
 /// Most documents that a thread takes at once.
 const PIECE: usize = 16;
 
-/// What came of a document, and where it stands.
+/// The result for a document, and the place of the document.
 #[derive(Debug)]
 pub struct Made<T> {
-    /// Where it stands.
+    /// Place of the document.
     pub place: Location,
-    /// What was made of it, or what is wrong with it.
+    /// The result of `make`, or the fault of the document.
     pub result: Result<T, Fault>,
 }
 
-/// How much was read.
+/// Totals of an input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Number of documents, with those that have a fault.
+    /// Number of documents, including those with a fault.
     pub documents: u64,
-    /// Bytes of their texts, or of their tokens.
+    /// Bytes of texts or tokens.
     pub bytes: u64,
-    /// Bytes of memory that pages of Parquet have taken, at most and about: they are not read in parts.
+    /// Most memory that pages of Parquet have taken, in bytes and approximately. A page is read whole.
     pub page: u64,
 }
 
 impl Counts {
     /// Warns of pages of Parquet that are larger than the memory for documents.
-    pub fn warn_of_pages(&self, memory: u64, common: &Common, program: &str) {
+    pub fn warn_of_pages(&self, memory: u64) {
         if self.page > memory {
             let page = bytes(self.page);
-            common.warn(
-                program,
-                format_args!(
-                    "pages of Parquet are not read in parts, and the largest here take up to {page} of memory: more than \
+            notice::warn(format_args!(
+                "pages of Parquet are not read in parts, and the largest here take up to {page} of memory: more than \
                      --memory has for them. Write the file with pages of 1 MiB, and texts without a dictionary"
-                ),
-            );
+            ));
         }
     }
 }
 
-/// Calls `make` with every document, on all threads of the pool, and `take` with the results, many at a time, in the order of
-/// the input. A call of `take` has the results of all documents that were there: it is a good moment to write what
-/// there is, since the next ones may take long to come.
+/// Calls `make` with every document, on all threads of the pool, and `take` with batches of the results, in the order
+/// of the input. A call of `take` receives the results of all documents that were available; the caller should then
+/// write its output, since the next documents may take long to arrive.
 ///
-/// Documents in flight take at most `memory` bytes or so, or as much as it takes for a single one that is larger. So does what
-/// they are cut out of, but for pages of Parquet that are larger: [`Counts`] tells.
-/// What is made of a document counts as `made` bytes.
+/// Documents in flight take about `memory` bytes at most, or as much as a single larger document needs. The same limit
+/// applies to the input's buffer, except for larger pages of Parquet, which [`Counts`] reports. The result for a
+/// document counts as `made` bytes.
 ///
 /// # Errors
 ///
-/// The first in the order of the input: where it cannot be read or holds something that is no document, of `make` (both name
-/// the place) or of `take`. `take` has then been given all results before it. When the user wants the program to end.
+/// The first error in the order of the input: of reading, of a document with a fault or of `make` (these name the
+/// place), or of `take`. `take` has then received all results before it. An error if the user has asked the program to
+/// stop.
 pub fn each<T: Send>(
     inputs: &Inputs,
     memory: u64,
@@ -87,12 +84,12 @@ pub fn each<T: Send>(
     each_or_fault(inputs, memory, made, progress, make, strict(take))
 }
 
-/// Takes no faults.
+/// Returns a `take` that turns the first fault into an error.
 fn strict<T>(mut take: impl FnMut(Vec<T>) -> anyhow::Result<()>) -> impl FnMut(Vec<Made<T>>) -> anyhow::Result<()> {
-    move |lot| {
-        let mut results = Vec::with_capacity(lot.len());
+    move |batch| {
+        let mut results = Vec::with_capacity(batch.len());
         let mut failed = None;
-        for Made { place, result } in lot {
+        for Made { place, result } in batch {
             match result {
                 Ok(result) => results.push(result),
                 Err(fault) => {
@@ -108,11 +105,11 @@ fn strict<T>(mut take: impl FnMut(Vec<T>) -> anyhow::Result<()>) -> impl FnMut(V
     }
 }
 
-/// As [`each`]; what is no document is given to `take`, too, as a fault in the place of a result.
+/// Like [`each`], but passes faults of documents to `take` in place of results.
 ///
 /// # Errors
 ///
-/// As [`each`], but for faults of single documents.
+/// Errors of [`each`], except for faults of documents.
 pub fn each_or_fault<T: Send>(
     inputs: &Inputs,
     memory: u64,
@@ -129,7 +126,7 @@ pub fn each_or_fault<T: Send>(
     Ok(Counts { page: page.load(Relaxed), ..counts })
 }
 
-/// Reads all inputs to their end, as long as they are wanted.
+/// Reads all inputs to their end, or until no more documents are wanted.
 fn read(
     inputs: &Inputs,
     made: u64,
@@ -154,7 +151,7 @@ fn read(
     Ok(())
 }
 
-/// As [`each`], of what `read` puts into the queue.
+/// Runs [`each`] on the documents that `read` puts into the queue.
 fn flow<T: Send>(
     memory: u64,
     read: impl FnOnce(&Filler<Item>) -> anyhow::Result<()> + Send + 'static,
@@ -163,7 +160,7 @@ fn flow<T: Send>(
     mut take: impl FnMut(Vec<Made<T>>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Counts> {
     let (filler, taker) = queue(memory / SHARES);
-    // It is not joined: it may wait for an input that never ends, when no more of it is wanted.
+    // The thread is not joined: after an error it may still wait for an input that never ends.
     let reading = thread::Builder::new().name("reading".to_owned()).spawn(move || {
         let end = read(&filler);
         filler.end(end);
@@ -182,7 +179,7 @@ fn flow<T: Send>(
     };
     let mut counts = Counts::default();
     loop {
-        let Lot { items, end } = taker.take()?;
+        let Batch { items, end } = taker.take()?;
         let results: Vec<anyhow::Result<(u64, Made<T>)>> =
             items.into_par_iter().with_max_len(PIECE).map(work).collect();
         let mut made = Vec::with_capacity(results.len());
@@ -225,7 +222,7 @@ mod tests {
 
     const MEMORY: u64 = 1 << 20;
 
-    /// Number and length of the text.
+    /// Number of the document and length of its text.
     fn measured(document: &Document) -> (u64, usize) {
         match (&document.id, &document.content) {
             (DocumentId::Number(number), Content::Text(text)) => (*number, text.len()),
@@ -233,7 +230,7 @@ mod tests {
         }
     }
 
-    /// Documents whose numbers and lengths are known.
+    /// Returns documents of known numbers and lengths.
     fn item(number: u64) -> Item {
         let place = Place { input: "made".into(), unit: "record", number };
         let raw = Raw::Cells(DocumentId::Number(number), vec![b'x'; length(number)]);
@@ -248,8 +245,8 @@ mod tests {
         DocumentOptions::default().columns()
     }
 
-    /// Writes a file and reads it with pools of several sizes: the results, which are the numbers of the documents, and
-    /// the result of it all have to be the same.
+    /// Writes a file and reads it with pools of several sizes. The results (the numbers of the documents) and the
+    /// outcome must not depend on the size.
     fn with_pools(text: &str, bad: u64, full: usize) -> (Vec<u64>, Result<Counts, String>) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.ndjson");
@@ -261,8 +258,8 @@ mod tests {
                 let (number, _) = measured(&document);
                 if number >= bad { bail!("number {number} is bad") } else { Ok(number) }
             };
-            let take = |lot: Vec<u64>| {
-                for number in lot {
+            let take = |batch: Vec<u64>| {
+                for number in batch {
                     if taken.len() == full {
                         bail!("full");
                     }
@@ -307,9 +304,10 @@ mod tests {
         let (full, numbers_of_full) = (Err("full".to_owned()), numbers(700));
         assert_eq!(with_pools(&text, 8000, 700), (numbers_of_full.clone(), full.clone()));
         assert_eq!(with_pools(&text, 700, 700).1, Err("a.ndjson: line 701: number 700 is bad".to_owned()));
-        // Whether it is found by the thread that reads (a line without an end) or later.
+        // The error is found by the reading thread (a line without an end) or later.
         let wrong = format!("{text}{{\"text\":\"a\n{}", lines(0..10));
-        let message = "a.ndjson: line 9001: EOF while parsing a string (column 10); was it cut? an object that is longer than a \
+        let message = "a.ndjson: line 9001: EOF while parsing a string (column 10); was it cut? an object that is \
+                       longer than a \
                        line needs --format json";
         assert_eq!(with_pools(&wrong, NUMBER, never), (numbers(NUMBER), Err(message.to_owned())));
         assert_eq!(with_pools(&wrong, 8000, never), (numbers(8000), bad));
@@ -323,8 +321,8 @@ mod tests {
             bail!("the disk is gone")
         };
         let mut taken = Vec::new();
-        let take = |lot: Vec<_>| {
-            taken.extend(lot);
+        let take = |batch: Vec<_>| {
+            taken.extend(batch);
             Ok(())
         };
         let error = flow(MEMORY, read, &columns(), |document, _| Ok(measured(&document).0), strict(take)).unwrap_err();
@@ -332,7 +330,7 @@ mod tests {
         assert!(taken.into_iter().eq(0..5000));
         let panics = |_: &Filler<Item>| panic!("a mistake, made on purpose");
         let error = flow(MEMORY, panics, &columns(), |document, _| Ok(document), strict(|_| Ok(()))).unwrap_err();
-        assert_eq!(error.to_string(), "reading the input has broken off");
+        assert_eq!(error.to_string(), "the reading thread has ended early");
     }
 
     #[test]
@@ -360,9 +358,9 @@ mod tests {
             Ok(number)
         };
         let mut taken = 0;
-        let take = |lot: Vec<u64>| {
-            assert!(lot.iter().copied().eq(taken..taken + lot.len() as u64));
-            taken += lot.len() as u64;
+        let take = |batch: Vec<u64>| {
+            assert!(batch.iter().copied().eq(taken..taken + batch.len() as u64));
+            taken += batch.len() as u64;
             if taken < 50_000 { Ok(()) } else { bail!("enough") }
         };
         let error = flow(MEMORY, read, &columns(), make, strict(take)).unwrap_err();
@@ -374,7 +372,7 @@ mod tests {
 
     #[test]
     fn documents_that_are_there_are_not_kept_waiting() {
-        // The next one is read only when the one before it has been taken.
+        // The next document is read only after the one before it was taken.
         let (taken, again) = channel();
         let read = move |filler: &Filler<Item>| {
             for number in 0..100 {
@@ -383,7 +381,7 @@ mod tests {
             }
             Ok(())
         };
-        let take = |lot: Vec<u64>| Ok(taken.send(lot)?);
+        let take = |batch: Vec<u64>| Ok(taken.send(batch)?);
         let counts = flow(MEMORY, read, &columns(), |document, _| Ok(measured(&document).0), strict(take)).unwrap();
         assert_eq!(counts.documents, 100);
     }

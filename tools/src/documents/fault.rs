@@ -1,29 +1,31 @@
-//! What is wrong with one document, so that others can be read all the same.
+//! Faults of single documents, which do not stop the reading of others.
 
 use std::fmt;
 
 use fpsketch::TooFew;
 
-/// What kind of fault it is, for counting.
+use super::DOCUMENT_LIMIT;
+
+/// Kind of fault, for counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FaultKind {
     /// The text, or the tokens, are null.
     Null,
-    /// There is no such column or key.
+    /// The column or key is missing.
     Missing,
-    /// Bytes that are no text.
+    /// The bytes are not UTF-8.
     NotText,
-    /// Half of a character, as JavaScript writes it.
+    /// Half of a surrogate pair, as JavaScript writes it.
     Surrogate,
-    /// Longer than documents are read.
+    /// The document is longer than the limit.
     TooLong,
-    /// No JSON object, or a row with another number of cells.
+    /// The record is not a JSON object, or the row has another number of cells.
     Malformed,
-    /// An id that no store takes, or none where one is needed.
+    /// The id is not one that a store accepts, or it is missing and required.
     Id,
-    /// Fewer features than are asked for.
+    /// The document has too few features.
     Features,
-    /// The same of a long text.
+    /// A long text has too few features.
     LongWithoutFeatures,
 }
 
@@ -45,7 +47,7 @@ impl FaultKind {
     }
 }
 
-/// What is wrong with one document.
+/// The fault of one document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The kind of fault.
@@ -54,21 +56,21 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A fault with a message, which does not name the place.
+    /// Returns a fault with a message that does not name the place.
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
     }
 
-    /// The document has so few features, where the user wants `least`; its text has so many bytes.
+    /// Returns the fault of a document with fewer features than `least`; `bytes` is the length of its text.
     #[must_use]
     pub fn features(few: TooFew, least: usize, bytes: u64) -> Self {
-        /// From so many bytes on a text is expected to have features.
+        /// Texts of at least this length are expected to have features.
         const LONG: u64 = 256;
         let kind = if bytes >= LONG { FaultKind::LongWithoutFeatures } else { FaultKind::Features };
         Self::new(kind, format!("{few}, fewer than --min-features {least}"))
     }
 
-    /// Whether it is no error, but all the same no document to make anything of.
+    /// Whether the document was read correctly but has too few features.
     #[must_use]
     pub fn is_harmless(&self) -> bool {
         matches!(self.kind, FaultKind::Features | FaultKind::LongWithoutFeatures)
@@ -83,7 +85,12 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Bytes that are not UTF-8 from an offset on; `start` of them were cut off before `bytes`.
+/// Fault of a document that is longer than the limit.
+pub(super) fn too_long() -> Fault {
+    Fault::new(FaultKind::TooLong, format!("the document is longer than {} MiB", DOCUMENT_LIMIT >> 20))
+}
+
+/// Fault of bytes that are not UTF-8 from offset `valid` on; `start` bytes before `bytes` were cut off.
 pub(super) fn not_text(bytes: &[u8], start: usize, valid: usize, of: &str) -> Fault {
     let offset = start + valid;
     let message = match looks_like(bytes) {
@@ -96,7 +103,7 @@ pub(super) fn not_text(bytes: &[u8], start: usize, valid: usize, of: &str) -> Fa
     Fault::new(FaultKind::NotText, message)
 }
 
-/// What begins like this.
+/// Recognises a type of file by its first bytes.
 fn looks_like(bytes: &[u8]) -> Option<&'static str> {
     const BEGINNINGS: [(&[u8], &str); 11] = [
         (b"\x89PNG\r\n", "a PNG image"),
@@ -114,7 +121,7 @@ fn looks_like(bytes: &[u8]) -> Option<&'static str> {
     BEGINNINGS.iter().find(|(beginning, _)| bytes.starts_with(beginning)).map(|(_, kind)| *kind)
 }
 
-/// A line of JSON that was refused with this message.
+/// Fault of a line of JSON that the parser rejected with this message.
 pub(super) fn malformed(line: &[u8], message: String) -> Fault {
     if let Err(error) = std::str::from_utf8(line) {
         return not_text(line, 0, error.valid_up_to(), " of the line");
@@ -129,7 +136,7 @@ pub(super) fn malformed(line: &[u8], message: String) -> Fault {
     }
 }
 
-/// The first escape of JSON that is half of a pair: its column and its digits.
+/// Returns column and digits of the first JSON escape that is half of a surrogate pair.
 fn surrogate(line: &[u8]) -> Option<(usize, &str)> {
     let unit = |place: usize| {
         let digits = line.get(place..)?.strip_prefix(b"\\u")?.get(..4)?;

@@ -1,8 +1,9 @@
-//! What the command line names as inputs: files, standard input, and directories, which stand for the files below them.
+//! Expands the inputs on the command line: files, standard input, and directories, which stand for the files below
+//! them.
 //!
-//! The files of a directory are met in the order of their names, byte by byte, so that it is the same everywhere.
-//! Symbolic links are followed. What is neither file nor directory is no document; nor are the marks and checksums that Spark
-//! leaves. Each file is read as if it had been named: as records, or as one document.
+//! The files of a directory are read in bytewise order of their names, so the order is the same on every system.
+//! Symbolic links are followed. Only regular files are documents, and not the markers and checksums that Spark writes.
+//! Each file is read as if it had been named itself: as records, or as one document.
 
 use std::ffi::{OsStr, OsString};
 use std::iter;
@@ -16,7 +17,7 @@ use crate::input::Source;
 use crate::input::sources::{named, walk};
 use crate::notice;
 
-/// Inputs that are there, none of them read.
+/// The inputs, none of which has been read.
 #[derive(Clone, Debug)]
 pub struct Inputs {
     sources: Vec<Source>,
@@ -25,11 +26,11 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// The inputs that arguments name. What can be seen to be wrong without reading is found here.
+    /// Returns the inputs that arguments name, after all checks that need no reading.
     ///
     /// # Errors
     ///
-    /// When one cannot be looked at or stands for nothing, the options do not fit it, or standard input is named twice.
+    /// If an input cannot be examined or names nothing, the options do not fit it, or standard input is named twice.
     pub fn new(arguments: &[OsString], options: &DocumentOptions) -> anyhow::Result<Self> {
         let sources = named(arguments)?;
         let mut total = Some(0);
@@ -48,13 +49,13 @@ impl Inputs {
         Ok(Self { sources, options: options.clone(), length: total })
     }
 
-    /// Bytes of all inputs as they are stored, where that is known without reading.
+    /// Stored bytes of all inputs, if known without reading.
     #[must_use]
     pub fn length(&self) -> Option<u64> {
         self.length
     }
 
-    /// Everything that is to be opened, in order.
+    /// Returns all files to open, in order.
     pub(super) fn files(&self) -> impl Iterator<Item = anyhow::Result<Source>> {
         self.sources.iter().flat_map(|source| -> Box<dyn Iterator<Item = _>> {
             match directory(source) {
@@ -65,14 +66,14 @@ impl Inputs {
     }
 }
 
-/// How many files were read as what.
+/// Counts how the files were read.
 #[derive(Debug, Default)]
 pub(super) struct Kinds {
     records: u64,
     whole: u64,
-    /// The first that was a document as a whole.
+    /// The first file that was one document.
     example: Option<String>,
-    /// Those of them that look like records of JSON, and the first.
+    /// Number of such files that look like records of JSON, and the first of them.
     doubtful: u64,
     doubted: Option<String>,
 }
@@ -93,7 +94,7 @@ impl Kinds {
         }
     }
 
-    /// Says it where it is not for the user to know: of directories that hold both.
+    /// Reports how files were read if the user cannot know it: for directories with both kinds.
     pub(super) fn tell(&self, inputs: &Inputs) {
         if let Some(name) = &self.doubted {
             let others = match self.doubtful {
@@ -101,7 +102,8 @@ impl Kinds {
                 files => format!(", and so do {} others", files - 1),
             };
             notice::warn(format_args!(
-                "{name} holds JSON objects, but is read as one document{others}; --format ndjson reads one of each line, \
+                "{name} holds JSON objects, but is read as one document{others}; --format ndjson reads one of each \
+                 line, \
                  --text-column NAME says where its text is"
             ));
         }
@@ -116,12 +118,12 @@ impl Kinds {
     }
 }
 
-/// The path of an input that is a directory.
+/// Returns the path of an input that is a directory.
 fn directory(source: &Source) -> Option<&Path> {
     source.path().filter(|path| path.is_dir())
 }
 
-/// The ordinary files below a directory.
+/// Returns the regular files below a directory.
 fn files_below(path: &Path) -> impl Iterator<Item = anyhow::Result<Source>> {
     let entries = walk(path, |name| !is_mark(name));
     entries.filter_map(|entry| match entry {
@@ -130,7 +132,7 @@ fn files_below(path: &Path) -> impl Iterator<Item = anyhow::Result<Source>> {
     })
 }
 
-/// What Spark and its like leave beside files of data.
+/// Whether a file is a marker that Spark and similar systems leave beside data.
 fn is_mark(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     matches!(&*name, "_SUCCESS" | "_temporary" | "_metadata" | "_common_metadata")
@@ -214,7 +216,7 @@ mod tests {
         let closed = dir.path().join("closed");
         fs::create_dir(&closed).unwrap();
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
-        // The superuser may.
+        // The superuser may read it.
         if fs::read_dir(&closed).is_err() {
             let inputs = Inputs::new(&[dir.path().into()], &DocumentOptions::default()).unwrap();
             let error = inputs.files().next().unwrap().unwrap_err().to_string();

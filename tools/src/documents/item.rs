@@ -1,5 +1,4 @@
-//! What was cut out of an input for one document, and what has to be done to make a document of it. That is left to the
-//! thread that goes on to work on the document.
+//! A document as cut out of an input. The thread that works on it converts it to a [`Document`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,43 +11,43 @@ use crate::input::{Place, RawId};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Bytes that a piece of memory takes beside those that were asked for.
+/// Overhead of an allocation in bytes.
 const PIECE: usize = 16;
 
-/// A document that is still to be made.
+/// A document that is still to be converted.
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) place: Location,
     pub(super) raw: Raw,
 }
 
-/// Where a document stands.
+/// Place of a document.
 #[derive(Clone, Debug)]
 pub enum Location {
-    /// On a line or in a record of an input.
+    /// A line or a record of an input.
     At(Place),
-    /// It is the whole input of that name.
+    /// A whole input, by its name.
     Whole(Arc<str>),
 }
 
-/// What was read of it.
+/// The unconverted document.
 #[derive(Debug)]
 pub(super) enum Raw {
     /// A JSON object.
     Object(Vec<u8>),
-    /// An id and a text out of a table.
+    /// An id and a text from a table.
     Cells(DocumentId, Vec<u8>),
-    /// The same with tokens.
+    /// An id and tokens from a table.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "of Parquet"))]
     Tokens(DocumentId, Vec<String>),
-    /// A file and its name.
+    /// A file, with its path as the id.
     File(DocumentId, Vec<u8>),
-    /// It was seen to be no document.
+    /// A document whose fault was found while reading.
     Bad(Fault),
 }
 
 impl Item {
-    /// Bytes of memory that it takes. Tokens in an object take some twenty times their letters and commas, once they are parsed.
+    /// Memory in bytes. Parsed tokens take about twenty times their bytes in the object.
     pub(super) fn cost(&self, kind: Kind) -> u64 {
         let content = match &self.raw {
             Raw::Object(bytes) if kind == Kind::Tokens => 20 * bytes.capacity(),
@@ -62,7 +61,7 @@ impl Item {
         (content + size_of::<Self>()) as u64
     }
 
-    /// Where the document stands, and the document.
+    /// Returns the place of the document, and the document.
     pub(super) fn document(self, columns: &Columns) -> (Location, Result<Document, Fault>) {
         (self.place, self.raw.document(columns))
     }
@@ -85,7 +84,7 @@ impl Raw {
     }
 }
 
-/// Reads a line of NDJSON.
+/// Parses a line of NDJSON.
 fn object(line: &[u8], columns: &Columns) -> Result<Document, Fault> {
     let Columns { kind, selection } = columns;
     let record = object::record(line, selection, *kind);
@@ -103,14 +102,14 @@ fn object(line: &[u8], columns: &Columns) -> Result<Document, Fault> {
     Ok(Document { id: id.map_err(|message| Fault::new(FaultKind::Id, message))?, content })
 }
 
-/// A text, which stands that far from the start of what messages count from.
+/// Converts a text; its first byte is at offset `start` of what messages refer to.
 fn text(bytes: Vec<u8>, start: usize, of: &str) -> Result<Content, Fault> {
     let text = String::from_utf8(bytes);
     text.map(Content::Text).map_err(|error| not_text(error.as_bytes(), start, error.utf8_error().valid_up_to(), of))
 }
 
 impl Location {
-    /// The name of the input.
+    /// Name of the input.
     #[must_use]
     pub fn input(&self) -> &str {
         match self {
@@ -119,7 +118,7 @@ impl Location {
         }
     }
 
-    /// The number of the line or record, where there are such.
+    /// Number of the line or record, if the input has such.
     #[must_use]
     pub fn number(&self) -> Option<u64> {
         match self {

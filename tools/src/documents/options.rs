@@ -1,4 +1,4 @@
-//! The options that describe documents, as typed on the command line.
+//! Options that describe documents, as given on the command line.
 
 use std::path::PathBuf;
 use std::{fmt, io};
@@ -9,19 +9,20 @@ use clap::ValueEnum;
 use super::DOCUMENT_LIMIT;
 use super::content::{Columns, Kind};
 use crate::input::format::{check_parquet, ending_of};
-use crate::input::options::{delimiter, list};
-use crate::input::reader::reading;
+use crate::input::options::delimiter;
 use crate::input::recognise::{Content, recognise};
+use crate::input::selection::list;
 use crate::input::values::first;
 use crate::input::window::Window;
+use crate::input::window::reading;
 use crate::input::{Format, InputOptions, Selection, Source, ToldBy, object};
 use crate::progress::Progress;
 
-/// Endings of texts, which are one document whatever they begin with.
+/// Extensions of texts, which are one document whatever they begin with.
 const TEXTS: [&str; 12] =
     ["txt", "text", "md", "markdown", "rst", "adoc", "tex", "html", "htm", "xhtml", "xml", "mediawiki"];
 
-/// How documents are written in an input.
+/// Format of the documents in an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DocumentFormat {
     /// A JSON object a line
@@ -30,7 +31,7 @@ pub enum DocumentFormat {
     Json,
     /// A row of columns, which are named in the first row
     Csv,
-    /// The same with a TAB between the columns
+    /// Like csv, with a TAB between the columns
     Tsv,
     /// A Parquet file
     Parquet,
@@ -39,7 +40,7 @@ pub enum DocumentFormat {
 }
 
 impl DocumentFormat {
-    /// What `--format` asks for, of a program that reads fingerprints too; an error if documents have no such format.
+    /// Converts the `--format` of a program that also reads fingerprints; an error if documents have no such format.
     fn asked(format: Option<Format>) -> anyhow::Result<Option<Self>> {
         Ok(Some(match format {
             None => return Ok(None),
@@ -55,7 +56,7 @@ impl DocumentFormat {
         }))
     }
 
-    /// What the ending of a name says that is one of records.
+    /// Returns the format of records that an extension implies.
     fn of_ending(ending: &str) -> Option<Self> {
         match ending {
             "ndjson" | "jsonl" => Some(Self::Ndjson),
@@ -71,16 +72,17 @@ impl DocumentFormat {
 /// Options of every program that reads documents.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct DocumentOptions {
-    /// Format of the input [default: Parquet and JSON by their content, else by the ending of the name, .ndjson .jsonl .json .csv
-    /// .tsv .parquet; any other file is one document, unless it holds JSON objects with a text]
+    /// Format of the input [default: Parquet and JSON by their content, else by the extension of the name, .ndjson
+    /// .jsonl .json .csv .tsv .parquet; any other file is one document, unless it holds JSON objects with a text]
     #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Input options")]
     pub format: Option<DocumentFormat>,
 
-    /// What stands between the columns of csv, one character, such as ';', '|' or tab [default: a comma; of tsv a TAB]
+    /// Character between the columns of csv, such as ';', '|' or tab [default: a comma; for tsv a TAB]
     #[arg(long, value_name = "CHAR", value_parser = delimiter, help_heading = "Input options")]
     pub delimiter: Option<u8>,
 
-    /// Column of the id in json, csv and parquet input; every document must have it [default: id, where there is one]
+    /// Column of the id in json, csv and parquet input; every document must have one [default: id, if there is such a
+    /// column]
     #[arg(long, value_name = "NAME", help_heading = "Input options")]
     pub id_column: Option<String>,
 
@@ -92,18 +94,18 @@ pub struct DocumentOptions {
     #[arg(long, value_name = "NAME", conflicts_with = "text_column", help_heading = "Input options")]
     pub tokens_column: Option<String>,
 
-    /// Where a temporary file goes if one is needed (Parquet that is compressed or comes through a pipe); the system's
-    /// place for them if there is none. The program sets it from an option of its own.
+    /// Directory for a temporary file, if one is needed (for Parquet that is compressed or comes through a pipe); the
+    /// system's directory by default. The program sets it from an option of its own.
     #[arg(skip)]
     pub temp_dir: Option<PathBuf>,
 }
 
 impl DocumentOptions {
-    /// Those of a program that reads fingerprints too and was asked for documents, with `--text`.
+    /// Converts the options of a program that also reads fingerprints and was called with `--text`.
     ///
     /// # Errors
     ///
-    /// When documents have no such format, or an option was given that is about fingerprints.
+    /// If documents have no such format, or an option about fingerprints was given.
     pub fn of_text(
         options: &InputOptions,
         text_column: Option<&String>,
@@ -127,7 +129,7 @@ impl DocumentOptions {
         self.format.is_some() || self.delimiter.is_some() || self.column().is_some()
     }
 
-    /// Finds out what can be known of an input that is no directory without reading a stream.
+    /// Checks an input that is not a directory, as far as possible without reading a stream.
     pub(super) fn check(&self, source: &Source) -> anyhow::Result<()> {
         if source.is_stream() {
             let ending = source.path().map(ending_of).unwrap_or_default();
@@ -136,17 +138,18 @@ impl DocumentOptions {
         }
         let mut bytes = source.bytes(&Progress::hidden(), ToldBy::Content)?;
         match self.recognise(source, &mut bytes.window) {
-            // Reading will tell what cannot be read, and after what.
+            // The reader reports the error after the documents before it.
             Err(error) if error.is::<Unreadable>() => Ok(()),
             other => other.map(|_| ()),
         }
     }
 
-    /// The format of an input: the option's, what its content says, or what its name says.
+    /// Returns the format of an input: that of the option, of its content, or of its name.
     ///
     /// # Errors
     ///
-    /// When nothing tells, it cannot be read, this build cannot read it, or it has no such columns as the options name.
+    /// If the format is not known, the input or the format cannot be read, or it has no columns where the options name
+    /// one.
     pub(super) fn recognise(&self, source: &Source, window: &mut Window) -> anyhow::Result<DocumentFormat> {
         let format = match self.told()? {
             Some(format) => format,
@@ -156,7 +159,7 @@ impl DocumentOptions {
         Ok(format)
     }
 
-    /// What an input holds of which the options say nothing.
+    /// Recognises the format of an input for which the options name none.
     fn look(&self, source: &Source, window: &mut Window) -> anyhow::Result<DocumentFormat> {
         use DocumentFormat::{Csv, File, Json, Ndjson, Parquet};
         let unreadable = |error: io::Error| Unreadable(format!("{}: {}", source.name(), reading(&error)));
@@ -183,7 +186,8 @@ impl DocumentOptions {
             (None, None) if content == Content::Nothing && source.is_stream() => Ndjson,
             (None, None) if self.delimiter.is_some() => Csv,
             (None, None) if source.is_stream() => bail!(
-                "{}: what comes is neither JSON nor Parquet; say --format csv or tsv for rows with names of columns, or \
+                "{}: what comes is neither JSON nor Parquet; say --format csv or tsv for rows with names of columns, \
+                 or \
                  --format file for one document",
                 source.name()
             ),
@@ -191,8 +195,8 @@ impl DocumentOptions {
         })
     }
 
-    /// Whether a file that is read as a whole, because of its name or because no column of a text was found, begins with objects
-    /// of JSON one after another.
+    /// Whether a file that is read as one document, because of its name or because no column of text was found, begins
+    /// with several JSON objects.
     pub(super) fn is_doubtful(&self, window: &mut Window) -> bool {
         let objects = |content| matches!(content, Content::Lines | Content::Objects | Content::Array);
         if self.format.is_some() || !recognise(window, DOCUMENT_LIMIT).is_ok_and(objects) {
@@ -201,7 +205,7 @@ impl DocumentOptions {
         first(window, DOCUMENT_LIMIT).is_ok_and(|found| found.is_some_and(|(_, alone)| !alone))
     }
 
-    /// Refuses a file that is one object without a text, such as a configuration.
+    /// Rejects a file that is one JSON object without a text, such as a configuration.
     fn check_single(&self, source: &Source, object: &[u8]) -> anyhow::Result<()> {
         let Selection { value, hint, .. } = self.columns().selection;
         let keys = object::keys(object);
@@ -209,14 +213,15 @@ impl DocumentOptions {
             return Ok(());
         }
         bail!(
-            "{}: there is no \"{value}\" in its one object; the columns are {}{hint}, or say --format file if the whole file \
+            "{}: there is no \"{value}\" in its one object; the columns are {}{hint}, or say --format file if the \
+             whole file \
              is a document",
             source.name(),
             list(&keys)
         )
     }
 
-    /// The format that the option names.
+    /// Returns the format that the option names.
     fn told(&self) -> anyhow::Result<Option<DocumentFormat>> {
         match (self.format, self.delimiter) {
             (None | Some(DocumentFormat::Csv | DocumentFormat::Tsv), _) | (_, None) => Ok(self.format),
@@ -224,12 +229,12 @@ impl DocumentOptions {
         }
     }
 
-    /// What stands between columns.
+    /// Returns the character between columns.
     pub(super) fn delimiter_of(&self, format: DocumentFormat) -> u8 {
         self.delimiter.unwrap_or(if format == DocumentFormat::Tsv { b'\t' } else { b',' })
     }
 
-    /// Refuses a format that this build cannot read, or that has no such columns as the options name.
+    /// Rejects a format that this build cannot read, or that has no columns although the options name one.
     fn fits(&self, source: &Source, format: DocumentFormat) -> anyhow::Result<()> {
         match format {
             DocumentFormat::Parquet => check_parquet(source),
@@ -241,17 +246,17 @@ impl DocumentOptions {
         }
     }
 
-    /// Refuses columns where there are none.
+    /// Rejects options of columns for an input without columns.
     fn check_whole(&self, source: &Source) -> anyhow::Result<()> {
         let Some(option) = self.column() else { return Ok(()) };
         bail!(
-            "{} would be read as documents that are whole files, which have no columns; leave {option} away, or say \
+            "{} would be read as documents that are whole files, which have no columns; leave {option} out, or say \
              --format ndjson|csv|parquet",
             source.name()
         )
     }
 
-    /// An option that names a column and was given.
+    /// Returns the given option that names a column.
     fn column(&self) -> Option<&'static str> {
         let columns = [
             ("--text-column", &self.text_column),
@@ -261,7 +266,7 @@ impl DocumentOptions {
         columns.into_iter().find(|(_, name)| name.is_some()).map(|(option, _)| option)
     }
 
-    /// The columns that documents are read from.
+    /// Returns the columns that documents are read from.
     pub(super) fn columns(&self) -> Columns {
         let (kind, value, hint) = match (&self.tokens_column, &self.text_column) {
             (Some(tokens), _) => (Kind::Tokens, tokens.clone(), "; name the column with --tokens-column"),
@@ -273,7 +278,7 @@ impl DocumentOptions {
     }
 }
 
-/// An input that cannot be read.
+/// The error of an input that cannot be read.
 #[derive(Debug)]
 struct Unreadable(String);
 
@@ -289,7 +294,7 @@ impl std::error::Error for Unreadable {}
 mod tests {
     use super::*;
 
-    /// The format of an input by that name that holds that.
+    /// Returns the format of an input with that name and content.
     fn told(options: &DocumentOptions, name: &str, content: &str) -> Result<DocumentFormat, String> {
         let mut window = Window::new(Box::new(io::Cursor::new(content.as_bytes().to_vec())));
         options.recognise(&Source::new(name.as_ref()), &mut window).map_err(|error| error.to_string())
@@ -350,7 +355,8 @@ mod tests {
             told(&DocumentOptions::default(), "package.json", "{\n\"name\": \"x\",\n\"main\": 1}\n").unwrap_err();
         assert_eq!(
             error,
-            "package.json: there is no \"text\" in its one object; the columns are 'main', 'name'; name the column with \
+            "package.json: there is no \"text\" in its one object; the columns are 'main', 'name'; name the column \
+             with \
              --text-column, or say --format file if the whole file is a document"
         );
     }
@@ -367,13 +373,13 @@ mod tests {
                 &text,
                 "a.txt",
                 "a.txt would be read as documents that are whole files, which have no columns; leave --text-column \
-                 away, or say --format ndjson|csv|parquet",
+                 out, or say --format ndjson|csv|parquet",
             ),
         ] {
             assert_eq!(told(options, name, "x").unwrap_err(), expected);
         }
-        assert!(told(&tokens, "a", "x").unwrap_err().contains("leave --tokens-column away"));
-        assert!(told(&id, "a", "x").unwrap_err().contains("leave --id-column away"));
+        assert!(told(&tokens, "a", "x").unwrap_err().contains("leave --tokens-column out"));
+        assert!(told(&id, "a", "x").unwrap_err().contains("leave --id-column out"));
         for options in [&tokens, &text, &id] {
             assert!(options.any() && told(options, "a.jsonl", "{}").is_ok());
         }

@@ -1,5 +1,5 @@
-//! Takes the place of the module `parquet` in a build without that feature. The option that names the format and the
-//! ending of a file are refused before; so there never is such an input.
+//! Replaces the module `parquet` in a build without that feature. Parquet inputs are rejected before, so the type has
+//! no values.
 
 use std::convert::Infallible;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::input::Source;
 use crate::input::source::Opened;
 use crate::progress::Progress;
 
-/// Never there.
+/// Never constructed.
 #[derive(Debug)]
 pub(super) struct Rows(Infallible);
 

@@ -1,8 +1,8 @@
-//! Documents that are read and not yet worked on, between the thread that reads and those that work.
+//! Queue of documents between the reading thread and the working threads.
 //!
-//! Whoever works takes all that is there, and need not wait for more; whoever reads waits while the queue is full. So lots
-//! are small when reading is slow and large when it is fast, documents of a pipe are worked on as they come, and no more
-//! is held than the limit says. A document that is larger than the limit goes alone.
+//! The worker takes all documents that are available and does not wait for more; the reader waits while the queue is
+//! full. So batches are small if reading is slow and large if it is fast, documents of a pipe are processed as they
+//! arrive, and no more memory is held than the limit allows. A document larger than the limit passes alone.
 
 use std::mem;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,13 +12,13 @@ use anyhow::anyhow;
 
 use crate::interrupt::{self, Interrupted};
 
-/// Most documents in a lot: enough for many threads, and not too many results to hold.
+/// Most documents in a batch: enough for many threads, and few enough results to hold.
 const MOST: usize = 2048;
 
-/// How long it takes at most to notice that the user wants the program to end.
+/// Longest delay until a stop request of the user is noticed.
 const NOTICE: Duration = Duration::from_millis(100);
 
-/// What the two sides share.
+/// State shared by both sides.
 #[derive(Debug)]
 struct Queue<T> {
     limit: u64,
@@ -29,30 +29,30 @@ struct Queue<T> {
 #[derive(Debug)]
 struct State<T> {
     items: Vec<T>,
-    /// What they cost together.
+    /// Total cost of the queued items.
     cost: u64,
     /// How reading has ended.
     end: Option<anyhow::Result<()>>,
-    /// Nobody takes any more.
+    /// Whether the taker is gone.
     closed: bool,
 }
 
-/// The side of whoever reads. If it goes away without [`Filler::end`], the other side is told so.
+/// The reader's side. If it is dropped without [`Filler::end`], the worker's side gets an error.
 #[derive(Debug)]
 pub(super) struct Filler<T>(Arc<Queue<T>>);
 
-/// The side of whoever works.
+/// The worker's side.
 #[derive(Debug)]
 pub(super) struct Taker<T>(Arc<Queue<T>>);
 
-/// What was there, and what came after it: nothing yet, the end, or an error.
+/// The available items, and what follows: `None` for more items, the end, or an error.
 #[derive(Debug)]
-pub(super) struct Lot<T> {
+pub(super) struct Batch<T> {
     pub(super) items: Vec<T>,
     pub(super) end: Option<anyhow::Result<()>>,
 }
 
-/// A queue of things that cost at most `limit` together.
+/// Returns a queue of items that cost at most `limit` together.
 pub(super) fn queue<T>(limit: u64) -> (Filler<T>, Taker<T>) {
     let state = Mutex::new(State { items: Vec::new(), cost: 0, end: None, closed: false });
     let queue = Arc::new(Queue { limit, state, changed: Condvar::new() });
@@ -66,7 +66,7 @@ impl<T> Queue<T> {
 }
 
 impl<T> Filler<T> {
-    /// Puts one more in as soon as there is room; `false` if nobody wants it any more.
+    /// Adds an item as soon as there is room; `false` if the taker is gone.
     #[must_use]
     pub(super) fn push(&self, item: T, cost: u64) -> bool {
         let Queue { limit, changed, .. } = &*self.0;
@@ -84,7 +84,7 @@ impl<T> Filler<T> {
         true
     }
 
-    /// Says how reading has ended.
+    /// Reports how reading has ended.
     pub(super) fn end(self, end: anyhow::Result<()>) {
         self.0.lock().end = Some(end);
     }
@@ -92,14 +92,14 @@ impl<T> Filler<T> {
 
 impl<T> Drop for Filler<T> {
     fn drop(&mut self) {
-        self.0.lock().end.get_or_insert_with(|| Err(anyhow!("reading the input has broken off")));
+        self.0.lock().end.get_or_insert_with(|| Err(anyhow!("the reading thread has ended early")));
         self.0.changed.notify_one();
     }
 }
 
 impl<T> Taker<T> {
-    /// Takes what is there, as soon as there is something.
-    pub(super) fn take(&self) -> Result<Lot<T>, Interrupted> {
+    /// Takes the available items, as soon as there are any.
+    pub(super) fn take(&self) -> Result<Batch<T>, Interrupted> {
         let nothing = |state: &mut State<T>| state.items.is_empty() && state.end.is_none();
         loop {
             interrupt::check()?;
@@ -107,9 +107,9 @@ impl<T> Taker<T> {
             let (mut state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
             if !timeout.timed_out() {
                 state.cost = 0;
-                let lot = Lot { items: mem::take(&mut state.items), end: state.end.take() };
+                let batch = Batch { items: mem::take(&mut state.items), end: state.end.take() };
                 self.0.changed.notify_one();
-                return Ok(lot);
+                return Ok(batch);
             }
         }
     }
@@ -130,8 +130,8 @@ mod tests {
     use std::thread;
 
     #[test]
-    fn lots_are_bounded_and_in_order() {
-        // Three are larger than all that is to be held.
+    fn batches_are_bounded_and_in_order() {
+        // Three items are larger than the limit of the queue.
         let costs: Vec<u64> = (0..50_000).map(|i| if i % 20_000 == 9_000 { 5000 } else { i % 17 }).collect();
         let (filler, taker) = queue(1000);
         let pushed = costs.clone();
@@ -141,7 +141,7 @@ mod tests {
         });
         let mut taken = Vec::new();
         let end = loop {
-            let Lot { items, end } = taker.take().unwrap();
+            let Batch { items, end } = taker.take().unwrap();
             assert!(items.len() <= MOST && (items.iter().sum::<u64>() <= 1000 || items == [5000]), "{items:?}");
             taken.extend(items);
             if let Some(end) = end {
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lot_has_at_most_so_many() {
+    fn a_batch_has_at_most_so_many() {
         let (filler, taker) = queue(u64::MAX);
         thread::spawn(move || {
             assert!((0..3 * MOST).all(|item| filler.push(item, u64::MAX / 2)));
@@ -161,7 +161,7 @@ mod tests {
         });
         let mut taken = Vec::new();
         loop {
-            let Lot { items, end } = taker.take().unwrap();
+            let Batch { items, end } = taker.take().unwrap();
             assert!(items.len() <= MOST);
             taken.extend(items);
             if let Some(end) = end {
@@ -176,9 +176,9 @@ mod tests {
         let (filler, taker) = queue(10);
         assert!(filler.push(1, 1));
         drop(filler);
-        let Lot { items, end } = taker.take().unwrap();
+        let Batch { items, end } = taker.take().unwrap();
         assert_eq!(items, [1]);
-        assert_eq!(end.unwrap().unwrap_err().to_string(), "reading the input has broken off");
+        assert_eq!(end.unwrap().unwrap_err().to_string(), "the reading thread has ended early");
 
         let (filler, taker) = queue(10);
         assert!(filler.push(1, 10));

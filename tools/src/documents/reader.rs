@@ -1,4 +1,4 @@
-//! The documents of one input, cut out one after another by one thread; the rest of the work on them is done elsewhere.
+//! Cuts the documents of one input out of it, one after another, on one thread; other threads do the rest of the work.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -6,16 +6,17 @@ use std::sync::Arc;
 use anyhow::anyhow;
 
 use super::content::Columns;
+use super::fault::too_long;
 use super::item::{Item, Location, Raw};
 use super::parquet::Rows;
 use super::{DOCUMENT_LIMIT, DocumentFormat, DocumentId, DocumentOptions, Fault, FaultKind};
 use crate::input::csv::{GivenUp, Rows as CsvRows, Table};
 use crate::input::ids::text;
 use crate::input::lines::Lines;
-use crate::input::reader::{reading, warn_of_none};
+use crate::input::reader::warn_of_none;
 use crate::input::source::Opened;
 use crate::input::values::Values;
-use crate::input::window::Window;
+use crate::input::window::{Window, reading};
 use crate::input::{Place, Source, ToldBy};
 use crate::progress::Progress;
 
@@ -24,9 +25,9 @@ use crate::progress::Progress;
 pub(super) struct Reader {
     name: Arc<str>,
     stream: Stream,
-    /// Whether a document has come, or it has been said that there is none.
+    /// Whether there was a document, or the warning that there is none.
     any: bool,
-    /// Whether it is read as a whole and looks like records.
+    /// Whether it is read as one document but looks like records.
     doubtful: bool,
 }
 
@@ -36,12 +37,12 @@ enum Stream {
     Json(Values),
     Csv(Box<Table>),
     Parquet(Box<Rows>),
-    /// The one document, until it is given.
+    /// The one document, until it is returned.
     File(Option<Raw>),
 }
 
 impl Reader {
-    /// Opens an input and finds out what it holds; one that is a single document is read.
+    /// Opens an input and recognises its format. An input that is a single document is read.
     pub(super) fn open(source: &Source, options: &DocumentOptions, progress: &Progress) -> anyhow::Result<Self> {
         source.hint("documents");
         let columns = options.columns();
@@ -62,18 +63,18 @@ impl Reader {
         Ok(Self { name: source.name().into(), stream, any: false, doubtful })
     }
 
-    /// The name of the input if it is one document as a whole.
+    /// Name of the input if it is one document.
     pub(super) fn whole(&self) -> Option<&str> {
         matches!(self.stream, Stream::File(_)).then_some(&*self.name)
     }
 
-    /// The same if it looks like records of JSON.
+    /// Name of the input if it is one document but looks like records of JSON.
     pub(super) fn doubtful(&self) -> Option<&str> {
         self.doubtful.then_some(&*self.name)
     }
 
-    /// The next document, or what is wrong with it, or `None` at the end of the input. An error, which names the place, is
-    /// one after which there is nothing to be read.
+    /// Returns the next document or its fault, or `None` at the end of the input. After an error, which names the
+    /// place, nothing more can be read.
     pub(super) fn next_item(&mut self) -> anyhow::Result<Option<Item>> {
         match self.stream.next_raw() {
             Ok(None) => {
@@ -88,12 +89,12 @@ impl Reader {
         }
     }
 
-    /// Bytes of memory that it has taken to cut a document out of the input, about; nothing where a buffer is all there is.
+    /// Most memory that pages have taken, in bytes and approximately; 0 for formats without pages.
     pub(super) fn page_memory(&self) -> u64 {
         if let Stream::Parquet(rows) = &self.stream { rows.page_memory() } else { 0 }
     }
 
-    /// Where the document stands that [`Self::next_item`] gave last, or failed on.
+    /// The place of the document that [`Self::next_item`] returned last, or failed on.
     fn here(&self) -> Location {
         let (unit, number) = match &self.stream {
             Stream::Ndjson(lines) => ("line", lines.number()),
@@ -142,7 +143,7 @@ impl Stream {
     }
 }
 
-/// The document of a row of CSV.
+/// Returns the document of a row of CSV.
 fn row(table: &Table) -> Result<Raw, Fault> {
     let (text, id) = table.record().map_err(|message| Fault::new(FaultKind::Malformed, message))?;
     let id = DocumentId::untyped(id).map_err(|message| Fault::new(FaultKind::Id, message))?;
@@ -165,7 +166,7 @@ fn file(source: &Source, Opened { window, plain }: Opened) -> anyhow::Result<Raw
             }
         }
     };
-    // Where it is longer by now, reading says so.
+    // If the file has grown since, reading reports it.
     let length = plain.and_then(|path| usize::try_from(path.metadata().ok()?.len()).ok()).unwrap_or(0);
     let mut bytes = Vec::with_capacity(length.min(DOCUMENT_LIMIT) + 1);
     let read = window.into_read().take(DOCUMENT_LIMIT as u64 + 1).read_to_end(&mut bytes);
@@ -174,11 +175,6 @@ fn file(source: &Source, Opened { window, plain }: Opened) -> anyhow::Result<Raw
         return Ok(Raw::Bad(too_long()));
     }
     Ok(Raw::File(DocumentId::Text(id), bytes))
-}
-
-/// What a document is refused with whose end is not read.
-pub(super) fn too_long() -> Fault {
-    Fault::new(FaultKind::TooLong, format!("the document is longer than {} MiB", DOCUMENT_LIMIT >> 20))
 }
 
 #[cfg(test)]

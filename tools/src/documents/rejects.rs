@@ -1,7 +1,7 @@
-//! Documents that are left out: with `--on-error skip` those that cannot be read, and always those with too few features.
+//! Documents that are left out: unreadable documents with `--on-error skip`, and documents with too few features.
 //!
-//! Each is counted, and a file lists them in the order of the input: input, line or record (empty of whole files), reason.
-//! The file appears when the input has been read to its end.
+//! Each is counted, and listed in a file in the order of the input: input, line or record (empty for whole files),
+//! reason. The file appears when the input has been read to its end.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,14 +12,14 @@ use anyhow::{Context, anyhow};
 use clap::ValueEnum;
 
 use super::{Fault, FaultKind, Location, Made};
-use crate::common::Common;
+use crate::notice;
 use crate::number::{count, count_of};
 use crate::output::File;
 
-/// Places that a summary names where no file lists all of them.
+/// Places in a summary, if no file lists all of them.
 const SHOWN: usize = 3;
 
-/// What happens at a document that cannot be read.
+/// Action for a document that cannot be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum OnError {
     /// The run ends with exit code 2
@@ -29,16 +29,16 @@ pub enum OnError {
     Skip,
 }
 
-/// Options of every program that may leave documents out.
+/// Options of every program that can leave documents out.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct RejectOptions {
-    /// What happens at a document that cannot be read (no text, not UTF-8, malformed, too long, an id that no store takes):
-    /// fail ends the run, skip leaves it out. Inputs that cannot be read on always end the run [default: fail]
+    /// Action for a document that cannot be read (no text, not UTF-8, malformed, too long, an id that no store takes):
+    /// fail ends the run, skip leaves it out. A read error in an input always ends the run [default: fail]
     #[arg(long, value_enum, value_name = "fail|skip", help_heading = "Input options")]
     pub on_error: Option<OnError>,
 
-    /// File that lists the documents that are left out: input, line or record (empty of whole files) and reason, with TABs
-    /// between them; .gz and .zst are compressed
+    /// File that lists the documents that are left out: input, line or record (empty for whole files) and reason, with
+    /// TABs between them; .gz and .zst are compressed
     #[arg(long, value_name = "FILE", value_parser = parse_rejects, help_heading = "Input options")]
     pub rejects: Option<PathBuf>,
 }
@@ -50,9 +50,10 @@ pub struct LeaveOptions {
     #[allow(missing_docs, reason = "its fields say it")]
     pub rejects: RejectOptions,
 
-    /// Leave out documents with fewer distinct features, which all look alike: they get no line, are counted, and are listed
-    /// by --rejects. 0 keeps all [default: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000), help_heading = "Sketch options")]
+    /// Leave out documents with fewer distinct features, which all look alike: they get no line, are counted, and are
+    /// listed by --rejects. 0 keeps all [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000), help_heading = "Sketch \
+    options")]
     pub min_features: Option<u32>,
 }
 
@@ -63,7 +64,7 @@ impl LeaveOptions {
         self.rejects.on_error.is_some() || self.rejects.rejects.is_some() || self.min_features.is_some()
     }
 
-    /// Fewest distinct features that a document has.
+    /// Fewest distinct features of a document.
     #[must_use]
     pub fn least(&self) -> usize {
         self.min_features.unwrap_or(1) as usize
@@ -77,17 +78,17 @@ fn parse_rejects(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Decides what is left out, counts it and lists it.
+/// Decides which documents are left out, counts and lists them.
 pub struct Rejects {
     skip: bool,
     file: Option<File>,
     left_out: LeftOut,
 }
 
-/// What was left out.
+/// Counts of the documents that were left out.
 #[derive(Clone, Debug, Default)]
 pub struct LeftOut {
-    /// Documents that there were, with those that are left out.
+    /// Number of documents, including those left out.
     pub documents: u64,
     reasons: BTreeMap<FaultKind, u64>,
     first: Vec<String>,
@@ -95,22 +96,22 @@ pub struct LeftOut {
 }
 
 impl Rejects {
-    /// As the options say.
+    /// Opens the list, if the options name one.
     ///
     /// # Errors
     ///
-    /// When the file cannot be made.
+    /// If the file cannot be created.
     pub fn open(options: &RejectOptions) -> anyhow::Result<Self> {
         let file = options.rejects.as_ref().map(|path| File::named("--rejects", path)).transpose()?;
         let left_out = LeftOut { file: options.rejects.clone(), ..LeftOut::default() };
         Ok(Self { skip: options.on_error == Some(OnError::Skip), file, left_out })
     }
 
-    /// What was made of a document, unless it is left out.
+    /// Returns the result for a document, unless the document is left out.
     ///
     /// # Errors
     ///
-    /// When it cannot be read and the run is to end then, or the file cannot be written.
+    /// If the document cannot be read and `--on-error` is `fail`, or the list cannot be written.
     pub fn keep<T>(&mut self, made: Made<Result<T, Fault>>) -> anyhow::Result<Option<(Location, T)>> {
         let Made { place, result } = made;
         match result.and_then(|result| result) {
@@ -123,7 +124,7 @@ impl Rejects {
     ///
     /// # Errors
     ///
-    /// As [`Rejects::keep`].
+    /// Errors of [`Rejects::keep`].
     pub fn leave_out(&mut self, place: &Location, fault: &Fault) -> anyhow::Result<()> {
         if !self.skip && !fault.is_harmless() {
             return Err(anyhow!("{place}: {fault} (--on-error skip leaves such documents out)"));
@@ -139,18 +140,18 @@ impl Rejects {
         Ok(())
     }
 
-    /// Has the file appear, and says what was left out of so many documents.
+    /// Completes the list and returns the counts, of `documents` documents.
     ///
     /// # Errors
     ///
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn finish(self, documents: u64) -> anyhow::Result<LeftOut> {
         self.file.map_or(Ok(()), File::finish)?;
         Ok(LeftOut { documents, ..self.left_out })
     }
 }
 
-/// A text without TABs and line ends.
+/// Escapes TABs and line feeds.
 fn cell(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() }).collect()
 }
@@ -162,21 +163,21 @@ impl LeftOut {
         self.reasons.values().sum()
     }
 
-    /// The same by reasons.
+    /// Number of documents left out for each reason.
     #[must_use]
     pub fn reasons(&self) -> BTreeMap<&'static str, u64> {
         self.reasons.iter().map(|(kind, number)| (kind.name(), *number)).collect()
     }
 
-    /// Warns if there are such.
-    pub fn warn(&self, common: &Common, program: &str) {
+    /// Warns if documents were left out.
+    pub fn warn(&self) {
         if self.total() > 0 {
             let (list, hint) = (self.list(), self.hint());
-            common.warn(program, format_args!("left out {self}{list}{hint}"));
+            notice::warn(format_args!("left out {self}{list}{hint}"));
         }
     }
 
-    /// Where they are listed, or the first of them.
+    /// Returns where they are listed, or the first of them.
     fn list(&self) -> String {
         match &self.file {
             Some(file) => format!("; see {}", file.display()),
@@ -187,7 +188,8 @@ impl LeftOut {
 
     fn hint(&self) -> &'static str {
         if self.reasons.contains_key(&FaultKind::LongWithoutFeatures) {
-            ". Long texts without features are Chinese or Japanese without spaces, mostly: try --features chars:4, unicode:2 \
+            ". Long texts without features are Chinese or Japanese without spaces, mostly: try --features chars:4, \
+             unicode:2 \
              or jieba:1"
         } else {
             ""
@@ -195,7 +197,7 @@ impl LeftOut {
     }
 }
 
-/// How many, and why.
+/// Writes how many documents were left out, and why.
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (total, documents) = (count(self.total()), count_of(self.documents, "document"));

@@ -7,24 +7,24 @@ use super::{Content, Document, DocumentId, DocumentOptions, Inputs, each};
 use crate::input::testing::packed;
 use crate::progress::Progress;
 
-/// A document with a text.
+/// Returns a document with a text.
 pub(super) fn document(id: DocumentId, text: &str) -> Document {
     Document { id, content: Content::Text(text.to_owned()) }
 }
 
-/// A text as id.
+/// Returns an id that is a text.
 pub(super) fn id(text: &str) -> DocumentId {
     DocumentId::Text(text.to_owned())
 }
 
-/// The documents of inputs below a directory, which is taken off ids and messages. All that come before an error, and the
-/// error as text.
+/// Returns the documents of inputs below a directory, whose path is removed from ids and messages: all documents before
+/// an error, and the error as text.
 pub(super) fn below(dir: &Path, names: &[&str], options: &DocumentOptions) -> (Vec<Document>, Result<(), String>) {
     let prefix = format!("{}/", dir.display());
     let arguments: Vec<_> = names.iter().map(|name| dir.join(name).into()).collect();
     let mut documents = Vec::new();
-    let take = |lot| {
-        documents.extend(lot);
+    let take = |batch| {
+        documents.extend(batch);
         Ok(())
     };
     let read = Inputs::new(&arguments, options)
@@ -42,12 +42,12 @@ pub(super) fn below(dir: &Path, names: &[&str], options: &DocumentOptions) -> (V
     (documents, read.map(|_| ()))
 }
 
-/// The documents of a file of that name and content, or the first error.
+/// Returns the documents of a file of that name and content, or the first error.
 pub(super) fn read(name: &str, content: &[u8], options: &DocumentOptions) -> Result<Vec<Document>, String> {
     raw(name, &packed(name, content), options)
 }
 
-/// The same of a file whose bytes are given as they are.
+/// Returns the documents of a file of these bytes, or the first error.
 pub(super) fn raw(name: &str, bytes: &[u8], options: &DocumentOptions) -> Result<Vec<Document>, String> {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join(name), bytes).unwrap();
@@ -55,7 +55,7 @@ pub(super) fn raw(name: &str, bytes: &[u8], options: &DocumentOptions) -> Result
     result.map(|()| documents)
 }
 
-/// Options that name the columns: of id, text and tokens.
+/// Returns options that name the columns of id, text and tokens.
 pub(super) fn columns(id: Option<&str>, text: Option<&str>, tokens: Option<&str>) -> DocumentOptions {
     let [id_column, text_column, tokens_column] = [id, text, tokens].map(|name| name.map(str::to_owned));
     DocumentOptions { id_column, text_column, tokens_column, ..DocumentOptions::default() }

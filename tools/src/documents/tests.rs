@@ -1,4 +1,4 @@
-//! Files of every format, good and bad, from their bytes to the documents. Parquet has tests of its own.
+//! Reads files of every format, good and bad. Parquet has tests of its own.
 
 use std::fs;
 
@@ -64,7 +64,8 @@ fn objects_that_are_refused_and_how() {
     let latin = b"{\"text\":\"caf\xe9\"}";
     assert_eq!(
         read("a.ndjson", latin, &plain()).unwrap_err(),
-        "a.ndjson: line 1: not UTF-8 at byte offset 12 of the line; convert it, for example with iconv -f LATIN1 -t UTF-8"
+        "a.ndjson: line 1: not UTF-8 at byte offset 12 of the line; convert it, for example with iconv -f LATIN1 -t \
+         UTF-8"
     );
     let named = columns(Some("url"), Some("body"), None);
     for (line, message) in [
@@ -204,7 +205,7 @@ fn files_and_directories() {
     let ndjson = DocumentOptions { format: Some(DocumentFormat::Ndjson), ..plain() };
     assert_eq!(below(root, &["d/a.ndjson"], &ndjson).0, [document(DocumentId::None, "x")]);
 
-    // What comes before an error is there.
+    // The documents before an error are returned.
     fs::write(root.join("d/d.txt"), b"\xef\xbb\xbfab\xff").unwrap();
     let (before, error) = below(root, &["d"], &plain());
     assert_eq!(before, of_d[..2]);
@@ -277,7 +278,7 @@ proptest! {
         prop_assert_eq!(&read("a.ndjson", &ndjson, &plain()), &Ok(texts.clone()));
         prop_assert_eq!(read("a.ndjson.gz", &ndjson, &columns(None, None, Some("words"))), Ok(lists));
         for text in &mut texts {
-            // CSV does not tell them apart.
+            // CSV does not distinguish numbers from texts.
             if let DocumentId::Text(id) = &text.id && let Ok(number) = id.parse::<u64>() && number.to_string() == *id {
                 text.id = DocumentId::Number(number);
             }

@@ -1,27 +1,25 @@
-//! How an input is compressed: told by its first bytes, whatever its name.
+//! Detects the compression of an input by its first bytes, whatever its name.
 //!
-//! A name that promises compression is held to it: what is neither gzip nor zstd under such a name is an error, because it
-//! may have been cut or mixed up. Raw integers may begin with any bytes, so there the name alone tells.
+//! A file whose name ends in `.gz` or `.zst` must be compressed: one that is neither gzip nor zstd is an error, because
+//! it may have been cut or mixed up. Raw integers may begin with any bytes, so for them the name alone decides.
 
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
-use super::format::ending;
-
 /// Buffer in front of a decompressor.
 const BUFFER: usize = 128 << 10;
 
 const GZIP: &[u8] = b"\x1f\x8b";
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
-/// A frame of zstd without data, which parallel compressors write first. Its first byte is any from 0x50 to 0x5f.
+/// A zstd frame without data, which parallel compressors write first. Its first byte is any from 0x50 to 0x5f.
 const SKIPPABLE: &[u8] = b"\x50\x2a\x4d\x18";
 
 /// How an input is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// No compression.
     None,
     /// `.gz`
     Gzip,
@@ -29,17 +27,17 @@ pub enum Compression {
     Zstd,
 }
 
-/// What tells how an input is compressed.
+/// What determines the compression of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToldBy {
-    /// Its first bytes.
+    /// The first bytes of the input.
     Content,
-    /// The ending of its name.
+    /// The extension of the name.
     Name,
 }
 
 impl Compression {
-    /// What the ending of the name says.
+    /// Returns the compression that the extension of the name implies.
     #[must_use]
     pub fn of(path: &Path) -> Self {
         match ending(path).as_str() {
@@ -49,7 +47,7 @@ impl Compression {
         }
     }
 
-    /// What the first bytes say; `None` where they are too few to tell.
+    /// Returns the compression that the first bytes imply; `None` if there are too few of them.
     fn of_bytes(head: &[u8]) -> Option<Self> {
         let skippable = matches!(head.first(), Some(0x50..=0x5f));
         for (compression, magic, from) in
@@ -67,8 +65,8 @@ impl Compression {
     }
 }
 
-/// What the bytes of a file stand for, and how they are compressed. `named` is what the name says. Nothing is waited for that is
-/// not needed to tell.
+/// Returns the compression and the decompressed bytes of a file. `named` is the compression that the name implies. The
+/// function waits for no more bytes than it needs to decide.
 pub(super) fn decompressed(
     mut file: impl Read + Send + 'static,
     named: Compression,
@@ -86,7 +84,7 @@ pub(super) fn decompressed(
             break None;
         }
     };
-    // A decompressor takes an empty file for an empty stream; it is a file that was cut.
+    // A decompressor takes an empty file for an empty stream, but the file was cut.
     if head.is_empty() && named != Compression::None {
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the compressed file is empty"));
     }
@@ -110,7 +108,8 @@ pub(super) fn decompressed(
     ))
 }
 
-/// A file whose name promises compression and whose content has none: an error with the first read, which names the place.
+/// A file whose name implies compression that its content does not have. The first read fails, so that the error names
+/// the place.
 struct Misnamed;
 
 impl Read for Misnamed {
@@ -120,6 +119,11 @@ impl Read for Misnamed {
             "the name promises compression, but the content is neither gzip nor zstd; rename the file",
         ))
     }
+}
+
+/// Returns the extension of the name in lower case, or an empty string.
+pub(super) fn ending(path: &Path) -> String {
+    path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
-//! How a fingerprint is written where text or a column holds it: in hexadecimal, in decimal, or as a signed integer.
+//! Notations of a fingerprint in a text or a column: hexadecimal, decimal, or a signed integer.
 
 use fpstore::Fingerprint;
 
-use super::dec;
+use super::decimal;
+use super::hex::{parse_hex, separator_hint};
 use super::place::excerpt;
-use super::text::{parse_hex, separator_hint};
 
-/// How fingerprints are written.
+/// Notation of fingerprints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Digits {
     /// Hexadecimal: width / 4 digits
@@ -19,12 +19,12 @@ pub enum Digits {
 }
 
 impl Digits {
-    /// Reads a fingerprint that is a text.
+    /// Parses a fingerprint.
     #[inline]
     pub(super) fn read<F: Fingerprint>(self, text: &[u8]) -> Result<F, String> {
         match self {
             Self::Hex => parse_hex(text).map_err(|message| message + hint(text)),
-            Self::Dec => match dec::number(text) {
+            Self::Dec => match decimal::number(text) {
                 Some(Some(number)) => Ok(number),
                 Some(None) => Err(format!("{} does not fit {} bits", excerpt(text), F::WIDTH)),
                 None => Err(format!("expected a decimal number, found {}{}", excerpt(text), decimal_hint(text))),
@@ -40,8 +40,8 @@ impl Digits {
         }
     }
 
-    /// A fingerprint that is a number and no text. Where the user has not said how fingerprints are written, a number is
-    /// its value.
+    /// Converts a fingerprint that is stored as a number, not as text. Without an explicit notation the number is the
+    /// value.
     pub(super) fn unsigned<F: Fingerprint>(digits: Option<Self>, number: u64) -> Result<F, String> {
         match digits {
             Some(Self::Hex) => Err(format!("{number} is a number; with --fingerprint-format hex texts are expected")),
@@ -52,7 +52,7 @@ impl Digits {
         }
     }
 
-    /// The same of a number below zero.
+    /// Converts a fingerprint that is stored as a negative number.
     pub(super) fn negative<F: Fingerprint>(digits: Option<Self>, number: i64) -> Result<F, String> {
         match digits {
             Some(Self::Signed) => word(number.cast_unsigned()),
@@ -61,7 +61,7 @@ impl Digits {
     }
 }
 
-/// 64 bits as a fingerprint.
+/// Converts 64 bits to a fingerprint.
 #[inline]
 fn word<F: Fingerprint>(word: u64) -> Result<F, String> {
     if F::WIDTH == 64 {
@@ -73,7 +73,7 @@ fn word<F: Fingerprint>(word: u64) -> Result<F, String> {
 
 const SIGNED: &str = "; signed 64-bit integers are read with --fingerprint-format signed";
 
-/// What a text that is not hexadecimal of the right length may be.
+/// Suggests another notation for a text that is not hexadecimal of the right length.
 #[cold]
 fn hint(text: &[u8]) -> &'static str {
     if is_negative(text) {
@@ -85,7 +85,7 @@ fn hint(text: &[u8]) -> &'static str {
     }
 }
 
-/// What a text that is no decimal number may be.
+/// Suggests another notation for a text that is not a decimal number.
 #[cold]
 fn decimal_hint(text: &[u8]) -> &'static str {
     if is_negative(text) { SIGNED } else { separator_hint(text) }

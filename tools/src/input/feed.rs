@@ -1,20 +1,20 @@
-//! Hands the records of an input to a load, one after another, and tells what was passed over on the way.
+//! Passes the records of an input to a load, one after another, and reports what was skipped.
 
 use fpstore::{Fingerprint, IdRef};
 
 use super::{Found, IdRule, Reader};
 use crate::number::count_of;
 
-/// What is to be told of an input that was read to its end.
+/// Report on an input that was read to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fed {
-    /// Records that were passed over for their quality.
+    /// Number of records skipped for their quality.
     pub below_quality: u64,
-    /// A warning: records were numbered though there are columns that may hold their ids.
+    /// Warning that records were numbered although some column may hold their ids.
     pub numbered: Option<String>,
 }
 
-/// A warning that so many records were numbered, if they have columns of which one may hold ids.
+/// Returns a warning if records were numbered although some column may hold their ids.
 #[must_use]
 pub fn numbered<F: Fingerprint>(reader: &Reader<F>, records: u64) -> Option<String> {
     let others = reader.others().filter(|_| records > 0)?;
@@ -31,7 +31,7 @@ pub fn numbered<F: Fingerprint>(reader: &Reader<F>, records: u64) -> Option<Stri
 ///
 /// # Errors
 ///
-/// Those of the reader and records that the rule refuses, with their place; those of `push` as they are.
+/// Errors of the reader and ids that the rule rejects, with their place; errors of `push` unchanged.
 pub fn feed<F: Fingerprint>(
     reader: &mut Reader<F>,
     rule: &mut IdRule,
@@ -46,7 +46,7 @@ pub fn feed<F: Fingerprint>(
         }
         if without_id {
             without_ids += 1;
-            // They have no ids either.
+            // The records that are ready have no ids either.
             reader.take_ready(&mut ready);
             if !ready.is_empty() {
                 ready.drain(..).try_for_each(|fingerprint| push(fingerprint, IdRef::None))?;
@@ -100,7 +100,8 @@ mod tests {
         let csv = format!("url,fingerprint,n\na,{one},1\nb,{two},2\n");
         let warning = told("a.csv", &csv, Ids::Auto).unwrap();
         assert!(warning.ends_with(
-            "a.csv: there is no column of ids, so 2 records were numbered; other columns: 'url', 'n'; name the one with \
+            "a.csv: there is no column of ids, so 2 records were numbered; other columns: 'url', 'n'; name the one \
+             with \
              the ids by --id-column"
         ));
         let json = format!("{{\"url\":\"a\",\"fingerprint\":\"{one}\",\"id\":null}}\n");

@@ -1,13 +1,14 @@
-//! Which format an input has: told by an option, by what it holds ([`super::recognise`]), or by the ending of its name.
+//! Input formats, determined by an option, by the content ([`super::recognise`]), or by the extension of the name.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::ValueEnum;
 
+use super::compression::ending;
 use super::{Compression, Source};
 
-/// How records are written in an input.
+/// Format of the records in an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// Lines of hexadecimal digits (16 for 64 bits), then a TAB and the id if there are ids
@@ -22,21 +23,21 @@ pub enum Format {
     Json,
     /// A row of columns, which are named in the first row
     Csv,
-    /// The same with a TAB between the columns
+    /// Like csv, with a TAB between the columns
     Tsv,
     /// A Parquet file
     Parquet,
-    /// Of documents: the whole file is one, and its path is the id
+    /// For documents: the whole file is one, and its path is the id
     File,
 }
 
 impl Format {
-    /// What the ending of the name says, below `.gz` or `.zst`. A name without an ending is read as hex, like
-    /// standard input, if what it holds is not recognised.
+    /// Returns the format that the extension of the name implies, below `.gz` or `.zst`. A name without an extension
+    /// means hex, like standard input, if the content is not recognised.
     ///
     /// # Errors
     ///
-    /// When the ending stands for nothing that this version reads.
+    /// If the extension is not known.
     pub fn of(path: &Path) -> anyhow::Result<Self> {
         Ok(match ending_of(path).as_str() {
             "" | "txt" | "tsv" | "hex" => Self::Hex,
@@ -54,7 +55,7 @@ impl Format {
     }
 }
 
-/// The width that the ending of a name promises: `.u64`, `.u128` and `.u256` do.
+/// Returns the width that the extension of a name implies: `.u64`, `.u128` and `.u256` do.
 #[must_use]
 pub fn width_of_name(source: &Source) -> Option<u32> {
     let Source::File(path) = source else { return None };
@@ -66,12 +67,12 @@ pub fn width_of_name(source: &Source) -> Option<u32> {
     }
 }
 
-/// The ending of the name in lower case, below `.gz` or `.zst`; or nothing.
+/// Returns the extension of the name in lower case, below `.gz` or `.zst`, or an empty string.
 pub(crate) fn ending_of(path: &Path) -> String {
     ending(&uncompressed(path))
 }
 
-/// Refuses an input in Parquet if the program cannot read that.
+/// Rejects a Parquet input in a build without Parquet.
 pub(crate) fn check_parquet(source: &Source) -> anyhow::Result<()> {
     if !cfg!(feature = "parquet") {
         bail!(
@@ -82,17 +83,12 @@ pub(crate) fn check_parquet(source: &Source) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The name without `.gz` or `.zst`.
+/// Returns the name without `.gz` or `.zst`.
 fn uncompressed(path: &Path) -> PathBuf {
     match Compression::of(path) {
         Compression::None => path.to_owned(),
         Compression::Gzip | Compression::Zstd => path.with_extension(""),
     }
-}
-
-/// The ending of the name in lower case, or nothing.
-pub(super) fn ending(path: &Path) -> String {
-    path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! The first line `#fpstore width=64 ids=text hasher=NAME end=1` that programs write before fingerprints.
 //!
-//! It is a remark to whoever does not know it; to us it says what the fingerprints are. Words that this version does
-//! not know are passed over, so that a later version may say more. It is read ahead, before anybody asks for a record,
-//! because the width of a new store may come from it; what does not begin like it is not waited for. A Parquet file has the
-//! same line in its metadata, under [`HEADER_KEY`].
+//! Other programs take the line for a comment. The reader takes from it the width, the ids and the hasher of the
+//! fingerprints, and skips words that this version does not know, so that a later version can add some. It reads the
+//! line ahead of the first record, because the width of a new store may come from it; for a stream that begins with
+//! something else it does not wait. A Parquet file has the same line in its metadata, under [`HEADER_KEY`].
 
-use std::io;
+use std::{fmt, io};
 
 use fpstore::{IdKind, Parameters, WIDTHS};
 
@@ -18,24 +18,24 @@ pub const HEADER_KEY: &str = "fpstore";
 const MARK: &[u8] = b"#fpstore";
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Longest header. A longer line is a remark like any other.
+/// Longest header. A longer line is a comment.
 const LIMIT: usize = 4096;
 
-/// What an input says of its fingerprints in its first line.
+/// Description of the fingerprints, as the first line has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// Their width in bits.
+    /// Width in bits.
     pub width: Option<u32>,
-    /// What made them.
+    /// The hasher that made the fingerprints.
     pub hasher: Option<String>,
-    /// What their ids are.
+    /// Kind of the ids.
     pub ids: Option<IdKind>,
-    /// Whether a line `#end records=N` is to be the last.
+    /// Whether the last line must be `#end records=N`.
     pub end: bool,
 }
 
 impl Header {
-    /// Reads a line; `None` where it is no header.
+    /// Parses a line; `None` if it is not a header.
     pub(super) fn parse(line: &[u8]) -> Result<Option<Self>, String> {
         let Some(rest) = line.strip_prefix(MARK) else { return Ok(None) };
         if !rest.first().is_none_or(u8::is_ascii_whitespace) {
@@ -52,7 +52,8 @@ impl Header {
                 header.hasher = Some(name.to_owned());
             } else if let Some(value) = word.strip_prefix(b"ids=") {
                 let kind = std::str::from_utf8(value).ok().and_then(|name| name.parse().ok());
-                header.ids = Some(kind.ok_or_else(|| format!("the header's kind of ids {} is none", excerpt(value)))?);
+                header.ids =
+                    Some(kind.ok_or_else(|| format!("the header's kind of ids {} is not known", excerpt(value)))?);
             } else if word == b"end=1" {
                 header.end = true;
             }
@@ -60,9 +61,21 @@ impl Header {
         Ok(Some(header))
     }
 
-    /// Whether another one says the same of the fingerprints.
+    /// Whether two headers say the same about the fingerprints.
     pub(super) fn agrees(&self, other: &Self) -> bool {
         (self.width, &self.hasher, self.ids) == (other.width, &other.hasher, other.ids)
+    }
+}
+
+/// Writes the line that [`Header::parse`] reads, without a line feed.
+impl fmt::Display for Header {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { width, hasher, ids, end } = self;
+        f.write_str("#fpstore")?;
+        width.iter().try_for_each(|width| write!(f, " width={width}"))?;
+        ids.iter().try_for_each(|ids| write!(f, " ids={ids}"))?;
+        hasher.iter().try_for_each(|hasher| write!(f, " hasher={hasher}"))?;
+        f.write_str(if *end { " end=1" } else { "" })
     }
 }
 
@@ -70,13 +83,13 @@ fn width(value: &[u8]) -> Result<u32, String> {
     match std::str::from_utf8(value).ok().and_then(|value| value.parse::<u32>().ok()) {
         Some(width) if WIDTHS.contains(&width) => Ok(width),
         Some(width) => Err(format!(
-            "the header says {width}-bit fingerprints; a store has {WIDTHS:?}, so make them with such a width"
+            "the header says {width}-bit fingerprints; a store has {WIDTHS:?}, make them with one of these widths"
         )),
         None => Err(format!("the header's width {} is not a number", excerpt(value))),
     }
 }
 
-/// Refuses a width that is not the store's.
+/// Rejects a width other than the store's.
 pub(super) fn check_width(found: Option<u32>, width: u32) -> Result<(), String> {
     match found {
         Some(found) if found != width => {
@@ -86,8 +99,8 @@ pub(super) fn check_width(found: Option<u32>, width: u32) -> Result<(), String> 
     }
 }
 
-/// A header at the start of a stream, or what is wrong with it. Uses up nothing, and waits for no more than it takes
-/// to know.
+/// Reads a header at the start of a stream without consuming it, and without waiting for more bytes than needed. The
+/// inner error is a message about a malformed header.
 pub(super) fn peek(window: &mut Window) -> io::Result<Result<Option<Header>, String>> {
     Ok(match line(window)? {
         Some(line) => Header::parse(&line),
@@ -95,7 +108,7 @@ pub(super) fn peek(window: &mut Window) -> io::Result<Result<Option<Header>, Str
     })
 }
 
-/// Uses up a byte-order mark, and the header that [`peek`] found.
+/// Consumes a byte-order mark, and the header that [`peek`] found.
 pub(super) fn skip(window: &mut Window, header: bool) -> io::Result<()> {
     while window.data().len() < BYTE_ORDER_MARK.len() && BYTE_ORDER_MARK.starts_with(window.data()) && !window.ended() {
         window.fill()?;
@@ -110,7 +123,7 @@ pub(super) fn skip(window: &mut Window, header: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// The first line if it begins like a header and is not too long.
+/// Returns the first line if it begins like a header and is not too long.
 fn line(window: &mut Window) -> io::Result<Option<Vec<u8>>> {
     loop {
         let data = window.data();
@@ -135,7 +148,7 @@ mod tests {
     use super::*;
     use std::io::Read;
 
-    /// Gives a byte at a time, and fails if it is asked for more than there are.
+    /// Returns one byte at a time, and panics if it is asked for more than there are.
     struct Pipe(Vec<u8>);
 
     impl Read for Pipe {
@@ -169,6 +182,9 @@ mod tests {
             for end in ["", "\n", "\nwidth=1"] {
                 assert_eq!(peeked(io::Cursor::new(format!("{line}{end}"))), expected, "{line}");
             }
+        }
+        for line in ["#fpstore", "#fpstore width=64", "#fpstore width=128 ids=text hasher=a/b end=1"] {
+            assert_eq!(peeked(line.as_bytes()).unwrap().unwrap().to_string(), line);
         }
         let texts = peeked(io::Cursor::new("#fpstore ids=text\n")).unwrap().unwrap();
         assert_eq!((texts.ids, texts.end), (Some(IdKind::Text), false));

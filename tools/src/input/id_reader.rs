@@ -1,4 +1,4 @@
-//! Ids alone: a line each, or a column of csv, ndjson or parquet.
+//! Reads ids alone: one a line, or a column of csv, ndjson or parquet.
 
 use std::sync::Arc;
 
@@ -34,11 +34,11 @@ enum Stream {
 }
 
 impl IdReader {
-    /// Opens an input. The id's column is what its records are about.
+    /// Opens an input. The column of the ids takes the place of the fingerprint's.
     ///
     /// # Errors
     ///
-    /// When it cannot be opened, or its format has no ids.
+    /// If the input cannot be opened, or its format has no ids.
     pub fn open(source: &Source, options: &InputOptions, progress: &Progress) -> anyhow::Result<Self> {
         let of_fingerprints = options.selection();
         let selection = Selection { value: of_fingerprints.id.clone(), id_required: false, ..of_fingerprints };
@@ -64,11 +64,11 @@ impl IdReader {
         Ok(Self { name: source.name().into(), stream })
     }
 
-    /// Calls `take` with each id, which the rule allows.
+    /// Calls `take` with each id, as converted by the rule.
     ///
     /// # Errors
     ///
-    /// When there is something else, with its place; those of `take`.
+    /// If an id is missing or the rule rejects it, with the place; errors of `take` unchanged.
     pub fn each(
         mut self,
         rule: &mut IdRule,
@@ -110,7 +110,7 @@ impl IdReader {
 }
 
 impl Stream {
-    /// Goes on to the next id; `false` at the end.
+    /// Advances to the next id; `false` at the end.
     fn advance(&mut self) -> Result<bool, String> {
         match self {
             Self::Lines(lines) | Self::Ndjson(lines, _) => lines.next_filled(),
@@ -121,7 +121,7 @@ impl Stream {
     }
 }
 
-/// Reads a line that is an id.
+/// Parses a line that is an id.
 fn alone(line: &[u8]) -> Result<RawId<'_>, String> {
     if memchr::memchr(b'\t', line).is_some() {
         return Err("expected an id alone, found more than one column; lines of a fingerprint and its id go without \

@@ -1,47 +1,47 @@
-//! Ids: what a load takes as one, and that all its records have the same kind.
+//! Ids: parses them, and requires that all records of a load have ids of one kind.
 
 use fpstore::{Id, IdKind, IdRef, check_text};
 
+use super::decimal::decimal;
 use super::place::excerpt;
-use super::text::decimal;
 
-/// What a record is refused with when others before it did differently.
+/// Errors of a record that differs from the records before it.
 const MIXED_WITH: &str =
     "this record has an id, those before it have none; a load is either all with ids or all without";
 const MIXED_WITHOUT: &str = "this record has no id, those before it have; a load is either all with ids or all without";
 
-/// What a record is refused with where the store says what its ids are.
+/// Errors of a record that does not fit the store.
 const TEXT_WITHOUT: &str = "this record has no id; where ids are texts, every record needs one";
 const COUNTED_WITH: &str = "this record has an id; a store without ids counts fingerprints and takes none";
 
-/// How a number is told to be none.
+/// Why a text is no id of a store of numbers.
 const NUMBERS: &str = "the ids are u64 here; a store takes texts as ids if it is created with --ids text";
 
-/// The id of a record as its input holds it.
+/// The id of a record, as the input holds it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RawId<'a> {
-    /// There is none.
+    /// The record has no id.
     #[default]
     None,
-    /// A number, in formats that tell numbers from texts.
+    /// A number, in formats that distinguish numbers from texts.
     Number(u64),
-    /// Bytes that are a decimal number or a text, or neither.
+    /// Bytes of a decimal number or a text, still unchecked.
     Text(&'a [u8]),
 }
 
 impl RawId<'_> {
-    /// Whether there is none.
+    /// Whether there is no id.
     #[inline]
     #[must_use]
     pub fn is_none(self) -> bool {
         matches!(self, Self::None)
     }
 
-    /// The id by itself, whatever those of other records are: a number as numbers are written, or else a text.
+    /// Converts the id without regard to other records: a number if it is written like one, otherwise a text.
     ///
     /// # Errors
     ///
-    /// When it is neither: a sentence for people.
+    /// If it is neither. The error is a sentence for people.
     pub fn own(self) -> Result<Option<Id>, String> {
         Ok(match self {
             Self::None => None,
@@ -54,17 +54,17 @@ impl RawId<'_> {
     }
 }
 
-/// What the ids of the records have to be.
+/// The kind of ids that the records must have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ids {
-    /// What the first record has: none, a decimal number of 64 bits, or else a text.
+    /// The kind of the first record: none, a decimal number of 64 bits, or a text.
     #[default]
     Auto,
-    /// What the store has.
+    /// The kind of the store.
     Is(IdKind),
 }
 
-/// What the records turned out to have.
+/// The kind of ids that the records turned out to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// No ids: the store numbers the records.
@@ -73,12 +73,12 @@ pub enum Found {
     Number,
     /// Texts as ids.
     Text,
-    /// No ids, for a store that counts.
+    /// No ids, for a store that counts fingerprints.
     Counted,
 }
 
 impl Found {
-    /// The kind of ids of a store that takes such records.
+    /// Kind of ids of a store that takes such records.
     #[must_use]
     pub fn kind(self) -> IdKind {
         match self {
@@ -89,23 +89,23 @@ impl Found {
     }
 }
 
-/// Holds all records of a load to what the store has, or to what the first one did.
+/// Requires of all records of a load the kind of ids of the store, or of the first record.
 #[derive(Clone, Debug, Default)]
 pub struct IdRule {
     ids: Ids,
     found: Option<Found>,
-    /// A number as text, for ids that are texts.
+    /// A number formatted as text, for ids that are texts.
     digits: String,
 }
 
 impl IdRule {
-    /// A rule that no record was held to yet.
+    /// Returns a rule that has checked no record yet.
     #[must_use]
     pub fn new(ids: Ids) -> Self {
         Self { ids, ..Self::default() }
     }
 
-    /// What the ids are, if the store, an input or a record has told it.
+    /// Kind of the ids, if the store, an input or a record has determined it.
     #[must_use]
     pub fn kind(&self) -> Option<IdKind> {
         match (self.found, self.ids) {
@@ -115,11 +115,11 @@ impl IdRule {
         }
     }
 
-    /// Takes in what an input says its ids are.
+    /// Records the kind of ids that an input announces.
     ///
     /// # Errors
     ///
-    /// When they are something else here: a sentence for people.
+    /// If the kind is known to be another one. The error is a sentence for people.
     pub fn told(&mut self, kind: IdKind) -> Result<(), String> {
         match self.kind() {
             Some(known) if known != kind => Err(format!("the header says that ids are {kind}, here they are {known}")),
@@ -130,18 +130,18 @@ impl IdRule {
         }
     }
 
-    /// What the records have; not known before the first.
+    /// What the records have; not known before the first record.
     #[must_use]
     pub fn found(&self) -> Option<Found> {
         self.found
     }
 
-    /// Checks one more record and reads its id.
+    /// Checks one more record and converts its id.
     ///
     /// # Errors
     ///
-    /// When it has an id and those before it have none, or the reverse, or its id is not of the store's kind: a
-    /// sentence for people.
+    /// If it has an id and earlier records have none, or the reverse, or its id is not of the store's kind. The error
+    /// is a sentence for people.
     #[inline]
     pub fn check<'a>(&'a mut self, id: RawId<'a>) -> Result<IdRef<'a>, String> {
         let found = match self.found {
@@ -168,7 +168,7 @@ impl IdRule {
         }
     }
 
-    /// What the first record decides. An id that is neither decides nothing.
+    /// Decides by the first record. An id that is neither a number nor a text decides nothing.
     #[cold]
     fn first(&mut self, id: RawId<'_>) -> Result<Found, String> {
         let found = match (self.ids, id) {
@@ -188,7 +188,7 @@ impl IdRule {
     }
 }
 
-/// Whether decimal digits are not as a number is written: as a number, `007` would be the same id as `7`.
+/// Whether a number has leading zeros: as numbers, `007` and `7` are the same id.
 pub(super) fn is_padded(digits: &[u8]) -> bool {
     digits.len() > 1 && digits.starts_with(b"0")
 }
@@ -197,11 +197,12 @@ pub(super) fn is_padded(digits: &[u8]) -> bool {
 fn padded(digits: &[u8]) -> String {
     let digits = excerpt(digits);
     format!(
-        "the id {digits} would be the number without its zeros; create the store with --ids text to keep it, or with --ids u64"
+        "the id {digits} would be the number without its zeros; create the store with --ids text to keep it, or with \
+         --ids u64"
     )
 }
 
-/// An id that is a text.
+/// Checks an id that is a text.
 #[inline]
 pub(crate) fn text(bytes: &[u8]) -> Result<&str, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| format!("the id {} is not UTF-8", excerpt(bytes)))?;
@@ -214,7 +215,7 @@ fn about(bytes: &[u8], error: &fpstore::Error) -> String {
     format!("the id {}: {error}", excerpt(bytes))
 }
 
-/// What is wrong with an id that should be a number.
+/// Describes why an id is not a number.
 #[cold]
 fn no_number(text: &[u8]) -> String {
     match decimal(text) {
@@ -234,7 +235,7 @@ mod tests {
         RawId::Text(text.as_bytes())
     }
 
-    /// The result of the last of several records.
+    /// Returns the result for the last of several records.
     fn last(ids: Ids, records: &[RawId<'_>]) -> (Result<String, String>, Option<Found>) {
         let mut rule = IdRule::new(ids);
         let mut last = Err(String::new());
@@ -324,7 +325,7 @@ mod tests {
             let error = result.unwrap_err();
             assert!(error.contains(part), "{error}");
         }
-        // Not even as the first.
+        // Rejected as the first record, too.
         for (ids, id, part) in [
             (Ids::Auto, RawId::Text(b"\xff"), "not UTF-8"),
             (Ids::Auto, raw(""), "empty"),

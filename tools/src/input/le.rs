@@ -20,17 +20,17 @@ impl<F: Fingerprint> Integers<F> {
         Self { window, number: 0, width: PhantomData }
     }
 
-    /// Number of the integer that [`Self::next_integer`] gave last, or failed on; the first is 1.
+    /// Number of the integer that [`Self::next_integer`] returned last, or failed on; the first is 1.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
 
-    /// Whether the next integer is there without waiting for the stream.
+    /// Whether the next integer is available without waiting for the stream.
     pub(super) fn ready(&self) -> bool {
         self.window.data().len() >= F::BYTES
     }
 
-    /// Appends the integers that are there without waiting for the stream.
+    /// Appends the integers that are available without waiting for the stream.
     pub(super) fn take_ready(&mut self, integers: &mut Vec<F>) {
         let ready = self.window.data().chunks_exact(F::BYTES);
         let count = ready.len();
@@ -39,7 +39,7 @@ impl<F: Fingerprint> Integers<F> {
         self.window.consume(count * F::BYTES);
     }
 
-    /// The next integer, or `None` at the end of the stream.
+    /// Returns the next integer, or `None` at the end of the stream.
     pub(super) fn next_integer(&mut self) -> io::Result<Option<F>> {
         self.number += 1;
         loop {

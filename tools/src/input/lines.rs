@@ -1,13 +1,15 @@
-//! Lines of a stream, one at a time, none longer than a limit.
+//! Splits a stream into lines, one at a time, none longer than a limit.
 //!
-//! A line is given without its line feed, a carriage return before it, and a byte-order mark at the start of the
-//! stream. The last line needs no line feed.
+//! A line comes without its line feed, without a carriage return before it, and without a byte-order mark at the start
+//! of the stream. The last line needs no line feed.
 
 use std::io;
 use std::ops::Range;
 
-use super::reader::reading;
-use super::window::Window;
+use super::window::{Window, reading};
+
+/// Longest line in bytes.
+pub const LINE_LIMIT: usize = 1 << 20;
 
 /// The lines of a stream.
 #[derive(Debug)]
@@ -16,14 +18,14 @@ pub(crate) struct Lines {
     limit: usize,
     number: u64,
     line: Range<usize>,
-    /// Bytes of all lines so far, with what ends them.
+    /// Bytes of all lines so far, including their line ends.
     used: u64,
-    /// The line is longer than the limit, and none of it is used up.
+    /// Whether the line is longer than the limit; none of it has been consumed.
     too_long: bool,
 }
 
 impl Lines {
-    /// Lines of at most `limit` bytes.
+    /// Returns a reader of lines of at most `limit` bytes.
     pub(crate) fn new(window: Window, limit: usize) -> Self {
         Self { window, limit, number: 0, line: 0..0, used: 0, too_long: false }
     }
@@ -34,24 +36,25 @@ impl Lines {
         self.number
     }
 
-    /// Bytes of the stream up to the end of the line that [`Self::advance`] came to, and what ends it, if no line was too long.
+    /// Bytes of the stream up to and including the line end of the line that [`Self::advance`] came to, if no line was
+    /// too long.
     #[inline]
     pub(super) fn used(&self) -> u64 {
         self.used
     }
 
-    /// Whether the next line is there without waiting for the stream.
+    /// Whether the next line is available without waiting for the stream.
     pub(super) fn ready(&self) -> bool {
         let data = self.window.data();
         memchr::memchr(b'\n', data).is_some() || (self.window.ended() && !data.is_empty())
     }
 
-    /// Whether [`Self::advance`] failed because the line is too long: the next call passes over it.
+    /// Whether [`Self::advance`] failed because the line is too long. The next call skips the line.
     pub(crate) fn is_too_long(&self) -> bool {
         self.too_long
     }
 
-    /// Passes over the rest of a line.
+    /// Skips the rest of a line.
     #[cold]
     fn pass_over(&mut self) -> io::Result<()> {
         loop {
@@ -66,7 +69,7 @@ impl Lines {
         }
     }
 
-    /// Goes on to the next line; `false` at the end of the stream.
+    /// Advances to the next line; `false` at the end of the stream.
     #[inline]
     pub(super) fn advance(&mut self) -> io::Result<bool> {
         if self.too_long {
@@ -104,7 +107,7 @@ impl Lines {
         Ok(true)
     }
 
-    /// Goes on to the next line that holds a record; `false` at the end of the stream.
+    /// Advances to the next line that holds a record; `false` at the end of the stream.
     #[inline]
     pub(crate) fn next_record(&mut self) -> Result<bool, String> {
         while self.advance().map_err(|error| reading(&error))? {
@@ -115,7 +118,8 @@ impl Lines {
         Ok(false)
     }
 
-    /// Goes on to the next line that is not empty; `false` at the end of the stream. One that begins with '#' is no remark: an id may.
+    /// Advances to the next line that is not empty; `false` at the end of the stream. A line that begins with `#` is no
+    /// comment here, because an id may begin with it.
     #[inline]
     pub(super) fn next_filled(&mut self) -> Result<bool, String> {
         while self.advance().map_err(|error| reading(&error))? {
@@ -126,7 +130,7 @@ impl Lines {
         Ok(false)
     }
 
-    /// Whether the line that [`Self::advance`] came to holds no record: it is blank, or a remark.
+    /// Whether the line that [`Self::advance`] came to is blank or a comment.
     #[inline]
     pub(super) fn is_skipped(&self) -> bool {
         is_skipped(self.line())
@@ -139,7 +143,7 @@ impl Lines {
     }
 }
 
-/// Whether a line holds no record: blank, or a remark.
+/// Whether a line is blank or a comment.
 #[inline]
 fn is_skipped(line: &[u8]) -> bool {
     match line.first() {

@@ -1,33 +1,34 @@
 //! Fingerprint input: one record a line (or number, or row), from files or standard input, in several formats.
 //!
-//! An [`Input`] is opened first, and tells what it knows of its fingerprints without being read: a header line, the
-//! ending of its name or the schema of a Parquet file may say their width. Its [`Reader`] then gives the [`Entry`]s in
-//! order; an [`IdRule`], shared by all inputs of a load, holds their ids to one kind. What every format has in common:
+//! Opening an [`Input`] reads no record, but may tell the width of its fingerprints: from a header line, the extension
+//! of its name or the schema of a Parquet file. Its [`Reader`] returns the [`Entry`]s in order; an [`IdRule`], shared
+//! by all inputs of a load, requires ids of one kind. All formats have in common:
 //!
-//! * Memory is bounded whatever the input holds: a line is at most [`LINE_LIMIT`] bytes, files are streamed and
+//! * Memory is bounded whatever the input holds: a line has at most [`LINE_LIMIT`] bytes, and files are streamed and
 //!   decompressed as they are read.
-//! * What an input holds is told by its content before its name, so that a wrong name does not have it misread.
-//! * Nothing is skipped in silence. Blank lines and lines that begin with `#` are no records; all else is a record or
-//!   an error that names the input and the line (or the number of the record, for raw integers and Parquet).
-//! * Carriage returns before the line feed and a byte-order mark at the start are no part of the text.
+//! * The content of an input decides about its format before its name, so a wrong name does not cause a misreading.
+//! * Nothing is skipped silently. Blank lines and lines that begin with `#` are no records; everything else is a record
+//!   or an error that names the input and the line (or the number of the record, for raw integers and Parquet).
+//! * A carriage return before the line feed and a byte-order mark at the start are not part of the text.
 //!
-//! The path from bytes to records: `sources` says what the command line names, `source` opens it and decompresses it
-//! (`compression`), `window` buffers, `header` and `recognise` look ahead, `lines` and `values` split, `sections` holds lines to
-//! what their writer announced, `text`, `digits`, `dec`, `le`, `ndjson` (by `object`), `csv` and `parquet` decode one record
-//! each, `reader` ties them together and `series` reads several inputs as one, `quality` passes records over, `ids` judges ids,
-//! `feed` hands the records of an input to a load. `id_reader` reads ids alone; `labels` reads another kind of input, labels of
-//! clusters; `crate::documents` a third.
+//! The path from bytes to records: `sources` expands the command line, `source` opens and decompresses (`compression`),
+//! `window` buffers, `header` and `recognise` look ahead, `lines` and `values` split, `sections` checks lines against
+//! what their writer announced. `text`, `le`, `ndjson` (by `object`), `csv` and `parquet` decode one record each;
+//! `hex`, `decimal` and `digits` parse fingerprints. `reader` ties these together, `series` reads several inputs as
+//! one, `quality` skips records, `ids` checks ids, and `feed` passes the records to a load. `id_reader` reads ids
+//! alone; `labels` reads labels of clusters, and `crate::documents` reads documents.
 
 mod compression;
 pub(crate) mod csv;
-mod dec;
+mod decimal;
 mod digits;
+mod entry;
 mod feed;
 pub(crate) mod format;
 mod header;
+mod hex;
 mod id_reader;
 pub(crate) mod ids;
-mod label_lines;
 mod labels;
 mod le;
 pub(crate) mod lines;
@@ -42,6 +43,7 @@ mod quality;
 pub(crate) mod reader;
 pub(crate) mod recognise;
 mod sections;
+pub(crate) mod selection;
 mod series;
 pub(crate) mod source;
 pub(crate) mod sources;
@@ -53,31 +55,21 @@ pub(crate) mod window;
 
 pub use compression::{Compression, ToldBy};
 pub use digits::Digits;
+pub use entry::Entry;
 pub use feed::{Fed, feed, numbered};
 pub use format::{Format, width_of_name};
 pub use header::{HEADER_KEY, Header};
+pub use hex::parse_hex;
 pub use id_reader::IdReader;
 pub use ids::{Found, IdRule, Ids, RawId};
-pub use label_lines::LabelLines;
-pub use labels::LabelReader;
+pub use labels::{LabelLines, LabelReader};
+pub use lines::LINE_LIMIT;
 pub use opened::Input;
-pub use options::{InputOptions, Selection};
+pub use options::InputOptions;
 pub use place::Place;
 use quality::Quality;
 pub use reader::Reader;
+pub use selection::Selection;
 pub use series::Series;
 pub use source::Source;
 pub use sources::{is_store, sources};
-pub use text::parse_hex;
-
-/// Longest line that is read, in bytes.
-pub const LINE_LIMIT: usize = 1 << 20;
-
-/// One record of an input, with what the input holds as its id; [`IdRule::check`] makes an id of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry<'a, F> {
-    /// The fingerprint.
-    pub fingerprint: F,
-    /// The id, where the input has one.
-    pub id: RawId<'a>,
-}

@@ -1,7 +1,7 @@
 //! One record in a JSON object: its fingerprint and its id.
 //!
-//! The fingerprint is a string of hexadecimal digits, or a number of at most 64 bits: its decimal value; or what
-//! `--fingerprint-format` says. The id is a number or a string; `null` is as good as none.
+//! The fingerprint is a string of hexadecimal digits, or a number of at most 64 bits, which is its value;
+//! `--fingerprint-format` can say otherwise. The id is a number or a string; `null` counts as no id.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,10 +11,10 @@ use fpstore::Fingerprint;
 use serde::de::{DeserializeSeed, Deserializer, Error, Visitor};
 
 use super::object::{self, Id};
-use super::options::{Selection, list};
+use super::selection::{Selection, list};
 use super::{Digits, Entry, RawId};
 
-/// Reads one object. An id with escapes is kept in `unescaped`.
+/// Parses one object. `unescaped` keeps an id with escapes.
 pub(super) fn line<'a, F: Fingerprint>(
     line: &'a [u8],
     selection: &Selection,
@@ -26,7 +26,7 @@ pub(super) fn line<'a, F: Fingerprint>(
     Ok(Entry { fingerprint, id })
 }
 
-/// An id of an object. One with escapes is kept in `unescaped`.
+/// Converts an id of an object. `unescaped` keeps an id with escapes.
 pub(super) fn raw_id<'a>(id: Id<'a>, unescaped: &'a mut String) -> RawId<'a> {
     match id {
         Id::Number(number) => RawId::Number(number),
@@ -38,7 +38,7 @@ pub(super) fn raw_id<'a>(id: Id<'a>, unescaped: &'a mut String) -> RawId<'a> {
     }
 }
 
-/// The keys of an object but that of its fingerprint, for a message.
+/// Returns the keys of an object except that of its fingerprint, for a message.
 #[cold]
 pub(super) fn others(line: &[u8], selection: &Selection) -> String {
     let mut keys = object::keys(line);

@@ -1,7 +1,7 @@
-//! A JSON object of which two keys matter, what the record is about and its id; the rest is passed over without keeping
-//! it.
+//! Parses a JSON object for two keys, the value that the record is about and its id. Other keys are skipped without
+//! being stored.
 //!
-//! An id is a number or a string. `null` is as good as none.
+//! An id is a number or a string; `null` counts as no id.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,17 +10,17 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::options::Selection;
 use super::place::excerpt;
+use super::selection::Selection;
 
-/// Why an object is no record, as a message.
+/// Why an object is not a record, as a message.
 #[derive(Debug)]
 pub(crate) enum NoRecord {
-    /// What it is about is not there.
+    /// The value is missing.
     NoValue(String),
-    /// There is no id, where one is required.
+    /// The id is missing and required.
     NoId(String),
-    /// It is no JSON object, or has something else under one of the keys.
+    /// The text is not a JSON object, or a key has a value of another type.
     Malformed(String),
 }
 
@@ -32,7 +32,7 @@ impl From<NoRecord> for String {
     }
 }
 
-/// Reads one object. What the record is about is read by `value`, and has to be there.
+/// Parses one object; `value` parses the required value.
 pub(crate) fn record<'a, T, V>(line: &'a [u8], selection: &Selection, value: V) -> Result<(T, Option<Id<'a>>), NoRecord>
 where
     V: DeserializeSeed<'a, Value = Option<T>> + Copy,
@@ -48,26 +48,27 @@ where
     Ok((value, id))
 }
 
-/// The keys of an object, for a message; none if it is no object.
+/// Returns the keys of an object, for a message; none if the text is not an object.
 #[cold]
 pub(crate) fn keys(line: &[u8]) -> Vec<String> {
     let object: Result<BTreeMap<String, IgnoredAny>, _> = serde_json::from_slice(line);
     object.map(|object| object.into_keys().collect()).unwrap_or_default()
 }
 
-/// The number that stands under a key; none if there is no such key or it is `null`.
+/// Returns the number under a key, or `None` if the key is missing or its value is `null`.
 pub(super) fn number(line: &[u8], key: &str) -> Result<Option<f64>, String> {
     let object: BTreeMap<String, Value> = serde_json::from_slice(line).map_err(|error| describe(&error))?;
     match object.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(value) => match value.as_f64() {
             Some(number) => Ok(Some(number)),
-            None => Err(format!("\"{key}\" is no number: {}", excerpt(value.to_string().as_bytes()))),
+            None => Err(format!("\"{key}\" is not a number: {}", excerpt(value.to_string().as_bytes()))),
         },
     }
 }
 
-/// Lines are counted from the start of the object: the first would only confuse beside those of the input.
+/// Describes an error. Its line counts from the start of the object; the first line is left out, because it would be
+/// confused with the line of the input.
 pub(super) fn describe(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let Some((message, _)) = text.rsplit_once(" at line ") else { return text };
@@ -117,7 +118,7 @@ impl<'de, T, V: DeserializeSeed<'de, Value = Option<T>> + Copy> Visitor<'de> for
     }
 }
 
-/// What a key names.
+/// The column that a key names.
 enum Column {
     Value,
     Id,

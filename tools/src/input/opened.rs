@@ -1,40 +1,39 @@
-//! An input that is open and tells what it knows of its fingerprints, before any record is read.
+//! An open input, which tells what it knows about its fingerprints before any record is read.
 //!
-//! The width of a new store may come from its first input, so opening has two steps: [`Input::open`] looks ahead, as
-//! far as it takes and no further; [`Input::reader`] then reads fingerprints of one width.
+//! The width of a new store may come from its first input, so opening has two steps. [`Input::open`] looks ahead, no
+//! further than it needs to; [`Input::reader`] then reads fingerprints of one width.
 
 use std::sync::Arc;
 
 use anyhow::bail;
-use fpstore::Fingerprint;
 
 use super::format::check_parquet;
 use super::parquet::Parquet;
-use super::reader::reading;
 use super::recognise::recognise;
 use super::source::Opened;
 use super::window::Window;
+use super::window::reading;
 use super::{
-    Digits, Format, Header, IdRule, InputOptions, LINE_LIMIT, Place, Quality, Reader, Selection, Source, ToldBy,
-    header, width_of_name,
+    Digits, Format, Header, IdRule, InputOptions, LINE_LIMIT, Place, Quality, Selection, Source, ToldBy, header,
+    width_of_name,
 };
 use crate::progress::Progress;
 
-/// An input whose records are not read yet.
+/// An input whose records have not been read yet.
 #[derive(Debug)]
 pub struct Input {
     pub(super) name: Arc<str>,
     pub(super) selection: Selection,
     pub(super) header: Option<Header>,
-    /// How the fingerprints are written, if the user says it.
+    /// Notation of the fingerprints, if the user gave one.
     pub(super) digits: Option<Digits>,
     pub(super) quality: Option<Quality>,
     pub(super) body: Body,
-    /// The width that the ending of its name promises.
-    named: Option<u32>,
+    /// Width that the extension of the name implies.
+    pub(super) named: Option<u32>,
 }
 
-/// Where the records come from.
+/// Source of the records.
 #[derive(Debug)]
 pub(super) enum Body {
     Lines(Window),
@@ -45,7 +44,7 @@ pub(super) enum Body {
     Parquet(Box<Parquet>),
 }
 
-/// An open input of which only the format is known yet, and the header if there is one; no byte of it is used up.
+/// An open input of known format and header. No byte of it has been consumed.
 pub(super) struct Recognised {
     pub(super) bytes: Opened,
     pub(super) header: Option<Header>,
@@ -76,12 +75,12 @@ impl Recognised {
 }
 
 impl Input {
-    /// Opens an input. Of text, waits for the first bytes of the first record, or for the first line if that begins like a header or
-    /// like a JSON object.
+    /// Opens an input. For text it waits for the first bytes of the first record, or for the first line if that begins
+    /// like a header or a JSON object.
     ///
     /// # Errors
     ///
-    /// When its format is not known, it cannot be opened, or its header is wrong.
+    /// If the format is not known, the input cannot be opened, or its header is wrong.
     pub fn open(source: &Source, options: &InputOptions, progress: &Progress) -> anyhow::Result<Self> {
         source.hint("fingerprints");
         let name: Arc<str> = source.name().into();
@@ -115,31 +114,32 @@ impl Input {
             _ => header,
         };
         if header.as_ref().is_some_and(|header| header.end) && !matches!(body, Body::Lines(_) | Body::Parquet(_)) {
-            let message = "end=1 announces a last line `#end records=N`, which only hexadecimal and decimal lines have; leave it out";
+            let message = "end=1 announces a last line `#end records=N`, which only hexadecimal and decimal lines \
+                           have; leave it out";
             return Err(first_line(&name).error(message));
         }
-        // The option knows better than the name.
+        // The option takes precedence over the name.
         let named = width_of_name(source).filter(|_| options.format.is_none());
         Ok(Self { name, selection, header, digits, quality, body, named })
     }
 
-    /// What the first line says, if it is a header.
+    /// The header in the first line, if there is one.
     #[must_use]
     pub fn header(&self) -> Option<&Header> {
         self.header.as_ref()
     }
 
-    /// Holds the rule to what the first line says the ids are.
+    /// Tells the rule what the header says about the ids.
     ///
     /// # Errors
     ///
-    /// When they are something else by what is known already.
+    /// If the ids are known to be of another kind.
     pub fn tell_ids(&self, rule: &mut IdRule) -> anyhow::Result<()> {
         let Some(kind) = self.header.as_ref().and_then(|header| header.ids) else { return Ok(()) };
         rule.told(kind).map_err(|message| first_line(&self.name).error(message))
     }
 
-    /// The width of the fingerprints, if the header, the name or the type of a column tells it.
+    /// Width of the fingerprints, if the header, the name or the type of a column implies it.
     #[must_use]
     pub fn width(&self) -> Option<u32> {
         let header = self.header.as_ref().and_then(|header| header.width);
@@ -152,37 +152,10 @@ impl Input {
     pub fn rows(&self) -> Option<u64> {
         if let Body::Parquet(parquet) = &self.body { parquet.row_count() } else { None }
     }
-
-    /// The records, with fingerprints of one width.
-    ///
-    /// # Errors
-    ///
-    /// When the input says that its fingerprints have another width.
-    pub fn reader<F: Fingerprint>(self) -> anyhow::Result<Reader<F>> {
-        if let Some(header) = &self.header {
-            let place = first_line(&self.name);
-            header::check_width(header.width, F::WIDTH).map_err(|message| place.error(message))?;
-        }
-        if let (Some(named), Body::Le(_)) = (self.named, &self.body)
-            && named != F::WIDTH
-        {
-            bail!(
-                "{}: the name promises {named}-bit fingerprints, those of the store have {} bits; if it is wrong, say \
-                 --format le",
-                self.name,
-                F::WIDTH
-            );
-        }
-        if let Body::Parquet(parquet) = &self.body {
-            let name = &self.name;
-            let checked = header::check_width(parquet.width(), F::WIDTH);
-            checked.map_err(|message| anyhow::anyhow!("{name}: column \"{}\": {message}", self.selection.value))?;
-        }
-        Reader::new(self)
-    }
 }
 
-fn first_line(name: &Arc<str>) -> Place {
+/// The place of the first line.
+pub(super) fn first_line(name: &Arc<str>) -> Place {
     Place { input: Arc::clone(name), unit: "line", number: 1 }
 }
 

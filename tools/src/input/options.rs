@@ -1,24 +1,24 @@
-//! The options that describe inputs, as typed on the command line.
+//! Options that describe inputs, as given on the command line.
 
 use std::path::PathBuf;
 
 use anyhow::bail;
 
 use super::format::{check_parquet, ending_of};
-use super::place::excerpt;
 use super::recognise::{Content, recognise};
-use super::{Digits, Format, LINE_LIMIT, Quality, Source, ToldBy};
+use super::{Digits, Format, LINE_LIMIT, Quality, Selection, Source, ToldBy};
 use crate::progress::Progress;
 
 /// Options of every program that reads fingerprints.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct InputOptions {
-    /// Format of the input [default: Parquet and JSON by their content, else by the ending of the name; hex for standard input]
+    /// Format of the input [default: Parquet and JSON by their content, else by the extension of the name; hex for
+    /// standard input]
     #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Input options")]
     pub format: Option<Format>,
 
-    /// What stands between the columns of csv, one character, such as ';', '|' or tab; the input is csv then, unless its content
-    /// says otherwise [default: a comma]
+    /// Character between the columns of csv, such as ';', '|' or tab; the input is then read as csv, unless its content
+    /// is recognised as another format [default: a comma]
     #[arg(long, value_name = "CHAR", value_parser = delimiter, help_heading = "Input options")]
     pub delimiter: Option<u8>,
 
@@ -26,21 +26,23 @@ pub struct InputOptions {
     #[arg(long, value_name = "NAME", help_heading = "Input options")]
     pub fingerprint_column: Option<String>,
 
-    /// Column of the id in json, csv and parquet input; every record must have it [default: id, where there is one]
+    /// Column of the id in json, csv and parquet input; every record must have one [default: id, if there is such a
+    /// column]
     #[arg(long, value_name = "NAME", help_heading = "Input options")]
     pub id_column: Option<String>,
 
-    /// How fingerprints are written in text, json, csv and in texts of parquet. Numbers of json and parquet are numbers
-    /// unless told; with `dec` and `hex` negative ones, and with `hex` all, are errors [default: hex]
+    /// Notation of fingerprints in text, json, csv and in string columns of parquet. Numbers of json and parquet are
+    /// values by default; negative numbers are errors with `dec` and `hex`, and all numbers are with `hex` [default:
+    /// hex]
     #[arg(long, value_enum, value_name = "DIGITS", help_heading = "Input options")]
     pub fingerprint_format: Option<Digits>,
 
     /// Column of a quality in json, csv and parquet input, such as that of PDQ hashes, 0 to 100: records below
-    /// --min-quality are passed over and counted; one without a quality is an error
+    /// --min-quality are skipped and counted; a record without a quality is an error
     #[arg(long, value_name = "NAME", requires = "min_quality", help_heading = "Input options")]
     pub quality_column: Option<String>,
 
-    /// The least quality of a record that is taken
+    /// Lowest quality of the records that are read
     #[arg(
         long,
         value_name = "N",
@@ -51,8 +53,8 @@ pub struct InputOptions {
     )]
     pub min_quality: Option<f64>,
 
-    /// Where a temporary file goes if one is needed (Parquet that is compressed or comes through a pipe); the system's
-    /// place for them if there is none. The program sets it from an option of its own.
+    /// Directory for a temporary file, if one is needed (for Parquet that is compressed or comes through a pipe); the
+    /// system's directory by default. The program sets it from an option of its own.
     #[arg(skip)]
     pub temp_dir: Option<PathBuf>,
 }
@@ -65,11 +67,11 @@ impl InputOptions {
         self.format.is_some() || self.delimiter.is_some() || columns || self.fingerprint_format.is_some()
     }
 
-    /// Refuses options that are about fingerprints, of input that has none.
+    /// Rejects options about fingerprints for input without fingerprints.
     ///
     /// # Errors
     ///
-    /// When one was given; `why` says what the input is.
+    /// If one was given; `why` describes the input.
     pub fn check_without_fingerprints(&self, why: &str) -> anyhow::Result<()> {
         let column = self.fingerprint_column.as_ref().map(|_| "--fingerprint-column");
         let format = self.fingerprint_format.map(|_| "--fingerprint-format");
@@ -79,27 +81,28 @@ impl InputOptions {
         }
     }
 
-    /// Which records are passed over, if any.
+    /// Returns the quality below which records are skipped.
     pub(super) fn quality(&self) -> Option<Quality> {
         let (column, least) = self.quality_column.clone().zip(self.min_quality)?;
         Some(Quality { column, least })
     }
 
-    /// The format of an input: the option's, what its content says, or what its name says. A stream is not looked into.
+    /// Returns the format of an input: that of the option, of its content, or of its name. The content of a stream is
+    /// not examined.
     ///
     /// # Errors
     ///
-    /// When nothing tells, it cannot be opened, or this build cannot read it.
+    /// If the format is not known, the input cannot be opened, or this build cannot read it.
     pub fn format_of(&self, source: &Source) -> anyhow::Result<Format> {
         if self.told()?.is_some() || self.is_le(source) || source.is_stream() {
             return self.settle(source, Content::Other);
         }
         let mut bytes = source.bytes(&Progress::hidden(), ToldBy::Content)?;
-        // Reading will tell what is wrong, and where.
+        // The reader reports an error, with its place.
         self.settle(source, recognise(&mut bytes.window, LINE_LIMIT).unwrap_or(Content::Nothing))
     }
 
-    /// The same of an input that holds this.
+    /// Returns the format of an input with this content.
     pub(super) fn settle(&self, source: &Source, content: Content) -> anyhow::Result<Format> {
         let ending = source.path().map(ending_of).unwrap_or_default();
         let format = match (self.told()?, content.format(&ending)) {
@@ -115,7 +118,7 @@ impl InputOptions {
         Ok(format)
     }
 
-    /// The format that the options name.
+    /// Returns the format that the options name.
     pub(super) fn told(&self) -> anyhow::Result<Option<Format>> {
         match (self.format, self.delimiter) {
             (Some(Format::File), _) => bail!("--format file: it is of documents, a whole file each"),
@@ -124,18 +127,19 @@ impl InputOptions {
         }
     }
 
-    /// Whether the input is raw integers, which may begin with any bytes: what stands in them tells nothing.
+    /// Whether the input is raw integers. They may begin with any bytes, so their content says nothing about the
+    /// format.
     pub(super) fn is_le(&self, source: &Source) -> bool {
         let named = || source.path().is_some_and(|path| Format::of(path).is_ok_and(|format| format == Format::Le));
         self.format.map_or_else(named, |format| format == Format::Le)
     }
 
-    /// What stands between columns.
+    /// Returns the character between columns.
     pub(super) fn delimiter_of(&self, format: Format) -> u8 {
         self.delimiter.unwrap_or(if format == Format::Tsv { b'\t' } else { b',' })
     }
 
-    /// How fingerprints are written in input of this format, if the user says it.
+    /// Returns the notation of fingerprints in this format, if the user gave one.
     pub(super) fn digits_of(&self, format: Format) -> Result<Option<Digits>, String> {
         match (format, self.fingerprint_format) {
             (Format::Le, Some(_)) => Err("--fingerprint-format: raw integers have no digits".to_owned()),
@@ -145,7 +149,7 @@ impl InputOptions {
         }
     }
 
-    /// The columns that structured records are read from.
+    /// Returns the columns of structured records.
     #[must_use]
     pub fn selection(&self) -> Selection {
         Selection {
@@ -157,83 +161,11 @@ impl InputOptions {
     }
 }
 
-/// The columns of structured input that a record is read from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Selection {
-    /// Name of the column of what a record is about: its fingerprint, or what a document says.
-    pub value: String,
-    /// Name of the id's column.
-    pub id: String,
-    /// Whether a record without that id is an error: it is when the user named the column.
-    pub id_required: bool,
-    /// What a message says behind that there is no such column as `value`.
-    pub hint: &'static str,
-}
-
-impl Selection {
-    /// A record has not what it is about.
-    pub(crate) fn no_value(&self) -> String {
-        format!("there is no \"{}\"{}", self.value, self.hint)
-    }
-
-    /// The same of an object with these keys.
-    pub(super) fn no_value_in(&self, keys: &[String]) -> String {
-        self.no_value() + &beside(&self.value, keys)
-    }
-
-    /// An object with these keys has no id where one is required.
-    pub(super) fn no_id_in(&self, keys: &[String]) -> String {
-        format!("there is no \"{}\"{}", self.id, beside(&self.id, keys))
-    }
-
-    /// Refuses a record without an id where one is required.
-    pub(crate) fn check_id(&self, is_none: bool) -> Result<(), String> {
-        if is_none && self.id_required { Err(format!("there is no \"{}\"", self.id)) } else { Ok(()) }
-    }
-
-    /// Numbers of the two columns, found by their names; `columns` lists those that there are.
-    pub(crate) fn find(
-        &self,
-        number: impl Fn(&str) -> Result<Option<usize>, String>,
-        columns: impl Fn() -> String,
-    ) -> Result<(usize, Option<usize>), String> {
-        let (value, id) = (number(&self.value)?, number(&self.id)?);
-        let value = value.ok_or_else(|| no_column(&self.value, &columns()) + self.hint)?;
-        if id.is_none() && self.id_required {
-            return Err(no_column(&self.id, &columns()));
-        }
-        Ok((value, id))
-    }
-}
-
-/// What there is instead of a key that is wanted.
-fn beside(name: &str, keys: &[String]) -> String {
-    match keys {
-        [] => "; there are no columns".to_owned(),
-        keys if keys.iter().any(|key| key == name) => "; it is null".to_owned(),
-        keys => format!("; the columns are {}", list(keys)),
-    }
-}
-
-/// The names of columns, for a message.
-pub(crate) fn list(columns: &[String]) -> String {
-    let names: Vec<String> = columns.iter().take(SHOWN).map(|name| excerpt(name.as_bytes())).collect();
-    names.join(", ") + if columns.len() > SHOWN { ", ..." } else { "" }
-}
-
-/// Most names that a message lists.
-const SHOWN: usize = 20;
-
-/// A column that is wanted is not among those that there are.
-pub(super) fn no_column(name: &str, columns: &str) -> String {
-    format!("there is no column \"{name}\"; the columns are {columns}")
-}
-
 fn finite(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| "expected a number".to_owned())
 }
 
-/// What stands between columns, as it is typed.
+/// Parses the character between columns.
 pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
     match (text, text.as_bytes()) {
         ("tab" | "\\t", _) => Ok(b'\t'),

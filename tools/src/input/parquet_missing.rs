@@ -1,16 +1,16 @@
-//! Takes the place of the module `parquet` in a build without that feature. The option that names the format and the
-//! ending of a file are refused before; so there never is such an input.
+//! Replaces the module `parquet` in a build without that feature. Parquet inputs are rejected before, so these types
+//! have no values.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::path::Path;
 
-use super::labels::Cell;
+use super::labels::cell::Cell;
 use super::source::Opened;
 use super::{Digits, Entry, Quality, RawId, Selection, Source};
 use crate::progress::Progress;
 
-/// Never there.
+/// Never constructed.
 #[derive(Debug)]
 pub(super) struct Parquet(Infallible);
 
@@ -43,7 +43,7 @@ impl Parquet {
     }
 }
 
-/// Never there.
+/// Never constructed.
 #[derive(Debug)]
 pub(super) struct Rows<F>(Infallible, PhantomData<F>);
 
@@ -69,7 +69,7 @@ impl<F> Rows<F> {
     }
 }
 
-/// Never there.
+/// Never constructed.
 #[derive(Debug)]
 pub(super) struct IdColumn(Infallible);
 
@@ -91,7 +91,7 @@ impl IdColumn {
     }
 }
 
-/// Never there.
+/// Never constructed.
 #[derive(Debug)]
 pub(super) struct Labels(Infallible);
 

@@ -1,9 +1,9 @@
-//! Where in an input something stands, so that an error can name it.
+//! Places in an input, for error messages.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// An input and a line of it, or a record of it where there are no lines. Both count from 1.
+/// An input and a line of it, or a record where the format has no lines. Both count from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Name of the input.
@@ -15,7 +15,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// An error about what stands here.
+    /// Returns an error about this place.
     #[must_use]
     pub fn error(&self, message: impl fmt::Display) -> anyhow::Error {
         anyhow::anyhow!("{self}: {message}")
@@ -28,7 +28,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A piece of input as an error message shows it: printable, and not too long.
+/// Quotes a piece of input for an error message, in printable characters and shortened.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
     const SHOWN: usize = 40;
     let head = bytes.get(..SHOWN).unwrap_or(bytes);

@@ -1,16 +1,16 @@
-//! Records of too low a quality, which are passed over: image hashes of flat or empty pictures, mostly.
+//! Skips records of too low a quality, mostly image hashes of flat or empty pictures.
 
-/// Records below a quality are passed over.
+/// Column and threshold of the quality.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Quality {
-    /// Name of its column.
+    /// Name of the column.
     pub(super) column: String,
-    /// The least that a record needs.
+    /// Lowest quality of a record that is read.
     pub(super) least: f64,
 }
 
 impl Quality {
-    /// Whether a record of this quality is taken.
+    /// Whether a record of this quality is read.
     pub(super) fn takes(&self, quality: Option<f64>) -> Result<bool, String> {
         match quality {
             Some(quality) if !quality.is_nan() => Ok(quality >= self.least),
@@ -18,13 +18,13 @@ impl Quality {
         }
     }
 
-    /// Reads a cell of text; none if it is empty.
+    /// Parses a cell of text; `None` if it is empty.
     pub(super) fn parse(&self, cell: &[u8]) -> Result<Option<f64>, String> {
         if cell.is_empty() {
             return Ok(None);
         }
         let number = std::str::from_utf8(cell).ok().and_then(|text| text.trim().parse().ok());
-        number.map(Some).ok_or_else(|| format!("\"{}\" is no number: {}", self.column, super::place::excerpt(cell)))
+        number.map(Some).ok_or_else(|| format!("\"{}\" is not a number: {}", self.column, super::place::excerpt(cell)))
     }
 }
 
@@ -42,6 +42,6 @@ mod tests {
         }
         assert_eq!(quality.parse(b" 7.5"), Ok(Some(7.5)));
         assert_eq!(quality.parse(b""), Ok(None));
-        assert_eq!(quality.parse(b"good"), Err("\"q\" is no number: 'good'".to_owned()));
+        assert_eq!(quality.parse(b"good"), Err("\"q\" is not a number: 'good'".to_owned()));
     }
 }

@@ -1,19 +1,21 @@
 //! The records of one input, whatever its format.
 
-use std::io;
 use std::sync::Arc;
 
+use anyhow::{anyhow, bail};
 use fpstore::Fingerprint;
 
 use super::csv::{Rows, Table};
 use super::le::Integers;
 use super::lines::Lines;
-use super::opened::Body;
+use super::opened::{Body, first_line};
 use super::parquet::Rows as ParquetRows;
 use super::sections::Sections;
 use super::values::Values;
+use super::window::reading;
 use super::{
-    Digits, Entry, Input, InputOptions, LINE_LIMIT, Place, Quality, RawId, Selection, Source, ndjson, object, text,
+    Digits, Entry, Input, InputOptions, LINE_LIMIT, Place, Quality, RawId, Selection, Source, header, ndjson, object,
+    text,
 };
 use crate::notice;
 use crate::number::count_of;
@@ -26,9 +28,9 @@ pub struct Reader<F: Fingerprint> {
     stream: Stream<F>,
     digits: Option<Digits>,
     quality: Option<Quality>,
-    /// Records that were passed over for their quality.
+    /// Records skipped for their quality.
     below_quality: u64,
-    /// Whether a record has come, or it has been said that there is none.
+    /// Whether there was a record, or the warning that there is none.
     any: bool,
 }
 
@@ -42,13 +44,13 @@ enum Stream<F: Fingerprint> {
     Parquet(Box<ParquetRows<F>>),
 }
 
-/// How objects of JSON are read, and what is kept of them.
+/// Reads JSON objects, and keeps a few of their values.
 #[derive(Debug)]
 struct Objects {
     selection: Selection,
-    /// An id with escapes.
+    /// The last id with escapes, unescaped.
     unescaped: String,
-    /// The keys of the first record without an id, but that of its fingerprint.
+    /// The keys of the first record without an id, except that of its fingerprint.
     others: Option<String>,
 }
 
@@ -70,18 +72,48 @@ impl Objects {
     }
 }
 
-impl<F: Fingerprint> Reader<F> {
-    /// Opens an input whose width is known.
+impl Input {
+    /// Starts reading the records, with fingerprints of one width.
     ///
     /// # Errors
     ///
-    /// Those of [`Input::open`] and [`Input::reader`].
+    /// If the input is known to have fingerprints of another width.
+    pub fn reader<F: Fingerprint>(self) -> anyhow::Result<Reader<F>> {
+        if let Some(header) = &self.header {
+            let place = first_line(&self.name);
+            header::check_width(header.width, F::WIDTH).map_err(|message| place.error(message))?;
+        }
+        if let (Some(named), Body::Le(_)) = (self.named, &self.body)
+            && named != F::WIDTH
+        {
+            bail!(
+                "{}: the name promises {named}-bit fingerprints, those of the store have {} bits; if it is wrong, say \
+                 --format le",
+                self.name,
+                F::WIDTH
+            );
+        }
+        if let Body::Parquet(parquet) = &self.body {
+            let name = &self.name;
+            let checked = header::check_width(parquet.width(), F::WIDTH);
+            checked.map_err(|message| anyhow!("{name}: column \"{}\": {message}", self.selection.value))?;
+        }
+        Reader::new(self)
+    }
+}
+
+impl<F: Fingerprint> Reader<F> {
+    /// Opens an input of known width.
+    ///
+    /// # Errors
+    ///
+    /// Errors of [`Input::open`] and [`Input::reader`].
     pub fn open(source: &Source, options: &InputOptions, progress: &Progress) -> anyhow::Result<Self> {
         Input::open(source, options, progress)?.reader()
     }
 
-    /// Begins to read an input.
-    pub(super) fn new(input: Input) -> anyhow::Result<Self> {
+    /// Starts reading an input.
+    fn new(input: Input) -> anyhow::Result<Self> {
         let Input { name, selection, header, digits, quality, body, .. } = input;
         let stream = match body {
             Body::Lines(window) => Stream::Lines(Sections::new(Lines::new(window, LINE_LIMIT), header)),
@@ -94,17 +126,17 @@ impl<F: Fingerprint> Reader<F> {
             }
             Body::Le(window) => Stream::Le(Integers::new(window)),
             Body::Parquet(parquet) => {
-                Stream::Parquet(Box::new(parquet.rows().map_err(|message| anyhow::anyhow!("{name}: {message}"))?))
+                Stream::Parquet(Box::new(parquet.rows().map_err(|message| anyhow!("{name}: {message}"))?))
             }
         };
         Ok(Self { name, stream, digits, quality, below_quality: 0, any: false })
     }
 
-    /// The next record, or `None` at the end of the input.
+    /// Returns the next record, or `None` at the end of the input.
     ///
     /// # Errors
     ///
-    /// When the input cannot be read on, or holds something that is no record; the error names the place.
+    /// If the input cannot be read, or holds something that is not a record; the error names the place.
     #[inline]
     pub fn next_entry(&mut self) -> anyhow::Result<Option<Entry<'_, F>>> {
         let Self { name, stream, digits, quality, below_quality, any } = self;
@@ -154,7 +186,7 @@ impl<F: Fingerprint> Reader<F> {
             Stream::Json(values, objects) => objects.entry(values.value(), *digits),
             Stream::Csv(table) => table.entry(*digits),
             Stream::Parquet(rows) => rows.entry(*digits),
-            // Returned above.
+            // Handled above.
             Stream::Le(_) => return Ok(None),
         };
         match entry {
@@ -163,13 +195,13 @@ impl<F: Fingerprint> Reader<F> {
         }
     }
 
-    /// Number of records so far that were passed over for their quality.
+    /// Number of records skipped so far for their quality.
     #[must_use]
     pub fn below_quality(&self) -> u64 {
         self.below_quality
     }
 
-    /// The columns beside that of the fingerprints, if records have come and there is no column of ids; for a message.
+    /// The columns beside that of the fingerprints, if there was a record and there is no column of ids; for a message.
     #[must_use]
     pub(super) fn others(&self) -> Option<&str> {
         let others = match &self.stream {
@@ -181,20 +213,19 @@ impl<F: Fingerprint> Reader<F> {
         others.filter(|others| !others.is_empty())
     }
 
-    /// Its name, for messages.
+    /// Name of the input, for messages.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Appends fingerprints that come next, have no ids, and are there already, if that is quicker than one after
-    /// another.
+    /// Appends the fingerprints that follow, if they have no ids and are available already: faster than one by one.
     pub fn take_ready(&mut self, fingerprints: &mut Vec<F>) {
         if let Stream::Le(integers) = &mut self.stream {
             integers.take_ready(fingerprints);
         }
     }
 
-    /// Whether the next record (or a line that holds none) is there without waiting for the input.
+    /// Whether the next record (or a line without one) is available without waiting for the input.
     #[must_use]
     pub fn ready(&self) -> bool {
         match &self.stream {
@@ -203,12 +234,12 @@ impl<F: Fingerprint> Reader<F> {
             Stream::Json(values, _) => values.ready(),
             Stream::Csv(table) => table.ready(),
             Stream::Le(integers) => integers.ready(),
-            // It is a file.
+            // A file is always available.
             Stream::Parquet(_) => true,
         }
     }
 
-    /// Where the record stands that [`Self::next_entry`] gave last, or failed on.
+    /// The place of the record that [`Self::next_entry`] returned last, or failed on.
     #[must_use]
     pub fn here(&self) -> Place {
         self.stream.place(&self.name)
@@ -216,7 +247,7 @@ impl<F: Fingerprint> Reader<F> {
 }
 
 impl<F: Fingerprint> Stream<F> {
-    /// Goes on to what should be the next record; `false` at the end.
+    /// Advances to the next record; `false` at the end.
     #[inline]
     fn advance(&mut self) -> Result<bool, String> {
         match self {
@@ -229,19 +260,19 @@ impl<F: Fingerprint> Stream<F> {
         }
     }
 
-    /// Whether the record that [`Self::advance`] came to is good enough.
+    /// Whether the quality of the record that [`Self::advance`] came to is high enough.
     fn is_taken(&self, quality: &Quality) -> Result<bool, String> {
         match self {
             Self::Ndjson(lines, _) => quality.takes(object::number(lines.line(), &quality.column)?),
             Self::Json(values, _) => quality.takes(object::number(values.value(), &quality.column)?),
             Self::Csv(table) => table.is_taken(),
             Self::Parquet(rows) => quality.takes(rows.quality()?),
-            // Refused when it was opened.
+            // Rejected when the input was opened.
             Self::Lines(_) | Self::Le(_) => Ok(true),
         }
     }
 
-    /// What is counted, and where it stands.
+    /// The unit of the position, and the position.
     #[inline]
     fn position(&self) -> (&'static str, u64) {
         match self {
@@ -254,7 +285,7 @@ impl<F: Fingerprint> Stream<F> {
         }
     }
 
-    /// Where it stands.
+    /// The place of the current record.
     #[cold]
     fn place(&self, name: &Arc<str>) -> Place {
         let (unit, number) = self.position();
@@ -262,7 +293,7 @@ impl<F: Fingerprint> Stream<F> {
     }
 }
 
-/// An input without any record may not be the one that was meant.
+/// Warns of an input without records, which may not be the intended one.
 #[cold]
 pub(crate) fn warn_of_none(name: &str, any: &mut bool) {
     if !std::mem::replace(any, true) {
@@ -270,19 +301,11 @@ pub(crate) fn warn_of_none(name: &str, any: &mut bool) {
     }
 }
 
-/// Records below the quality that the user wants.
+/// Reports the number of records skipped for their quality.
 #[cold]
 fn say_passed_over(name: &str, quality: Option<&Quality>, number: u64) {
     if let (Some(Quality { least, .. }), 1..) = (quality, number) {
         notice::say(format_args!("{name}: passed over {} below --min-quality {least}", count_of(number, "record")));
-    }
-}
-
-/// What a failed read means for the user.
-pub(crate) fn reading(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::UnexpectedEof => format!("the compressed data ends too early; was the file cut? ({error})"),
-        _ => error.to_string(),
     }
 }
 
@@ -294,7 +317,7 @@ mod tests {
 
     type Records = Result<Vec<(u64, Option<String>)>, String>;
 
-    /// A file whose bytes are given as they are.
+    /// Reads a file of these bytes.
     fn raw(name: &str, bytes: &[u8]) -> Records {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(name);

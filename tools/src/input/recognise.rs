@@ -1,7 +1,7 @@
-//! What an input holds, told by its first bytes: so that a name that is wrong, or none, does not have it misread.
+//! Recognises the content of an input by its first bytes, so that a wrong or missing name does not cause a misreading.
 //!
-//! Only what cannot be anything else is recognised. Hexadecimal lines begin with neither brace nor bracket; a row of CSV or a text
-//! may, so a brace counts only before a key, and a bracket before an object.
+//! Only unambiguous content is recognised. Hexadecimal lines begin with neither brace nor bracket, but a row of CSV or
+//! a text may; so a brace counts only before a key, and a bracket only before an object.
 
 use std::io;
 
@@ -9,31 +9,31 @@ use super::Format;
 use super::header::BYTE_ORDER_MARK;
 use super::window::Window;
 
-/// Blanks and remarks before the first record that are looked through, at most.
+/// Most bytes of blanks and comments that are examined before the first record.
 const LOOKED_THROUGH: usize = 64 << 10;
 
 const PARQUET: &[u8] = b"PAR1";
 
-/// What the first bytes say.
+/// Content that the first bytes imply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     /// A Parquet file.
     Parquet,
-    /// JSON objects, the first of which is a line.
+    /// JSON objects; the first is one line.
     Lines,
-    /// JSON objects, the first of which is longer than a line.
+    /// JSON objects; the first is longer than a line.
     Objects,
     /// A JSON array of objects.
     Array,
-    /// Nothing but blanks and remarks.
+    /// Only blanks and comments.
     Nothing,
     /// Something else.
     Other,
 }
 
 impl Content {
-    /// How it is to be read under a name with this ending, if it is recognised. Names for lines of JSON keep to lines, so that one
-    /// that is cut short takes no other with it; `.json` may have any layout.
+    /// Returns the format for a name with this extension, if the content is recognised. Names for lines of JSON mean
+    /// lines, so that an object that was cut affects no other; `.json` may have any layout.
     pub(crate) fn format(self, ending: &str) -> Option<Format> {
         match self {
             Self::Parquet => Some(Format::Parquet),
@@ -46,7 +46,16 @@ impl Content {
     }
 }
 
-/// Looks at the start of a stream without using it up, at no more than it takes, and at a first line of at most `limit` bytes.
+/// Hint of a message if the text [`is_utf_16`].
+pub(super) const UTF_16: &str = "; this looks like UTF-16: convert it with iconv -f UTF-16 -t UTF-8";
+
+/// Whether a text begins with the byte-order mark of UTF-16.
+pub(super) fn is_utf_16(text: &[u8]) -> bool {
+    matches!(text, [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
+}
+
+/// Examines the start of a stream without consuming it: no more bytes than needed, and a first line of at most `limit`
+/// bytes.
 pub(crate) fn recognise(window: &mut Window, limit: usize) -> io::Result<Content> {
     loop {
         match of(window.data(), window.ended(), limit) {
@@ -56,11 +65,11 @@ pub(crate) fn recognise(window: &mut Window, limit: usize) -> io::Result<Content
     }
 }
 
-/// What the bytes say; `None` where more are needed.
+/// Returns the content that the bytes imply; `None` if more are needed.
 fn of(data: &[u8], ended: bool, limit: usize) -> Option<Content> {
     if data.starts_with(PARQUET) {
         return match data.get(PARQUET.len()) {
-            // No text goes on like that.
+            // No text continues with these bytes.
             Some(0..=8 | 14..=31 | 127..) => Some(Content::Parquet),
             Some(_) => Some(Content::Other),
             None => ended.then_some(Content::Other),
@@ -84,7 +93,7 @@ fn of(data: &[u8], ended: bool, limit: usize) -> Option<Content> {
     }
 }
 
-/// Where the first thing stands that is neither blank nor a remark, if that can be told.
+/// Returns the offset of the first byte that is neither blank nor in a comment; `None` if more bytes are needed.
 pub(super) fn first_record(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -98,7 +107,7 @@ pub(super) fn first_record(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether an object is a line.
+/// Whether the first object is one line.
 fn first_object(text: &[u8], ended: bool, limit: usize) -> Option<Content> {
     match memchr::memchr(b'\n', text) {
         Some(end) if text.get(..end).unwrap_or_default().trim_ascii_end().ends_with(b"}") => Some(Content::Lines),
@@ -112,7 +121,7 @@ mod tests {
     use super::*;
     use std::io::Read;
 
-    /// A byte at a time, and an error behind the last one.
+    /// Returns a byte at a time, and an error after the last one.
     struct Slow(io::Cursor<Vec<u8>>, bool);
 
     impl Read for Slow {

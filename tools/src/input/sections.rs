@@ -1,72 +1,72 @@
-//! Lines of records, held to what their writer announced.
+//! Checks lines of records against what their writer announced.
 //!
-//! A first line `#fpstore ... end=1` announces a last line `#end records=N`. Where it is missing, the writer has failed or
-//! the input was cut, and what was read is not all there is: that is an error, and so is another number of records. What
-//! follows the trailer is blank, a remark, or another such section with a header that says the same, as of two files
-//! that were joined. In input that announces nothing such lines are remarks like any other, but for a header that
-//! announces a trailer in the middle of it: sorting puts it there.
+//! A first line `#fpstore ... end=1` announces a last line `#end records=N`. If that line is missing, the writer has
+//! failed or the input was cut, so records may be missing: that is an error, and so is another number of records. After
+//! the trailer only blank lines and comments may follow, or another section with the same header, as in two
+//! concatenated files. In input that announces nothing such lines are comments, except a header in the middle that
+//! announces a trailer: sorting puts it there.
 
 use super::header::Header;
 use super::lines::Lines;
 use super::place::excerpt;
-use super::reader::reading;
+use super::window::reading;
 
-/// What the last line of a section begins with.
+/// Start of the last line of a section.
 const TRAILER: &[u8] = b"#end records=";
 
 /// The lines of a stream that hold records.
 #[derive(Debug)]
 pub(super) struct Sections {
     lines: Lines,
-    /// What the first line says.
+    /// Header in the first line.
     header: Option<Header>,
     state: State,
-    /// Records of the section so far.
+    /// Records of the current section.
     records: u64,
 }
 
-/// What the section that is read has announced.
+/// State of the current section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Nothing.
+    /// It announced no trailer.
     Open,
-    /// A trailer, which has not come yet.
+    /// It announced a trailer, which has not been read yet.
     Announced,
-    /// A trailer, which has come.
+    /// It announced a trailer, which has been read.
     Ended,
 }
 
 impl Sections {
-    /// Lines at whose start there is this header, if any. It has not been used up.
+    /// Checks these lines, which begin with the header if there is one; it has not been consumed.
     pub(super) fn new(lines: Lines, header: Option<Header>) -> Self {
         let state = State::of(header.as_ref());
         Self { lines, header, state, records: 0 }
     }
 
-    /// The lines by themselves.
+    /// The lines of the stream.
     #[inline]
     pub(super) fn lines(&self) -> &Lines {
         &self.lines
     }
 
-    /// Goes on to the next line that holds a record; `false` at the end of the stream.
+    /// Advances to the next line that holds a record; `false` at the end of the stream.
     #[inline]
     pub(super) fn next_record(&mut self) -> Result<bool, String> {
         while self.lines.advance().map_err(|error| reading(&error))? {
             if !self.lines.is_skipped() {
                 if self.state == State::Ended {
-                    return Err("a record stands behind the line #end, which is to be the last".to_owned());
+                    return Err("a record follows the line #end, which must be the last".to_owned());
                 }
                 self.records += 1;
                 return Ok(true);
             }
             if self.lines.line().starts_with(b"#") && self.lines.number() > 1 {
-                self.remark()?;
+                self.comment()?;
             }
         }
         match self.state {
             State::Announced => Err(format!(
-                "the writer did not finish: the last line is to be #end records=N, and the input ends behind {} of its \
+                "the writer did not finish: the last line must be #end records=N, and the input ends after {} of its \
                  records; run what wrote it again",
                 self.records
             )),
@@ -74,9 +74,9 @@ impl Sections {
         }
     }
 
-    /// Looks at a line that begins with `#` and is not the first.
+    /// Checks a line that begins with `#` and is not the first.
     #[cold]
-    fn remark(&mut self) -> Result<(), String> {
+    fn comment(&mut self) -> Result<(), String> {
         let line = self.lines.line();
         if let Some(number) = line.strip_prefix(TRAILER) {
             return match self.state {
@@ -90,7 +90,7 @@ impl Sections {
         }
         let header = match Header::parse(line) {
             Ok(Some(header)) => header,
-            // In input that announces nothing it is a remark.
+            // In input that announces nothing the line is a comment.
             Err(message) if self.state != State::Open => return Err(message),
             _ => return Ok(()),
         };
@@ -101,8 +101,8 @@ impl Sections {
                     .to_owned())
             }
             State::Open if header.end => Err(
-                "this line #fpstore is not the first one: were the lines sorted, or inputs joined that differ? Put it \
-                     first, and give such inputs one by one"
+                "this line #fpstore is not the first one: were the lines sorted, or different inputs concatenated? \
+                     Put it first, and give such inputs one by one"
                     .to_owned(),
             ),
             State::Open => Ok(()),
@@ -111,11 +111,9 @@ impl Sections {
                 self.records = 0;
                 Ok(())
             }
-            State::Ended => {
-                Err("this line #fpstore says something else than the first one; give such inputs one by one, \
-                                 each has to fit the store"
-                    .to_owned())
-            }
+            State::Ended => Err("this line #fpstore differs from the first one; give such inputs one by one, \
+                                 each must fit the store"
+                .to_owned()),
         }
     }
 }
@@ -126,13 +124,14 @@ impl State {
     }
 }
 
-/// Compares the number of a trailer with that of the records before it.
+/// Compares the number in a trailer with the number of records before it.
 fn check_count(told: &[u8], records: u64) -> Result<(), String> {
-    match super::text::decimal(told).flatten() {
+    match super::decimal::decimal(told).flatten() {
         None => Err(format!("#end records={} has no number", excerpt(told))),
         Some(told) if told == records => Ok(()),
         Some(told) => Err(format!(
-            "the writer made {told} records, the input has {records}; if lines were left out or added on purpose, leave out \
+            "the writer made {told} records, the input has {records}; if lines were left out or added on purpose, \
+             leave out \
              \" end=1\" in the first line and the line #end"
         )),
     }
@@ -156,7 +155,7 @@ mod tests {
             (format!("{HEAD}{A}{B}#end records=2\n"), 2),
             (format!("{HEAD}{A}\n# remark\n{B}#end records=2\r\n\n  \n# remark"), 2),
             (format!("\u{feff}{HEAD}#end records=0"), 0),
-            // Two files, joined.
+            // Two concatenated files.
             (format!("{HEAD}{A}#end records=1\n{HEAD}{A}{B}#end records=2\n"), 3),
             (format!("{HEAD}{A}#end records=1\n#fpstore width=64 hasher=x\n{B}"), 2),
             // Nothing was announced.
@@ -170,18 +169,15 @@ mod tests {
     #[test]
     fn what_is_not() {
         for (text, part) in [
-            (format!("{HEAD}{A}{B}"), "line 4: the writer did not finish: the last line is to be #end records=N"),
-            (HEAD.to_owned(), "the input ends behind 0 of its records"),
+            (format!("{HEAD}{A}{B}"), "line 4: the writer did not finish: the last line must be #end records=N"),
+            (HEAD.to_owned(), "the input ends after 0 of its records"),
             (format!("{HEAD}{A}#end records=2\n"), "line 3: the writer made 2 records, the input has 1"),
             (format!("{HEAD}{A}#end records=x\n"), "line 3: #end records='x' has no number"),
-            (format!("{HEAD}{A}#end records=1\n{B}"), "line 4: a record stands behind the line #end"),
+            (format!("{HEAD}{A}#end records=1\n{B}"), "line 4: a record follows the line #end"),
             (format!("{HEAD}{A}#end records=1\n#end records=1\n"), "line 4: there is a second line #end"),
             (format!("{HEAD}{A}{HEAD}{B}#end records=1\n"), "line 3: the writer of the lines above did not finish"),
-            (
-                format!("{HEAD}{A}#end records=1\n{}", HEAD.replace("=x", "=y")),
-                "line 4: this line #fpstore says something",
-            ),
-            // As sorting leaves it.
+            (format!("{HEAD}{A}#end records=1\n{}", HEAD.replace("=x", "=y")), "line 4: this line #fpstore differs"),
+            // As after sorting.
             (
                 format!("#end records=2\n{HEAD}{A}{B}"),
                 "line 2: this line #fpstore is not the first one: were the lines sorted",

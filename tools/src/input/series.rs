@@ -1,4 +1,4 @@
-//! The records of several inputs, one after another, as if they were one.
+//! Reads several inputs one after another as if they were one.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use fpstore::{Fingerprint, Id, check_hashers};
 use super::{Entry, Header, Input, InputOptions, RawId, Reader, Source, numbered};
 use crate::progress::Progress;
 
-/// Several inputs; the first one is open.
+/// Several inputs, of which one is open.
 #[derive(Debug)]
 pub struct Series<F: Fingerprint> {
     reader: Reader<F>,
@@ -16,17 +16,17 @@ pub struct Series<F: Fingerprint> {
     options: InputOptions,
     progress: Progress,
     header: Option<Header>,
-    /// Records of the input that is being read that have no ids.
+    /// Records without ids in the current input.
     without_ids: u64,
     numbered: Vec<String>,
 }
 
 impl<F: Fingerprint> Series<F> {
-    /// Opens the first of the inputs, of which there has to be one.
+    /// Opens the first of the inputs; there must be at least one.
     ///
     /// # Errors
     ///
-    /// Those of [`Reader::open`].
+    /// Errors of [`Reader::open`].
     pub fn open(sources: Vec<Source>, options: &InputOptions, progress: &Progress) -> anyhow::Result<Self> {
         let mut left = VecDeque::from(sources);
         let Some(first) = left.pop_front() else { bail!("there is no input") };
@@ -36,24 +36,24 @@ impl<F: Fingerprint> Series<F> {
         Ok(Self { reader: input.reader()?, left, options, progress, header, without_ids: 0, numbered: Vec::new() })
     }
 
-    /// What the first header so far says.
+    /// The first header so far.
     #[must_use]
     pub fn header(&self) -> Option<&Header> {
         self.header.as_ref()
     }
 
-    /// A warning for each input read to its end whose records have no ids, though one of its columns may hold them.
+    /// A warning for each completed input whose records have no ids although a column may hold them.
     #[must_use]
     pub fn numbered(&self) -> &[String] {
         &self.numbered
     }
 
-    /// The next record with its id, of which `own_id` makes one, or `None` at the end of the last input.
+    /// Returns the next record with its id, converted by `own_id`, or `None` at the end of the last input.
     ///
     /// # Errors
     ///
-    /// Those of [`Reader::next_entry`], of `own_id`, of opening an input, and where another hasher made the
-    /// fingerprints of one.
+    /// Errors of [`Reader::next_entry`], of `own_id` and of opening an input, and an input whose fingerprints were made
+    /// by another hasher.
     pub fn next_record(
         &mut self,
         own_id: impl FnOnce(RawId<'_>) -> Result<Option<Id>, String>,

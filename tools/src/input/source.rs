@@ -1,4 +1,4 @@
-//! Where bytes of input come from: a file or standard input, decompressed.
+//! Opens and decompresses files and standard input.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -18,7 +18,7 @@ use crate::progress::Progress;
 pub enum Source {
     /// Standard input.
     Standard,
-    /// A file, or whatever else the path names.
+    /// A file, or any other object at the path.
     File(PathBuf),
 }
 
@@ -26,19 +26,19 @@ pub enum Source {
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) window: Window,
-    /// The ordinary file that holds them as they are, so that they can be read at any place.
+    /// The regular file, if the bytes are stored uncompressed, for reads at any offset.
     pub(crate) plain: Option<PathBuf>,
 }
 
 impl Source {
-    /// What an argument names.
+    /// Returns the source that an argument names.
     #[must_use]
     pub fn new(argument: &OsStr) -> Self {
         let standard = ["-", "/dev/stdin", "/dev/fd/0"].iter().any(|name| argument == *name);
         if standard { Self::Standard } else { Self::File(argument.into()) }
     }
 
-    /// How messages name it.
+    /// Name for messages.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -47,7 +47,7 @@ impl Source {
         }
     }
 
-    /// Its path, unless it is standard input.
+    /// Path of the file; `None` for standard input.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::Standard => None,
@@ -55,7 +55,7 @@ impl Source {
         }
     }
 
-    /// Whether it is a stream, which can be read only once: standard input, an open file by its number, a pipe, a device.
+    /// Whether it can be read only once: standard input, a numbered open file, a pipe, a device.
     #[must_use]
     pub fn is_stream(&self) -> bool {
         let Self::File(path) = self else { return true };
@@ -63,11 +63,11 @@ impl Source {
         open || path.metadata().is_ok_and(|metadata| !metadata.is_file())
     }
 
-    /// Its length in bytes as stored, if it is an ordinary file; an error if there is nothing that could be read.
+    /// Stored length in bytes, if it is a regular file.
     ///
     /// # Errors
     ///
-    /// When the path cannot be looked at or is a directory.
+    /// If the path cannot be examined or is a directory.
     pub fn length(&self) -> anyhow::Result<Option<u64>> {
         let Self::File(path) = self else { return Ok(None) };
         let metadata = path.metadata().with_context(|| self.name())?;
@@ -77,11 +77,11 @@ impl Source {
         Ok(metadata.is_file().then_some(metadata.len()))
     }
 
-    /// The length of what is read from it, if it is an ordinary file that is not compressed.
+    /// Length of the content, if it is a regular file and not compressed.
     ///
     /// # Errors
     ///
-    /// As [`Source::length`], and when it cannot be opened.
+    /// Errors of [`Source::length`], and of opening it.
     pub fn plain_length(&self, by: ToldBy) -> anyhow::Result<Option<u64>> {
         match self.length()? {
             Some(length) if self.decompressed(&Progress::hidden(), by)?.0 == Compression::None => Ok(Some(length)),
@@ -89,12 +89,12 @@ impl Source {
         }
     }
 
-    /// Opens it. What is read from the file counts as progress.
+    /// Opens it; bytes read from the file count as progress.
     pub(crate) fn open(&self, progress: &Progress) -> anyhow::Result<Box<dyn Read + Send>> {
         Ok(self.decompressed(progress, ToldBy::Content)?.1)
     }
 
-    /// Opens it, so that it can be looked at before it is known what it holds.
+    /// Opens it, so that its content can be examined first.
     pub(crate) fn bytes(&self, progress: &Progress, by: ToldBy) -> anyhow::Result<Opened> {
         let (compression, stream) = self.decompressed(progress, by)?;
         let plain = (compression == Compression::None && !self.is_stream()).then(|| self.path().map(Path::to_owned));
@@ -113,7 +113,7 @@ impl Source {
         .with_context(|| self.name())
     }
 
-    /// Says what is waited for if it is typed.
+    /// Tells a user at a terminal what to type.
     pub(crate) fn hint(&self, what: &str) {
         if *self == Self::Standard && io::stdin().is_terminal() {
             notice::say(format_args!("reading {what} from the terminal; end with Ctrl-D"));

@@ -1,7 +1,7 @@
-//! What the command line names as inputs: files, standard input, directories and patterns, which stand for files.
+//! Expands the inputs on the command line: files, standard input, directories and patterns.
 //!
-//! The files of a directory of fingerprints are met in the order of their names, byte by byte, at any depth. As Spark has it, names
-//! that begin with `_` or `.` (`_SUCCESS`, checksums) are no inputs. Symbolic links are followed.
+//! The files of a directory of fingerprints are read in bytewise order of their names, at any depth. As in Spark, names
+//! that begin with `_` or `.` (`_SUCCESS`, checksums) are skipped. Symbolic links are followed.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -15,14 +15,14 @@ use super::format::ending_of;
 use super::{Format, InputOptions, Source};
 use crate::notice;
 
-/// What makes a name a pattern.
+/// Characters that make a name a pattern.
 const SIGNS: [char; 3] = ['*', '?', '['];
 
-/// The inputs of fingerprints that arguments name.
+/// Returns the inputs of fingerprints that arguments name.
 ///
 /// # Errors
 ///
-/// When one stands for nothing that can be read, or standard input is named twice.
+/// If an argument names nothing that can be read, or standard input is named twice.
 pub fn sources(arguments: &[OsString], options: &InputOptions) -> anyhow::Result<Vec<Source>> {
     let mut sources = Vec::new();
     for source in named(arguments)? {
@@ -34,7 +34,7 @@ pub fn sources(arguments: &[OsString], options: &InputOptions) -> anyhow::Result
     Ok(sources)
 }
 
-/// What arguments name, patterns expanded.
+/// Returns the sources that arguments name, with patterns expanded.
 pub(crate) fn named(arguments: &[impl AsRef<OsStr>]) -> anyhow::Result<Vec<Source>> {
     let mut sources = Vec::new();
     for argument in arguments {
@@ -49,13 +49,13 @@ pub(crate) fn named(arguments: &[impl AsRef<OsStr>]) -> anyhow::Result<Vec<Sourc
     Ok(sources)
 }
 
-/// An argument that is a pattern: it has its signs, and there is no file of that name.
+/// Returns an argument that is a pattern: it contains such characters, and no file has that name.
 fn pattern(argument: &OsStr) -> Option<&str> {
     argument.to_str().filter(|text| text.contains(SIGNS) && !Path::new(text).exists())
 }
 
-/// What matches a pattern, in the order of the names. A `*` does not match what is hidden, `**` matches directories at any depth.
-/// The walk is ours, as `glob::glob` panics where a name is not UTF-8.
+/// Returns the files that match a pattern, sorted by name. `*` does not match hidden names; `**` matches directories at
+/// any depth. `glob::glob` panics on names that are not UTF-8, so this walks the directories itself.
 fn matching(pattern: &str) -> anyhow::Result<Vec<Source>> {
     let like_shells =
         MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
@@ -90,7 +90,7 @@ fn matching(pattern: &str) -> anyhow::Result<Vec<Source>> {
     Ok(found.into_iter().map(Source::File).collect())
 }
 
-/// The files of fingerprints below a directory.
+/// Returns the files of fingerprints below a directory.
 fn below(directory: &Path, options: &InputOptions) -> anyhow::Result<Vec<Source>> {
     let name = directory.display();
     if is_store(directory) {
@@ -110,12 +110,14 @@ fn below(directory: &Path, options: &InputOptions) -> anyhow::Result<Vec<Source>
     match (sources.is_empty(), others.len()) {
         (true, 0) => bail!("{name}: the directory holds no files that could be input"),
         (true, _) => bail!(
-            "{name}: the directory holds no files whose endings or contents are those of fingerprints, only others such as \
+            "{name}: the directory holds no files whose endings or contents are those of fingerprints, only others \
+             such as \
              {first}; say what they are with --format"
         ),
         (false, 0) => {}
         (false, number) => notice::warn(format_args!(
-            "{name}: {number} of {} files are passed over, as neither ending nor content is that of an input: {first}{}",
+            "{name}: {number} of {} files are passed over, as neither ending nor content is that of an input: \
+             {first}{}",
             sources.len() + number,
             if number > 1 { ", ..." } else { "" }
         )),
@@ -123,7 +125,7 @@ fn below(directory: &Path, options: &InputOptions) -> anyhow::Result<Vec<Source>
     Ok(sources)
 }
 
-/// Whether a file of a directory is input: by the options, by the ending of its name, or by its content.
+/// Whether a file of a directory is an input: by the options, its extension, or its content.
 fn is_input(source: &Source, options: &InputOptions) -> bool {
     let named = |path| Format::of(path).is_ok() && !ending_of(path).is_empty();
     options.format.is_some()
@@ -132,7 +134,7 @@ fn is_input(source: &Source, options: &InputOptions) -> bool {
         || options.format_of(source).is_ok_and(|format| format != Format::Hex)
 }
 
-/// Whether a directory is a store, and not one of inputs.
+/// Whether a directory is a store.
 #[must_use]
 pub fn is_store(directory: &Path) -> bool {
     directory.join("MANIFEST").is_file()
@@ -143,14 +145,14 @@ fn is_hidden(name: &OsStr) -> bool {
     matches!(name.as_encoded_bytes().first(), Some(b'_' | b'.'))
 }
 
-/// What is below a directory, in the order of the names, and the directory itself first. Links are followed; names that are not
-/// kept are passed over with all below them.
+/// Walks a directory in order of names, the directory itself first. Links are followed; `keeps` decides by name which
+/// entries are visited.
 pub(crate) fn walk(directory: &Path, keeps: impl Fn(&OsStr) -> bool) -> impl Iterator<Item = anyhow::Result<DirEntry>> {
     let entries = WalkDir::new(directory).follow_links(true).sort_by_file_name().into_iter();
     let kept = entries.filter_entry(move |entry| entry.depth() == 0 || keeps(entry.file_name()));
     kept.filter_map(|entry| match entry {
         Ok(entry) => Some(Ok(entry)),
-        // What is below is met where the link points.
+        // The target of the link is visited where it is.
         Err(error) if error.loop_ancestor().is_some() => None,
         Err(error) => Some(Err(match (error.path(), error.io_error()) {
             (Some(path), Some(cause)) => anyhow!("{}: {cause}", path.display()),
@@ -208,7 +210,7 @@ mod tests {
         #[cfg(unix)]
         std::os::unix::fs::symlink(dir.path().join("d"), dir.path().join("d/b/loop")).unwrap();
         assert_eq!(found(dir.path(), "d", &plain).unwrap(), expected);
-        // What is recognised by its content needs no ending.
+        // Recognised content needs no extension.
         fs::write(dir.path().join("other/part-0"), "{\"fingerprint\":1}").unwrap();
         assert_eq!(found(dir.path(), "other", &plain).unwrap(), ["other/part-0"]);
     }

@@ -7,7 +7,7 @@ use fpstore::Fingerprint;
 use super::{Input, InputOptions, RawId, Reader, Source};
 use crate::progress::Progress;
 
-/// The content as the ending of the name has it: `.gz` and `.zst` compress it.
+/// Compresses the content as the extension says, for `.gz` and `.zst`.
 pub(crate) fn packed(name: &str, content: &[u8]) -> Vec<u8> {
     if name.ends_with(".gz") {
         let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -31,12 +31,12 @@ pub(super) fn input(name: &str, content: &[u8]) -> anyhow::Result<Input> {
     input_with(name, content, &InputOptions::default())
 }
 
-/// The reader of a file of that name and content.
+/// Returns the reader of a file of that name and content.
 pub(super) fn reader<F: Fingerprint>(name: &str, content: &[u8]) -> Reader<F> {
     input(name, content).unwrap().reader().unwrap()
 }
 
-/// Options that name the columns.
+/// Returns options that name the columns.
 pub(super) fn columns(fingerprint: Option<&str>, id: Option<&str>) -> InputOptions {
     InputOptions {
         fingerprint_column: fingerprint.map(str::to_owned),
@@ -45,8 +45,7 @@ pub(super) fn columns(fingerprint: Option<&str>, id: Option<&str>) -> InputOptio
     }
 }
 
-/// The records of an input; numbers and texts are told apart by `#` before the number. The first error, as text, if
-/// there is one.
+/// Returns the records of an input, with `#` before ids that are numbers, or the first error as text.
 pub(super) fn records<F: Fingerprint>(input: anyhow::Result<Input>) -> Result<Vec<(F, Option<String>)>, String> {
     let mut reader: Reader<F> = input.and_then(Input::reader).map_err(|error| format!("{error:#}"))?;
     let mut records = Vec::new();

@@ -1,30 +1,15 @@
-//! One record on a line of text: a fingerprint in hex or decimal, then a TAB and an id, or no id.
+//! Parses a record on a line of text: a fingerprint in hex or decimal, then a TAB and an id, or no id.
 
-use fpstore::{Fingerprint, WIDTHS};
+use fpstore::Fingerprint;
 
-use super::place::excerpt;
+use super::hex::{WORD, parse_hex};
+use super::recognise::{UTF_16, is_utf_16};
 use super::{Digits, Entry, RawId};
 
-/// Digits of a 64-bit word.
-const WORD: usize = 16;
-
-/// Value of a hexadecimal digit; 255 for anything else.
-#[allow(clippy::indexing_slicing, reason = "done by the compiler, which would say so")]
-const VALUES: [u8; 256] = {
-    let mut values = [255; 256];
-    let mut i = 0;
-    while i < 16 {
-        values[b"0123456789abcdef"[i] as usize] = i as u8;
-        values[b"0123456789ABCDEF"[i] as usize] = i as u8;
-        i += 1;
-    }
-    values
-};
-
-/// Reads `HEX` or `HEX<TAB>ID`.
+/// Parses `HEX` or `HEX<TAB>ID`.
 #[inline]
 pub(super) fn hex_line<F: Fingerprint>(line: &[u8]) -> Result<Entry<'_, F>, String> {
-    // Nearly always the digits stand where they should, and nothing has to be searched for.
+    // The digits are nearly always where they should be, so no search is needed.
     let split = match line.split_at_checked(F::WORDS * WORD) {
         Some((key, [])) => Some((key, None)),
         Some((key, [b'\t', id @ ..])) => Some((key, Some(id))),
@@ -38,64 +23,21 @@ pub(super) fn hex_line<F: Fingerprint>(line: &[u8]) -> Result<Entry<'_, F>, Stri
     digits_line(line, Digits::Hex)
 }
 
-/// The same with a fingerprint that is written otherwise.
+/// Parses a line whose fingerprint has another notation.
 pub(super) fn digits_line<F: Fingerprint>(line: &[u8], digits: Digits) -> Result<Entry<'_, F>, String> {
     record(line, |text| digits.read(text))
 }
 
-/// Reads a fingerprint of exactly as many hexadecimal digits as it is wide, upper or lower case, with or without `0x`.
-///
-/// # Errors
-///
-/// When it is anything else: a sentence for people.
-#[inline]
-pub fn parse_hex<F: Fingerprint>(text: &[u8]) -> Result<F, String> {
-    let digits = match text {
-        [b'0', b'x' | b'X', rest @ ..] => rest,
-        _ => text,
-    };
-    let (words, rest) = digits.as_chunks::<WORD>();
-    let mut seen = 0;
-    let fingerprint = F::from_words(|i| {
-        let Some(word) = words.get(i) else { return 0 };
-        let mut number = 0;
-        for byte in word {
-            let value = VALUES.get(usize::from(*byte)).copied().unwrap_or(255);
-            seen |= value;
-            number = number << 4 | u64::from(value & 15);
-        }
-        number
-    });
-    if seen > 15 || words.len() != F::WORDS || !rest.is_empty() {
-        return Err(complain(text, digits, F::WIDTH));
-    }
-    Ok(fingerprint)
-}
-
-/// What a first line that holds no record may be instead.
+/// Suggests another format for a first line that holds no record.
 #[cold]
 pub(super) fn other_format(line: &[u8]) -> &'static str {
     let named = |delimiter| line.split(|&byte| byte == delimiter).any(|cell| cell == b"fingerprint" || cell == b"id");
     match line {
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "; this looks like UTF-16: convert it with iconv -f UTF-16 -t UTF-8",
+        _ if is_utf_16(line) => UTF_16,
         _ if line.contains(&b'\t') && named(b'\t') => "; if this line names columns, say --format tsv",
         _ if line.contains(&b',') && named(b',') => "; if this line names columns, say --format csv",
         _ => "",
     }
-}
-
-/// What is wrong with a fingerprint.
-#[cold]
-fn complain(text: &[u8], digits: &[u8], width: u32) -> String {
-    let expected = format!("expected {} hexadecimal digits (a {width}-bit fingerprint)", width / 4);
-    if digits.iter().all(u8::is_ascii_hexdigit) {
-        let found = digits.len();
-        let other = WIDTHS.into_iter().find(|&other| other as usize == 4 * found).map_or(String::new(), |other| {
-            format!("; {found} digits are a {other}-bit fingerprint, which a store takes that is created with --width {other}")
-        });
-        return format!("{expected}, found {found} in {}{other}", excerpt(text));
-    }
-    format!("{expected}, found {}{}", excerpt(text), separator_hint(text))
 }
 
 #[inline]
@@ -106,32 +48,13 @@ fn record<F>(line: &[u8], fingerprint: impl Fn(&[u8]) -> Result<F, String>) -> R
     }
 }
 
-/// A record of what stands before the first TAB and behind it.
+/// Returns the record of the text before the first TAB and after it.
 #[inline]
 fn entry<F>(fingerprint: F, id: Option<&[u8]>) -> Result<Entry<'_, F>, String> {
     match id {
         Some(id) if memchr::memchr(b'\t', id).is_some() => Err("more than two columns".to_owned()),
         Some(id) => Ok(Entry { fingerprint, id: RawId::Text(id) }),
         None => Ok(Entry { fingerprint, id: RawId::None }),
-    }
-}
-
-/// A decimal number of 64 bits. `None` where there is anything but digits, or nothing; `Some(None)` where the number
-/// is too large.
-#[inline]
-pub(super) fn decimal(text: &[u8]) -> Option<Option<u64>> {
-    if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    Some(text.iter().try_fold(0_u64, |number, digit| number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))))
-}
-
-/// The commonest mistake: columns that something else than a TAB separates.
-pub(super) fn separator_hint(text: &[u8]) -> &'static str {
-    if text.iter().any(|byte| matches!(byte, b' ' | b',' | b';')) {
-        "; a TAB stands between the fingerprint and the id"
-    } else {
-        ""
     }
 }
 
@@ -171,7 +94,7 @@ mod tests {
             (b"0x123", "found 3 in '0x123'"),
             (b"00000000000000ff0", "found 17"),
             (b"00000000000000fg", "found '00000000000000fg'"),
-            (b"00000000000000ff 7", "a TAB stands between"),
+            (b"00000000000000ff 7", "a TAB separates"),
             (b"00000000000000ff\t1\t2", "more than two columns"),
             (b"\xff\xfe0\x000\x00", "expected 16 hexadecimal digits"),
             (b"", "found 0"),
@@ -198,7 +121,7 @@ mod tests {
         assert_eq!(text.len(), F::WORDS * WORD);
         assert_eq!(parse_hex(text.as_bytes()), Ok(fingerprint));
         assert_eq!(parse_hex(format!("0x{}", text.to_uppercase()).as_bytes()), Ok(fingerprint));
-        // Any other byte is refused, wherever it stands.
+        // Any other byte is rejected, wherever it is.
         let mut spoiled = text.into_bytes();
         let position = position % spoiled.len();
         spoiled[position] = byte;
@@ -210,7 +133,7 @@ mod tests {
     proptest! {
         #[test]
         fn hex_of_every_width_comes_back(words: [u64; 4], position: usize, byte: u8) {
-            // "0x" in front of what follows would be a prefix.
+            // "0x" before the next character would be a prefix.
             prop_assume!(!matches!(byte, b'x' | b'X'));
             round_trip::<u64>(words, position, byte);
             round_trip::<u128>(words, position, byte);

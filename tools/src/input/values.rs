@@ -1,18 +1,18 @@
-//! The values of a JSON text, one at a time: objects one after another, however they are laid out, or the elements of an array.
+//! Splits a JSON text into values: objects one after another, in any layout, or the elements of an array.
 //!
-//! A value is cut out by its brackets and quotes and is not parsed here; what is no value comes out as it stands, and the
-//! parser says what is wrong with it. No value is longer than a limit. Between objects, lines that begin with `#` are remarks, as
-//! among lines of JSON.
+//! A value is found by its brackets and quotes, and is not parsed here; the parser reports what is wrong with malformed
+//! text. No value is longer than a limit. Between objects, lines that begin with `#` are comments, as among lines of
+//! JSON.
 
 use std::io;
 use std::ops::Range;
 
 use super::header::BYTE_ORDER_MARK;
-use super::reader::reading;
 use super::recognise::first_record;
 use super::window::Window;
+use super::window::reading;
 
-/// What is wrong with brackets that swallow what follows them.
+/// Message about brackets that are not closed.
 const UNCLOSED: &str = "the input ends inside the object that begins here; is a bracket missing, or was it cut?";
 
 /// The values of a stream.
@@ -21,32 +21,32 @@ pub(crate) struct Values {
     window: Window,
     limit: usize,
     place: Where,
-    /// Line feeds that were passed.
+    /// Number of line feeds so far.
     lines: u64,
     /// Number of the line on which the value begins; the first is 1.
     line: u64,
     value: Range<usize>,
-    /// The value is longer than the limit, and none of it is used up: whether it stands in an array.
+    /// Set if the value is longer than the limit, none of which has been consumed: whether it is in an array.
     too_long: Option<bool>,
 }
 
-/// Where in the text reading stands.
+/// Position in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Where {
-    /// At its start.
+    /// At the start.
     Start,
     /// Outside an array.
     Outside,
-    /// Behind the bracket that opens an array.
+    /// After the bracket that opens an array.
     Opened,
-    /// Behind an element.
+    /// After an element.
     Element,
-    /// Behind a comma.
+    /// After a comma.
     Comma,
 }
 
 impl Values {
-    /// Values of at most `limit` bytes.
+    /// Returns a reader of values of at most `limit` bytes.
     pub(crate) fn new(window: Window, limit: usize) -> Self {
         Self { window, limit, place: Where::Start, lines: 0, line: 1, value: 0..0, too_long: None }
     }
@@ -61,7 +61,7 @@ impl Values {
         self.window.taken(self.value.clone())
     }
 
-    /// Whether the next value is there without waiting for the stream.
+    /// Whether the next value is available without waiting for the stream.
     pub(super) fn ready(&self) -> bool {
         let data = self.window.data();
         let start = data.iter().position(|byte| !byte.is_ascii_whitespace() && *byte != b',');
@@ -71,12 +71,12 @@ impl Values {
         })
     }
 
-    /// Whether [`Self::next_record`] failed because the value is too long: the next call passes over it.
+    /// Whether [`Self::next_record`] failed because the value is too long. The next call skips the value.
     pub(crate) fn is_too_long(&self) -> bool {
         self.too_long.is_some()
     }
 
-    /// Goes on to the next value; `false` at the end of the stream.
+    /// Advances to the next value; `false` at the end of the stream.
     pub(crate) fn next_record(&mut self) -> Result<bool, String> {
         if let Some(inside) = self.too_long.take()
             && !self.pass_over(inside).map_err(|error| reading(&error))?
@@ -94,9 +94,9 @@ impl Values {
                 (Where::Element, Some(b',')) => Where::Comma,
                 (Where::Element, Some(byte)) => {
                     let found = char::from(byte).escape_debug();
-                    return Err(format!("expected a comma or ] behind an element of the array, found '{found}'"));
+                    return Err(format!("expected a comma or ] after an element of the array, found '{found}'"));
                 }
-                (Where::Comma, Some(b']')) => return Err("the array has a comma behind its last element".to_owned()),
+                (Where::Comma, Some(b']')) => return Err("the array has a comma after its last element".to_owned()),
                 (place, Some(_)) => {
                     let inside = matches!(place, Where::Opened | Where::Comma);
                     self.place = if inside { Where::Element } else { Where::Outside };
@@ -107,9 +107,9 @@ impl Values {
         }
     }
 
-    /// Passes over blanks, and remarks outside arrays; the first byte behind them.
+    /// Skips blanks, and comments outside arrays, and returns the next byte.
     fn peek(&mut self) -> io::Result<Option<u8>> {
-        let mut remark = false;
+        let mut comment = false;
         loop {
             if self.place == Where::Start {
                 while BYTE_ORDER_MARK.starts_with(self.window.data()) && !self.window.ended() {
@@ -121,7 +121,7 @@ impl Values {
                 self.place = Where::Outside;
             }
             let data = self.window.data();
-            let passed = match remark {
+            let passed = match comment {
                 true => memchr::memchr(b'\n', data),
                 false => data.iter().position(|byte| !byte.is_ascii_whitespace()),
             };
@@ -130,8 +130,8 @@ impl Values {
             let found = data.get(length).copied();
             self.window.consume(length);
             match found {
-                Some(b'#') if self.place == Where::Outside => remark = true,
-                Some(_) if remark => remark = false,
+                Some(b'#') if self.place == Where::Outside => comment = true,
+                Some(_) if comment => comment = false,
                 Some(byte) => return Ok(Some(byte)),
                 None if self.window.ended() => return Ok(None),
                 None => self.window.fill()?,
@@ -164,7 +164,7 @@ impl Values {
         Ok(())
     }
 
-    /// Passes over the rest of a value; whether it has an end.
+    /// Skips the rest of a value; returns whether it has an end.
     #[cold]
     fn pass_over(&mut self, inside: bool) -> io::Result<bool> {
         let mut scan = Scan::default();
@@ -184,8 +184,8 @@ impl Values {
     }
 }
 
-/// The first object of a stream that begins with one, or with an array of them, and whether it is all that there is. Uses up
-/// nothing; `None` where it does not end within `limit` bytes.
+/// Returns the first object of a stream that begins with an object or an array of objects, and whether it is the only
+/// one. Consumes nothing; `None` if the object does not end within `limit` bytes.
 pub(crate) fn first(window: &mut Window, limit: usize) -> io::Result<Option<(&[u8], bool)>> {
     let text = window.data().strip_prefix(BYTE_ORDER_MARK).unwrap_or(window.data());
     let mark = window.data().len() - text.len();
@@ -209,19 +209,20 @@ fn lines(text: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', text).count() as u64
 }
 
-/// Looks for the end of a value in bytes that become more and more.
+/// Looks for the end of a value in a growing buffer.
 #[derive(Debug, Default)]
 struct Scan {
-    /// Bytes that were looked at.
+    /// Number of bytes examined.
     at: usize,
-    /// Brackets that are open.
+    /// Number of open brackets.
     depth: usize,
     quoted: bool,
 }
 
 impl Scan {
-    /// Where the value ends, if that is there yet. A string that goes on behind its line is none, and ends the value: so the next
-    /// line begins a value again. `inside` an array, a comma or bracket ends what is neither object nor array.
+    /// Returns the end of the value, if it is in the buffer. A string that continues on the next line is malformed and
+    /// ends the value there, so that the next line begins a value again. `inside` an array, a comma or bracket ends a
+    /// value that is neither object nor array.
     fn end(&mut self, value: &[u8], inside: bool) -> Option<usize> {
         while let Some(&byte) = value.get(self.at) {
             if self.quoted {
@@ -233,7 +234,7 @@ impl Scan {
                 let at = self.at + next;
                 match value.get(at) {
                     Some(b'\n') => return Some(at),
-                    // What stands behind it is looked at together with it.
+                    // The escaped byte is examined together with the backslash.
                     Some(b'\\') if value.get(at + 1).is_none() => {
                         self.at = at;
                         return None;
@@ -271,7 +272,8 @@ mod tests {
 
     const LIMIT: usize = 1 << 20;
 
-    /// All values with their lines, from a stream that gives so many bytes at a time, and the error that ends them.
+    /// Returns all values with their lines, from a stream that returns `step` bytes at a time, and the error that ends
+    /// them.
     fn all(text: &[u8], step: usize) -> (Vec<(u64, String)>, Option<String>) {
         struct Steps(io::Cursor<Vec<u8>>, usize);
         impl Read for Steps {
@@ -297,7 +299,7 @@ mod tests {
         let values = [(1, "{\"a\":1}"), (2, pretty), (6, "{}"), (6, "{\"b\":{}}"), (8, "{\"c\":\"\\\\\"}")];
         let values: Vec<(u64, String)> = values.into_iter().map(|(line, value)| (line, value.to_owned())).collect();
         for text in [
-            format!("\u{feff}{{\"a\":1}}\n{pretty}\n{{}} {{\"b\":{{}}}}\n# {{remark\n {{\"c\":\"\\\\\"}}"),
+            format!("\u{feff}{{\"a\":1}}\n{pretty}\n{{}} {{\"b\":{{}}}}\n# {{comment\n {{\"c\":\"\\\\\"}}"),
             format!("[{{\"a\":1}},\n{pretty},\n{{}},{{\"b\":{{}}}}\n\n,{{\"c\":\"\\\\\"}}]\n"),
             format!("[{{\"a\":1}}\n,{pretty}]\n[{{}},{{\"b\":{{}}}}]\n\n[{{\"c\":\"\\\\\"}}]"),
         ] {
@@ -315,15 +317,15 @@ mod tests {
         for (text, expected) in [
             ("x y\n{}", vec![(1, "x y"), (2, "{}")]),
             ("[1, \"a,\", null]", vec![(1, "1"), (1, "\"a,\""), (1, "null")]),
-            // A line that was cut takes no other with it.
+            // A line that was cut affects no other.
             ("{\"a\":\"b\n{}\n{\"c\"", vec![(1, "{\"a\":\"b"), (2, "{}"), (3, "{\"c\"")]),
         ] {
             let expected = expected.into_iter().map(|(line, value)| (line, value.to_owned())).collect();
             assert_eq!(all(text.as_bytes(), 1), (expected, None), "{text}");
         }
         for (text, error) in [
-            ("[{}\n{}]", "2: expected a comma or ] behind an element of the array, found '{'"),
-            ("[{},\n]", "2: the array has a comma behind its last element"),
+            ("[{}\n{}]", "2: expected a comma or ] after an element of the array, found '{'"),
+            ("[{},\n]", "2: the array has a comma after its last element"),
             ("[{}\n", "2: the input ends inside an array, which is not closed; was it cut?"),
             ("[{},", "1: the input ends inside an array, which is not closed; was it cut?"),
             (
@@ -340,7 +342,7 @@ mod tests {
     fn the_first_object_and_whether_it_is_alone() {
         for (text, object, alone) in [
             ("{\"a\": 1}", "{\"a\": 1}", true),
-            ("\u{feff}# {remark}\n {\n\"a\": {}\n}\n \n", "{\n\"a\": {}\n}", true),
+            ("\u{feff}# {comment}\n {\n\"a\": {}\n}\n \n", "{\n\"a\": {}\n}", true),
             ("{}\n{}", "{}", false),
             ("[ {\"a\":[]}]", "{\"a\":[]}", false),
         ] {
@@ -379,7 +381,7 @@ mod tests {
                 assert_eq!((values.next_record(), values.value()), (Ok(true), b"{\"b\":1}".as_slice()));
                 assert_eq!((values.is_too_long(), values.number()), (false, 2 + u64::from(comma == "\n") * 2));
                 assert_eq!(values.next_record(), Ok(false));
-                // One without an end takes nothing with it unsaid.
+                // A value without an end hides nothing after it silently.
                 let text = format!("{open}{{}}{comma}{{\"c\":{}{comma}{{\"b\":1}}{close}", long(length));
                 let mut values = Values::new(Window::new(Box::new(io::Cursor::new(text.into_bytes()))), LIMIT);
                 assert_eq!(values.next_record(), Ok(true));
@@ -395,7 +397,7 @@ mod tests {
         let mut values = Values::new(Window::new(Box::new(io::Cursor::new(b"[{},{}, {\"a\"".to_vec()))), LIMIT);
         assert!(values.next_record().unwrap() && values.ready());
         assert!(values.next_record().unwrap() && !values.ready());
-        // What is behind the last one is not there yet.
+        // The stream may continue after the last value.
         let mut values = Values::new(Window::new(Box::new(io::Cursor::new(b"[{}]\n".to_vec()))), LIMIT);
         assert!(values.next_record().unwrap() && !values.ready());
     }

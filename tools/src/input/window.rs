@@ -1,7 +1,7 @@
-//! A buffer that slides over a stream: what is read and not yet used, in one slice.
+//! A buffer that slides over a stream: the bytes read and not yet consumed, as one slice.
 //!
-//! It grows only when a caller asks for more than it holds, so the caller decides how much memory an input may take. What a
-//! very long line has made it take goes back.
+//! It grows only when a caller asks for more bytes than it holds, so the caller decides how much memory an input may
+//! take. Memory taken for a very long line is released.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -9,10 +9,10 @@ use std::ops::Range;
 
 const INITIAL: usize = 256 << 10;
 
-/// Length from which on a buffer is not kept for the next long line.
+/// From this length on a buffer is released after the long line.
 const LONG: usize = 16 * INITIAL;
 
-/// The unused part of a stream.
+/// The part of a stream that is not consumed.
 pub(crate) struct Window {
     stream: Box<dyn Read + Send>,
     buffer: Vec<u8>,
@@ -26,24 +26,24 @@ impl Window {
         Self { stream, buffer: vec![0; INITIAL], start: 0, end: 0, ended: false }
     }
 
-    /// What is not yet used, and all that follows.
+    /// Returns the rest of the stream, with the bytes not yet consumed.
     pub(crate) fn into_read(self) -> impl Read + Send {
         io::Cursor::new(self.data().to_vec()).chain(self.stream)
     }
 
-    /// What is read and not yet used.
+    /// The bytes read and not yet consumed.
     #[inline]
     pub(super) fn data(&self) -> &[u8] {
         self.buffer.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// Marks the first `length` bytes as used.
+    /// Consumes the first `length` bytes.
     #[inline]
     pub(super) fn consume(&mut self, length: usize) {
         self.start = (self.start + length).min(self.end);
     }
 
-    /// Marks the first `length` bytes as used and says where they are, for [`Self::taken`].
+    /// Consumes the first `length` bytes and returns their range, for [`Self::taken`].
     #[inline]
     pub(super) fn take(&mut self, length: usize) -> Range<usize> {
         let start = self.start;
@@ -51,20 +51,20 @@ impl Window {
         start..self.start
     }
 
-    /// Bytes that were taken. They stay until the window is filled again.
+    /// Bytes of a range from [`Self::take`]. They stay until the window is filled again.
     #[inline]
     pub(super) fn taken(&self, range: Range<usize>) -> &[u8] {
         self.buffer.get(range).unwrap_or_default()
     }
 
-    /// Whether the stream has given its last byte. It may still be in [`Self::data`].
+    /// Whether the stream has returned its last byte, which may still be in [`Self::data`].
     #[inline]
     pub(super) fn ended(&self) -> bool {
         self.ended
     }
 
-    /// Reads once from the stream and appends to [`Self::data`]: at least one byte, unless the stream ends. Growth is
-    /// by doubling.
+    /// Reads once from the stream and appends to [`Self::data`]: at least one byte, unless the stream ends. The buffer
+    /// grows by doubling.
     pub(super) fn fill(&mut self) -> io::Result<()> {
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.end, 0);
@@ -93,6 +93,14 @@ impl Window {
 impl fmt::Debug for Window {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Window").field("unused", &self.data().len()).field("ended", &self.ended).finish()
+    }
+}
+
+/// Describes a failed read for the user.
+pub(crate) fn reading(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => format!("the compressed data ends too early; was the file cut? ({error})"),
+        _ => error.to_string(),
     }
 }
 

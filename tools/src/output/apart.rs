@@ -1,4 +1,4 @@
-//! What is written is nothing that is read: it would take the place of the input.
+//! Checks that no output would overwrite an input.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,12 +8,12 @@ use anyhow::bail;
 
 use crate::input::sources::named;
 
-/// Refuses files to be written that are inputs, lie in a directory of them already, or are named twice. Outputs have the names of
-/// their options; a store is an input like any directory, and inputs may be patterns.
+/// Rejects output files that are inputs, are existing files in an input directory, or are named twice. Outputs come
+/// with the names of their options; a store is an input like any directory, and inputs may be patterns.
 ///
 /// # Errors
 ///
-/// When one is; the message names the option. When a pattern matches nothing.
+/// If an output is rejected; the message names the option. If a pattern matches nothing.
 pub fn check_apart(outputs: &[(&str, Option<&Path>)], inputs: &[impl AsRef<OsStr>]) -> anyhow::Result<()> {
     let outputs: Vec<_> = outputs.iter().filter_map(|(option, path)| Some((*option, (*path)?))).collect();
     if outputs.is_empty() {
@@ -23,7 +23,7 @@ pub fn check_apart(outputs: &[(&str, Option<&Path>)], inputs: &[impl AsRef<OsStr
     let read: Vec<PathBuf> = inputs.iter().filter_map(|input| place(input.path()?)).collect();
     let mut written: Vec<(&str, PathBuf)> = Vec::new();
     for (option, path) in outputs {
-        // If there is none, making the file says why.
+        // A file that cannot be located cannot be created either; creating it reports why.
         let Some(place) = place(path) else { continue };
         let shown = path.display();
         if read.contains(&place) {
@@ -40,7 +40,7 @@ pub fn check_apart(outputs: &[(&str, Option<&Path>)], inputs: &[impl AsRef<OsStr
     Ok(())
 }
 
-/// Where a file is, or will be.
+/// Returns the canonical path of a file, which need not exist.
 fn place(path: &Path) -> Option<PathBuf> {
     if let Ok(place) = fs::canonicalize(path) {
         return Some(place);

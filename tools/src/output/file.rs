@@ -1,4 +1,4 @@
-//! A file that appears under its name when it is whole.
+//! A file that appears under its name only when it is complete.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -11,13 +11,13 @@ use crate::input::Compression;
 use crate::interrupt::Temporary;
 
 const BUFFER: usize = 1 << 18;
-/// zstd's own default.
+/// The default level of zstd.
 const ZSTD_LEVEL: i32 = 3;
 
 /// A file that is being written.
 pub struct File {
     path: PathBuf,
-    /// The file until it is whole; none of what is no file, such as a pipe.
+    /// The temporary file; `None` for an output that is not a regular file, such as a pipe.
     temporary: Option<(TempPath, Temporary)>,
     to: To,
 }
@@ -29,17 +29,17 @@ enum To {
 }
 
 impl File {
-    /// A file that an option names, whose ending tells whether it is compressed.
+    /// Creates a file that an option names; its extension determines the compression.
     ///
     /// # Errors
     ///
-    /// When it cannot be made.
+    /// If it cannot be created.
     pub fn named(option: &str, path: &Path) -> anyhow::Result<Self> {
         Self::create(path, Compression::of(path)).with_context(|| format!("{option} {}", path.display()))
     }
 
     pub(super) fn create(path: &Path, compression: Compression) -> io::Result<Self> {
-        // What a link leads to is replaced, and not the link.
+        // Replace the target of a link, not the link.
         let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let (file, temporary) = if path.exists() && !path.is_file() {
             (fs::OpenOptions::new().write(true).open(path)?, None)
@@ -62,17 +62,17 @@ impl File {
         Ok(Self { path: path.to_owned(), temporary, to })
     }
 
-    /// The name, for messages.
+    /// Name of the file, for messages.
     #[must_use]
     pub fn name(&self) -> String {
         self.path.display().to_string()
     }
 
-    /// Writes the rest, and has the file appear.
+    /// Writes the rest and renames the file.
     ///
     /// # Errors
     ///
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn finish(self) -> anyhow::Result<()> {
         let name = self.path.display().to_string();
         let end = move || -> io::Result<()> {
@@ -85,7 +85,7 @@ impl File {
             if let Some((temporary, _listed)) = self.temporary {
                 file.get_ref().sync_all()?;
                 temporary.persist(&self.path).map_err(|error| error.error)?;
-                // Its name survives too.
+                // Makes the rename durable.
                 #[cfg(unix)]
                 fs::File::open(directory_of(&self.path))?.sync_all()?;
             }
@@ -117,13 +117,13 @@ fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A file beside the one that is to be, with the permissions that new files have.
+/// Creates a file beside the final one, with the permissions of new files.
 fn make(directory: &Path, path: &Path) -> io::Result<NamedTempFile> {
     let prefix = format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy());
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(".tmp");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    // The name of the temporary file would only confuse.
+    // The name of the temporary file would be confusing in the message.
     builder.tempfile_in(directory).map_err(|error| io::Error::from(error.kind()))
 }

@@ -1,8 +1,8 @@
-//! Tables as output: TSV, CSV, NDJSON or Parquet, to standard output or to a file.
+//! Writes tables as TSV, CSV, NDJSON or Parquet, to standard output or to a file.
 //!
-//! Threads gather [`Rows`], whose text is made there; an [`Output`] writes them in the order in which it is given them. A
-//! file appears under its name when it is whole, and only then; its name tells format and compression. CSV begins with a row
-//! of names, the other text formats with the first row of the table.
+//! Threads fill [`Rows`] and format them there; an [`Output`] writes them in the order in which it receives them. A
+//! file appears under its name only when it is complete; its name determines format and compression. CSV begins with a
+//! row of names, the other text formats with the first row of the table.
 
 mod apart;
 mod file;
@@ -21,7 +21,7 @@ use anyhow::{Context, bail};
 
 use crate::input::Compression;
 
-/// What a table is written as.
+/// Format of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
     Tsv,
@@ -30,7 +30,7 @@ enum Format {
     Parquet,
 }
 
-/// Where rows are written.
+/// The destination of rows.
 pub struct Output {
     columns: &'static [Column],
     format: Format,
@@ -44,12 +44,12 @@ enum Sink {
 }
 
 impl Output {
-    /// Opens the file, or standard output, for a table with these columns. `width` is that of its fingerprints; `texts`: its
-    /// ids are texts.
+    /// Opens the file, or standard output, for a table with these columns. `width` is that of the fingerprints; `texts`
+    /// tells for each column of ids whether they are texts.
     ///
     /// # Errors
     ///
-    /// When the name tells no format, or the file cannot be made.
+    /// If the name has no known extension, or the file cannot be created.
     pub fn open(
         path: Option<&Path>,
         json: bool,
@@ -75,16 +75,16 @@ impl Output {
         Ok(output)
     }
 
-    /// Writes the line that tells of fingerprint input what the fingerprints are, if this is such input: lines with TABs.
+    /// Writes the header line of fingerprint input, if the format is TSV.
     ///
     /// # Errors
     ///
-    /// Those of the file.
+    /// Errors of the file.
     pub fn write_header(&mut self, line: &str) -> anyhow::Result<()> {
         if self.format == Format::Tsv { self.write_text(line.as_bytes()) } else { Ok(()) }
     }
 
-    /// What rows for it look like.
+    /// Style of the rows for this output.
     #[must_use]
     pub fn style(&self) -> Style {
         match self.format {
@@ -99,7 +99,7 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// Those of the file.
+    /// Errors of the file.
     pub fn write(&mut self, rows: &Rows) -> anyhow::Result<()> {
         match &mut self.sink {
             Sink::Parquet(writer) => writer.write(rows),
@@ -107,11 +107,11 @@ impl Output {
         }
     }
 
-    /// Writes the text of rows; nothing if it is no text that is written.
+    /// Writes the text of rows, if the output is text.
     ///
     /// # Errors
     ///
-    /// Those of the file.
+    /// Errors of the file.
     pub fn write_text(&mut self, text: &[u8]) -> anyhow::Result<()> {
         match &mut self.sink {
             Sink::Standard(out) => out.write_all(text)?,
@@ -121,11 +121,11 @@ impl Output {
         Ok(())
     }
 
-    /// Has a file appear under its name.
+    /// Completes the output; a file appears under its name.
     ///
     /// # Errors
     ///
-    /// Those of the file.
+    /// Errors of the file.
     pub fn finish(self) -> anyhow::Result<()> {
         match self.sink {
             Sink::Standard(mut out) => Ok(out.flush()?),
@@ -135,7 +135,7 @@ impl Output {
     }
 }
 
-/// The format and compression that a file's name tells.
+/// Returns the format and compression that a file's name implies.
 fn format_of(path: &Path, json: bool) -> anyhow::Result<(Format, Compression)> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let (name, compression) = match name.rsplit_once('.') {
@@ -151,7 +151,7 @@ fn format_of(path: &Path, json: bool) -> anyhow::Result<(Format, Compression)> {
         Some((_, "parquet")) => {
             bail!("--output {}: Parquet is compressed by itself; leave the second ending off", path.display())
         }
-        // Devices and pipes have no ending.
+        // Devices and pipes have no extension.
         _ if path.exists() && !path.is_file() => {
             if json {
                 Format::Ndjson
@@ -160,7 +160,8 @@ fn format_of(path: &Path, json: bool) -> anyhow::Result<(Format, Compression)> {
             }
         }
         _ => bail!(
-            "--output {}: the ending of the name tells the format; use .tsv, .txt, .csv, .ndjson or .jsonl, each also with .gz or \
+            "--output {}: the ending of the name tells the format; use .tsv, .txt, .csv, .ndjson or .jsonl, each also \
+             with .gz or \
              .zst, or .parquet",
             path.display()
         ),

@@ -1,5 +1,5 @@
-//! Tables as Parquet files: fingerprints of 64 bits and number ids as UINT_64, wider fingerprints as bytes of fixed length,
-//! most significant first, text ids as UTF-8. What is written is read by the input format of the same name.
+//! Writes tables as Parquet files: fingerprints of 64 bits and numeric ids as UINT_64, wider fingerprints as bytes of
+//! fixed length, most significant first, text ids as UTF-8. The input format of the same name reads these files.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use parquet::file::properties::WriterProperties;
 use super::file::File;
 use super::rows::{Column, Kind, Rows};
 
-/// Rows of a group, which are in memory until it is full.
+/// Rows of a group, which is in memory until it is full.
 const GROUP: usize = 1 << 18;
 
 /// A Parquet file that is being written.

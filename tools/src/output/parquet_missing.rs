@@ -1,17 +1,18 @@
-//! What there is instead of Parquet where the program was built without it.
+//! Replaces the module `parquet` in a build without that feature.
 
 use anyhow::bail;
 
 use super::file::File;
 use super::rows::{Column, Rows};
 
-/// There is none.
+/// Never constructed.
 pub(super) enum Writer {}
 
 impl Writer {
     pub(super) fn new(_: File, _: &[Column], _: u32, _: &[bool]) -> anyhow::Result<Self> {
         bail!(
-            "--output: this program was built without Parquet; build it with: cargo install fpstore-tools --features parquet"
+            "--output: this program was built without Parquet; build it with: cargo install fpstore-tools --features \
+             parquet"
         )
     }
 

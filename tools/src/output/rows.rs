@@ -1,4 +1,4 @@
-//! Rows on their way to an output.
+//! Rows of an output.
 
 use std::ops::Range;
 
@@ -10,13 +10,13 @@ use crate::number::{push_decimal, push_hex, push_id, push_json_id};
 /// A column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its name, in CSV, NDJSON and Parquet.
+    /// Name in CSV, NDJSON and Parquet.
     pub name: &'static str,
-    /// What stands in it.
+    /// Kind of its values.
     pub kind: Kind,
 }
 
-/// What stands in a column.
+/// Kind of the values in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Fingerprints.
@@ -28,60 +28,60 @@ pub enum Kind {
 }
 
 impl Column {
-    /// A column of fingerprints.
+    /// Returns a column of fingerprints.
     #[must_use]
     pub const fn fingerprint(name: &'static str) -> Self {
         Self { name, kind: Kind::Fingerprint }
     }
 
-    /// A column of numbers.
+    /// Returns a column of numbers.
     #[must_use]
     pub const fn number(name: &'static str) -> Self {
         Self { name, kind: Kind::Number }
     }
 
-    /// A column of ids.
+    /// Returns a column of ids.
     #[must_use]
     pub const fn id(name: &'static str) -> Self {
         Self { name, kind: Kind::Id }
     }
 }
 
-/// How rows are kept.
+/// Representation of rows.
 #[derive(Clone, Copy, Debug)]
 pub enum Style {
-    /// As lines with TABs.
+    /// Lines with TABs.
     Tsv,
-    /// As rows with commas; cells are quoted where they have to be (RFC 4180), rows end with LF.
+    /// Rows with commas. Cells are quoted if necessary (RFC 4180); rows end with LF.
     Csv,
-    /// As JSON objects with the names of these columns, a line each.
+    /// JSON objects with the names of these columns, one a line.
     Json(&'static [Column]),
-    /// Cell by cell.
+    /// Separate cells.
     Columns,
 }
 
-/// Bytes after which rows should be handed on.
+/// Bytes after which rows should be written.
 const FULL: usize = 1 << 16;
 
-/// Some rows, filled cell by cell from left to right.
+/// Rows that are filled cell by cell, from left to right.
 #[derive(Debug)]
 pub struct Rows {
     style: Style,
-    /// Lines; or cells one behind the other, as bytes.
+    /// Text of the lines, or the concatenated bytes of the cells.
     text: Vec<u8>,
-    /// Where each cell ends, of cells.
+    /// End of each cell, for separate cells.
     ends: Vec<usize>,
-    /// The column that comes next.
+    /// Next column.
     column: usize,
     count: u64,
-    /// Where this row begins, and its cells.
+    /// Start of the current row in `text` and in `ends`.
     row: (usize, usize),
-    /// The cells that the next rows may begin with: bytes, cells, columns.
+    /// Cells with which later rows may begin: ranges of bytes and of cells, and the number of columns.
     kept: Option<(Range<usize>, Range<usize>, usize)>,
 }
 
 impl Rows {
-    /// No rows.
+    /// Returns no rows.
     #[must_use]
     pub fn new(style: Style) -> Self {
         Self {
@@ -101,13 +101,13 @@ impl Rows {
         self.count
     }
 
-    /// Whether there are so many that they should be written.
+    /// Whether there are enough rows to write them.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.text.len() >= FULL
     }
 
-    /// A fingerprint.
+    /// Appends a fingerprint.
     pub fn fingerprint<F: Fingerprint>(&mut self, fingerprint: F) {
         self.begin();
         match self.style {
@@ -122,7 +122,7 @@ impl Rows {
         self.end();
     }
 
-    /// A number.
+    /// Appends a number.
     pub fn number(&mut self, number: u64) {
         self.begin();
         match self.style {
@@ -132,7 +132,7 @@ impl Rows {
         self.end();
     }
 
-    /// An id, or a count.
+    /// Appends an id or a count.
     pub fn id(&mut self, id: &Id) {
         self.begin();
         match (self.style, id.number()) {
@@ -144,11 +144,11 @@ impl Rows {
         self.end();
     }
 
-    /// Whole rows as lines with TABs, which `append` appends.
+    /// Appends whole rows as lines with TABs, which `append` writes.
     ///
     /// # Errors
     ///
-    /// Those of `append`.
+    /// Errors of `append`.
     pub fn lines<E>(&mut self, count: u64, append: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
         append(&mut self.text)?;
         self.count += count;
@@ -156,12 +156,12 @@ impl Rows {
         Ok(())
     }
 
-    /// Keeps the cells of this row so far for [`Rows::again`].
+    /// Keeps the cells of the current row for [`Rows::again`].
     pub fn keep(&mut self) {
         self.kept = Some((self.row.0..self.text.len(), self.row.1..self.ends.len(), self.column));
     }
 
-    /// Begins a row with the cells that were kept.
+    /// Begins a row with the kept cells.
     pub fn again(&mut self) {
         if let Some((bytes, cells, column)) = self.kept.clone() {
             let (from, to) = (bytes.start, self.text.len());
@@ -173,7 +173,7 @@ impl Rows {
         }
     }
 
-    /// The end of a row.
+    /// Ends a row.
     pub fn end_row(&mut self) {
         match self.style {
             Style::Tsv | Style::Csv => self.text.push(b'\n'),
@@ -209,13 +209,13 @@ impl Rows {
         self.column += 1;
     }
 
-    /// The text of all rows.
+    /// Text of all rows.
     #[must_use]
     pub fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// The cells of a column, of so many.
+    /// Returns the cells of a column, of `columns` columns.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "for Parquet"))]
     pub(super) fn cells(&self, column: usize, columns: usize) -> impl Iterator<Item = &[u8]> {
         let cell = move |number: usize| {
@@ -226,7 +226,7 @@ impl Rows {
     }
 }
 
-/// Appends a cell of CSV. A reader may strip spaces at the ends of a cell, unless it is quoted.
+/// Appends a cell of CSV. It is quoted if it begins or ends with a space, because some readers strip such spaces.
 fn push_quoted(out: &mut Vec<u8>, text: &str) {
     if text.contains([',', '"', '\r', '\n']) || text.starts_with(' ') || text.ends_with(' ') {
         out.push(b'"');

@@ -1,8 +1,8 @@
-//! Sketches of documents on their way out: lines, JSON objects, CSV or Parquet, to standard output or to a file.
+//! Writes sketches of documents as lines, JSON objects, CSV or Parquet, to standard output or to a file.
 //!
-//! Threads make a [`Row`] of each [`Sketch`], whose text is made there; a [`Sink`] writes them in the order in which it is
-//! given them. A file appears under its name when it is whole, and only then; its name tells format and compression. What
-//! made the sketches stands in the first line of a text, and in the metadata of a Parquet file under [`HEADER_KEY`].
+//! Threads turn each [`Sketch`] into a [`Row`] and format it there; a [`Sink`] writes the rows in the order in which it
+//! receives them. A file appears under its name only when it is complete; its name determines format and compression.
+//! The hasher is in the first line of a text, and in the metadata of a Parquet file under [`HEADER_KEY`].
 
 #[cfg_attr(not(feature = "parquet"), path = "parquet_missing.rs")]
 mod parquet;

@@ -1,11 +1,11 @@
-//! Sketches as Parquet files, a row for each document.
+//! Writes sketches as Parquet files, a row for each document.
 //!
 //! | column | type |
 //! |---|---|
 //! | `fingerprint` | UINT_64 up to 64 bits, else bytes of fixed length, most significant first |
 //! | `terms` | text: hexadecimal digits |
 //! | `keys` | list of UINT_64 |
-//! | `id` | UINT_64, or text if the first one is a text; null where there is none |
+//! | `id` | UINT_64, or text if the first id is a text; null if the document has none |
 
 use std::sync::Arc;
 
@@ -21,9 +21,10 @@ use parquet::file::properties::WriterProperties;
 use super::HEADER_KEY;
 use super::sketch::{Kind, Sketch};
 use crate::documents::{DocumentId, Fault, FaultKind};
+use crate::input::Header;
 use crate::output::File;
 
-/// Bytes of rows that are gathered before they are encoded.
+/// Bytes of rows that are collected before they are encoded.
 const GATHERED: usize = 1 << 20;
 /// Bytes of a row group, which is in memory until it is full.
 const GROUP: usize = 8 << 20;
@@ -35,35 +36,36 @@ pub(super) struct Writer {
     header: String,
     rows: Vec<(DocumentId, Sketch)>,
     gathered: usize,
-    /// Whether ids are texts, once there is one.
+    /// Whether ids are texts; `None` before the first id.
     texts: Option<bool>,
     to: To,
 }
 
-/// The types of the columns are known with the first rows.
+/// The types of the columns are known from the first rows on.
 enum To {
     Waiting(Option<File>),
     Open { writer: Box<ArrowWriter<File>>, schema: Arc<Schema> },
 }
 
 impl Writer {
-    pub(super) fn new(file: File, kind: Kind, header: &str) -> anyhow::Result<Self> {
-        let (name, header) = (file.name(), header.to_owned());
+    pub(super) fn new(file: File, kind: Kind, header: &Header) -> anyhow::Result<Self> {
+        let (name, header) = (file.name(), header.to_string());
         Ok(Self { name, kind, header, rows: Vec::new(), gathered: 0, texts: None, to: To::Waiting(Some(file)) })
     }
 
-    /// The first id tells what all are; a number may stand among texts.
+    /// Checks that the id has the type of the column, which the first id determines. A number is accepted among texts.
     pub(super) fn check(&mut self, id: &DocumentId) -> Result<(), Fault> {
         let texts = match id {
             DocumentId::None => return Ok(()),
             DocumentId::Number(_) => false,
             DocumentId::Text(_) => true,
         };
-        // What is encoded without ids has a column of numbers.
+        // A file whose first rows had no ids has a column of numbers.
         let begun = matches!(self.to, To::Open { .. });
         let column = *self.texts.get_or_insert(texts && !begun);
         if texts && !column {
-            let message = "the id is a text, those before it are numbers or missing, and a column of Parquet has one type; \
+            let message = "the id is a text, those before it are numbers or missing, and a column of Parquet has one \
+                           type; \
                            write .tsv or .ndjson";
             return Err(Fault::new(FaultKind::Id, message));
         }
@@ -77,7 +79,7 @@ impl Writer {
         if self.gathered >= GATHERED { self.encode() } else { Ok(()) }
     }
 
-    /// Encodes what was gathered.
+    /// Encodes the collected rows.
     fn encode(&mut self) -> anyhow::Result<()> {
         self.gathered = 0;
         let rows = std::mem::take(&mut self.rows);
@@ -114,7 +116,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Has the file begin, with ids that are texts or numbers.
+    /// Opens the writer, with ids that are texts or numbers.
     fn open(&mut self, texts: bool) -> anyhow::Result<(&mut ArrowWriter<File>, &Arc<Schema>)> {
         if let To::Waiting(file) = &mut self.to {
             let schema = Arc::new(schema(self.kind, texts));
@@ -153,7 +155,7 @@ fn schema(kind: Kind, texts: bool) -> Schema {
     Schema::new(vec![sketches, Field::new("id", if texts { DataType::Utf8 } else { DataType::UInt64 }, true)])
 }
 
-/// The column of ids.
+/// Returns the column of ids.
 fn ids(rows: &[(DocumentId, Sketch)], texts: bool) -> ArrayRef {
     let ids = rows.iter().map(|(id, _)| id);
     if texts {
@@ -168,7 +170,7 @@ fn ids(rows: &[(DocumentId, Sketch)], texts: bool) -> ArrayRef {
     Arc::new(ids.map(number).collect::<UInt64Array>())
 }
 
-/// A fingerprint of up to 64 bits.
+/// Returns a fingerprint of up to 64 bits.
 fn number(sketch: &Sketch) -> Option<u64> {
     let cell = sketch.cell();
     Some(cell.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))

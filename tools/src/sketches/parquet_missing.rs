@@ -1,18 +1,20 @@
-//! What there is instead of Parquet where the program was built without it.
+//! Replaces the module `parquet` in a build without that feature.
 
 use anyhow::bail;
 
 use super::sketch::{Kind, Sketch};
 use crate::documents::{DocumentId, Fault};
+use crate::input::Header;
 use crate::output::File;
 
-/// There is none.
+/// Never constructed.
 pub(super) enum Writer {}
 
 impl Writer {
-    pub(super) fn new(_: File, _: Kind, _: &str) -> anyhow::Result<Self> {
+    pub(super) fn new(_: File, _: Kind, _: &Header) -> anyhow::Result<Self> {
         bail!(
-            "--output: this program was built without Parquet; build it with: cargo install fpstore-tools --features parquet"
+            "--output: this program was built without Parquet; build it with: cargo install fpstore-tools --features \
+             parquet"
         )
     }
 

@@ -1,4 +1,4 @@
-//! Where sketches are written.
+//! The destination of sketches.
 
 use std::io::{self, BufWriter, Stdout, Write};
 use std::path::Path;
@@ -8,18 +8,19 @@ use anyhow::{Context, bail};
 use super::parquet::Writer;
 use super::sketch::{Kind, Row, Style};
 use crate::documents::Fault;
-use crate::header::{ANNOUNCED, trailer};
+use crate::header::trailer;
 use crate::input::Compression;
+use crate::input::Header;
 use crate::input::format::ending_of;
 use crate::output::File;
 
-/// Where sketches are written.
+/// The destination of sketches.
 ///
-/// Lines end with a trailer, which their first line announces; that of keys ends with the numbers that made them.
+/// The last line is a trailer that the first line announces; lines of keys have neither.
 pub struct Sink {
     style: Style,
     to: To,
-    /// Lines of records so far.
+    /// Number of lines of records so far.
     lines: u64,
 }
 
@@ -30,13 +31,13 @@ enum To {
 }
 
 impl Sink {
-    /// Opens the file, or standard output, for sketches of that kind, and says with `header` what they are where the format has
-    /// a place for it.
+    /// Opens the file, or standard output, for sketches of that kind, and writes `header` if the format has a place for
+    /// it.
     ///
     /// # Errors
     ///
-    /// When the name tells no format, or the file cannot be made.
-    pub fn open(path: Option<&Path>, json: bool, kind: Kind, header: &str) -> anyhow::Result<Self> {
+    /// If the name has no known extension, or the file cannot be created.
+    pub fn open(path: Option<&Path>, json: bool, kind: Kind, header: &Header) -> anyhow::Result<Self> {
         let style = path.map_or(Ok(if json { Style::Json } else { Style::Tsv }), |path| style_of(path, json))?;
         let to = match path.map(|path| File::named("--output", path)).transpose()? {
             None => To::Standard(BufWriter::with_capacity(1 << 16, io::stdout())),
@@ -46,24 +47,27 @@ impl Sink {
         let mut sink = Self { style, to, lines: 0 };
         match (style, kind) {
             (Style::Tsv, Kind::Keys) => sink.text(format!("{header}\n").as_bytes())?,
-            (Style::Tsv, _) => sink.text(format!("{header}{ANNOUNCED}\n").as_bytes())?,
+            (Style::Tsv, _) => {
+                let header = Header { end: true, ..header.clone() };
+                sink.text(format!("{header}\n").as_bytes())?;
+            }
             (Style::Csv, _) => sink.text(format!("{}\n", kind.names()).as_bytes())?,
             (Style::Json | Style::Parquet, _) => {}
         }
         Ok(sink)
     }
 
-    /// What rows for it look like.
+    /// Style of the rows for this sink.
     #[must_use]
     pub fn style(&self) -> Style {
         self.style
     }
 
-    /// Refuses a row that the format cannot hold.
+    /// Rejects a row that the format cannot hold.
     ///
     /// # Errors
     ///
-    /// When the id is not of the type that the column of a Parquet file has.
+    /// If the id has another type than the column of a Parquet file.
     pub fn check(&mut self, row: &Row) -> Result<(), Fault> {
         match (row, &mut self.to) {
             (Row::Cells(id, _), To::Parquet(writer)) => writer.check(id),
@@ -75,7 +79,7 @@ impl Sink {
     ///
     /// # Errors
     ///
-    /// Those of the file.
+    /// Errors of the file.
     pub fn write(&mut self, row: Row) -> anyhow::Result<()> {
         match (row, &mut self.to) {
             (Row::Text(text), _) => {
@@ -95,11 +99,11 @@ impl Sink {
         }
     }
 
-    /// Writes the rest, and has a file appear under its name.
+    /// Completes the output; a file appears under its name.
     ///
     /// # Errors
     ///
-    /// Those of the file.
+    /// Errors of the file.
     pub fn finish(mut self) -> anyhow::Result<()> {
         if self.style == Style::Tsv {
             self.text(trailer(self.lines).as_bytes())?;
@@ -112,7 +116,7 @@ impl Sink {
     }
 }
 
-/// The format that a file's name tells.
+/// Returns the format that a file's name implies.
 fn style_of(path: &Path, json: bool) -> anyhow::Result<Style> {
     let compressed = Compression::of(path) != Compression::None;
     Ok(match ending_of(path).as_str() {
@@ -121,11 +125,12 @@ fn style_of(path: &Path, json: bool) -> anyhow::Result<Style> {
         "csv" => Style::Csv,
         "parquet" if !compressed => Style::Parquet,
         "parquet" => bail!("--output {}: Parquet is compressed by itself; leave the second ending off", path.display()),
-        // Devices and pipes have no ending.
+        // Devices and pipes have no extension.
         _ if path.exists() && !path.is_file() && json => Style::Json,
         _ if path.exists() && !path.is_file() => Style::Tsv,
         _ => bail!(
-            "--output {}: the ending tells the format: .tsv, .txt, .hex, .ndjson, .csv or .parquet, all but the last also \
+            "--output {}: the ending tells the format: .tsv, .txt, .hex, .ndjson, .csv or .parquet, all but the last \
+             also \
              with .gz or .zst",
             path.display()
         ),

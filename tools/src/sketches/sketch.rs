@@ -1,4 +1,4 @@
-//! What was made of a document, and how it is written.
+//! The sketch of a document, and its representations.
 
 use std::io::Write;
 
@@ -7,12 +7,12 @@ use fpsketch::{LuceneTerm, packed};
 use crate::common::SCHEMA_VERSION;
 use crate::documents::DocumentId;
 
-/// What was made of a document.
+/// The sketch of a document.
 #[derive(Clone, Debug)]
 pub enum Sketch {
-    /// A fingerprint of so many bits.
+    /// A fingerprint, and its width in bits.
     Fingerprint(u128, u32),
-    /// The places of a signature, of which so many of the lowest bits are kept.
+    /// The places of a signature, and the number of low bits that are kept of each.
     Signature(Vec<u32>, u32),
     /// Terms of lucene.
     Terms(Vec<LuceneTerm>),
@@ -20,10 +20,10 @@ pub enum Sketch {
     Keys(Vec<u64>),
 }
 
-/// What all sketches of an output are.
+/// Kind of all sketches in an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Fingerprints or signatures of so many bits.
+    /// Fingerprints or signatures of this many bits.
     Bits(usize),
     /// Terms of lucene.
     Terms,
@@ -31,20 +31,20 @@ pub enum Kind {
     Keys,
 }
 
-/// How they are written.
+/// Representation of sketches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// Fingerprint input, or a line for each key.
     Tsv,
     /// A JSON object for each document.
     Json,
-    /// The same columns as lines have, with their names.
+    /// The columns of lines, with their names.
     Csv,
-    /// Cells of Parquet.
+    /// Separate cells.
     Parquet,
 }
 
-/// A sketch that is ready to be written.
+/// A sketch in the representation of the output.
 #[derive(Debug)]
 pub enum Row {
     /// As text.
@@ -54,7 +54,7 @@ pub enum Row {
 }
 
 impl Kind {
-    /// The names of the columns of CSV.
+    /// Names of the columns of CSV.
     pub(super) fn names(self) -> &'static str {
         match self {
             Self::Bits(_) => "fingerprint,id",
@@ -65,7 +65,7 @@ impl Kind {
 }
 
 impl Sketch {
-    /// The sketch of the document with that id, ready to be written.
+    /// Formats the sketch of the document with that id.
     #[must_use]
     pub fn row(self, style: Style, id: DocumentId) -> Row {
         let mut text = Vec::new();
@@ -79,7 +79,7 @@ impl Sketch {
         Row::Text(text)
     }
 
-    /// A line, or one for each key; `push_id` appends the id with what separates it.
+    /// Appends a line, or one for each key; `push_id` appends the id with its separator.
     fn lines(&self, separator: u8, out: &mut Vec<u8>, push_id: impl Fn(&mut Vec<u8>)) -> std::io::Result<()> {
         if let Self::Keys(keys) = self {
             for (number, key) in keys.iter().enumerate() {
@@ -95,7 +95,7 @@ impl Sketch {
         Ok(())
     }
 
-    /// All of it as hexadecimal digits.
+    /// Appends all of the sketch as hexadecimal digits.
     fn hex(&self, out: &mut Vec<u8>) -> std::io::Result<()> {
         match self {
             Self::Fingerprint(bits, width) => write!(out, "{bits:0digits$x}", digits = width.div_ceil(4) as usize),
@@ -133,7 +133,7 @@ impl Sketch {
         }
     }
 
-    /// Bytes that it takes in memory.
+    /// Memory in bytes.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "for Parquet"))]
     pub(super) fn bytes(&self) -> usize {
         size_of::<Self>()
@@ -145,7 +145,7 @@ impl Sketch {
             }
     }
 
-    /// The bytes of a signature, or the text of terms.
+    /// Returns the bytes of a signature, or the text of terms.
     #[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "for Parquet"))]
     pub(super) fn cell(&self) -> Vec<u8> {
         let mut cell = Vec::new();
@@ -168,7 +168,7 @@ fn array<T>(out: &mut Vec<u8>, name: &str, values: &[T], value: impl Fn(&T) -> S
     writeln!(out, ",\"{name}\":[{}]}}", values.join(","))
 }
 
-/// Appends a comma and the id as a cell of CSV; it may stand in quotes, and without them where no reader needs them.
+/// Appends a comma and the id as a cell of CSV, quoted only if necessary.
 fn push_csv(id: &DocumentId, out: &mut Vec<u8>) {
     out.push(b',');
     match id {

@@ -1,4 +1,4 @@
-//! What makes fingerprints of documents, as typed on the command line: options of `fphash simhash` and `fpload --text`.
+//! Options that determine how fingerprints of documents are made, for `fphash simhash` and `fpload --text`.
 
 mod table;
 
@@ -11,22 +11,22 @@ use fpstore::Fingerprint;
 use crate::documents::{Content, DocumentId, Location};
 use crate::number::push_json_text;
 
-/// Options that say how the features of a document are cut.
+/// Options that determine how a document is split into features.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct FeatureOptions {
-    /// Features: chars:N (characters in a row), words:N (white-space tokens in a row), tokens, unicode:N (words of
-    /// Unicode's Annex 29 in a row), jieba:N (of Chinese text) [default: the preset's]
+    /// Features: chars:N (N characters in a row), words:N (N white-space tokens in a row), tokens, unicode:N (N words
+    /// of Unicode's Annex 29 in a row), jieba:N (words of Chinese text) [default: the preset's]
     #[arg(long, value_name = "KIND", help_heading = "Sketch options")]
     pub features: Option<Features>,
 
-    /// What is done to the text before it is cut: markup (HTML's is taken out), nfkc, lower, with commas between them, or
-    /// none [default: the preset's]
+    /// Steps that prepare the text: markup (removes HTML tags), nfkc, lower, with commas between them, or none
+    /// [default: the preset's]
     #[arg(long, visible_alias = "normalize", value_name = "STEPS", help_heading = "Sketch options")]
     pub normalise: Option<Normalise>,
 }
 
 impl FeatureOptions {
-    /// How documents are prepared with these options, where `now` is how they are without; ready-made tokens, if they are given.
+    /// Applies these options to a preparation; `given` means that the documents are ready-made tokens.
     #[must_use]
     pub fn change(&self, mut now: Preparation, given: bool) -> Preparation {
         if given {
@@ -42,7 +42,7 @@ impl FeatureOptions {
     }
 }
 
-/// Options that say how a simhash is made.
+/// Options of a simhash.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct SimhashOptions {
     /// Definition of simhash: native, 1e0ng, seomoz, bkdr, string-hash, string-hash-java; see `fphash presets`
@@ -50,17 +50,17 @@ pub struct SimhashOptions {
     #[arg(long, value_name = "NAME", help_heading = "Sketch options")]
     pub preset: Option<SimhashPreset>,
 
-    /// What a feature counts: count (one for each time it occurs), distinct (one), or a file with a line
-    /// `feature<TAB>weight` for each [default: the preset's]
+    /// Weight of a feature: count (one for each occurrence), distinct (one), or a file with a line `feature<TAB>weight`
+    /// for each feature [default: the preset's]
     #[arg(long, value_name = "count|distinct|FILE", help_heading = "Sketch options")]
     pub weights: Option<PathBuf>,
 
-    /// File of features that do not count, one a line
+    /// File of features that do not count, one on each line
     #[arg(long, value_name = "FILE", help_heading = "Sketch options")]
     pub stop_words: Option<PathBuf>,
 
-    /// Make fingerprints such as a store records that it has: its preset, width and features. Further options have to agree.
-    /// Of a table of weights the store has a checksum only; --weights and --stop-words name the files again
+    /// Make the fingerprints that a store records: its preset, width and features. Other options must agree with it. A
+    /// store keeps only the checksum of a table of weights; --weights and --stop-words name the files again
     #[arg(long, value_name = "STORE", help_heading = "Sketch options")]
     pub like: Option<PathBuf>,
 
@@ -83,11 +83,13 @@ impl SimhashOptions {
             || normalise.is_some()
     }
 
-    /// What they ask for, with so many bits; of ready-made tokens, if they are given.
+    /// Returns the simhash that the options describe, of this width; `given` means that the documents are ready-made
+    /// tokens.
     ///
     /// # Errors
     ///
-    /// When the preset has no such thing, a table cannot be read, or the options do not agree with the store of `--like`.
+    /// If the preset does not support the options, a table cannot be read, or the options contradict the store of
+    /// `--like`.
     pub fn simhash(&self, width: Option<u32>, given: bool) -> anyhow::Result<Simhash> {
         let Some(store) = &self.like else {
             return self.changed(Simhash::new(self.preset.unwrap_or_default()), width, given);
@@ -98,11 +100,11 @@ impl SimhashOptions {
         self.simhash_as(recorded, width, given).with_context(option)
     }
 
-    /// What a store records that its fingerprints are made by, if the options agree.
+    /// Returns the simhash that a store records, if the options agree with it.
     ///
     /// # Errors
     ///
-    /// When they do not, or this program does not make such fingerprints.
+    /// If they do not, or this program does not make such fingerprints.
     pub fn simhash_as(&self, recorded: &str, width: Option<u32>, given: bool) -> anyhow::Result<Simhash> {
         let (simhash, has_table) = Simhash::from_identity(recorded)?;
         let simhash = match self.preset {
@@ -123,14 +125,15 @@ impl SimhashOptions {
         let identity = simhash.identity();
         if identity != recorded {
             bail!(
-                "the store's fingerprints were made by {recorded}, these by {identity}; they must not be mixed: leave the \
-                 options that differ out, or if none does, make the store anew from its documents"
+                "the store's fingerprints were made by {recorded}, these by {identity}; they must not be mixed: leave \
+                 the \
+                 options that differ out, or if none does, create the store again from its documents"
             );
         }
         Ok(simhash)
     }
 
-    /// A simhash with all that the options say.
+    /// Returns the simhash with all options applied.
     fn changed(&self, mut simhash: Simhash, width: Option<u32>, given: bool) -> anyhow::Result<Simhash> {
         if let Some(width) = width {
             simhash = simhash.with_width(width).context("--width")?;
@@ -168,11 +171,11 @@ impl SimhashOptions {
     }
 }
 
-/// What is wrong with a store that does not say what made its fingerprints.
+/// Message about a store that does not record its hasher.
 pub const UNKNOWN: &str = "the store does not record what made its fingerprints; name the preset and the other sketch \
                            options that did, without --like";
 
-/// The lowest bits of a number as a fingerprint.
+/// Converts the lowest bits of a number to a fingerprint.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, reason = "word by word")]
 pub fn words<F: Fingerprint>(bits: u128) -> F {
@@ -182,12 +185,12 @@ pub fn words<F: Fingerprint>(bits: u128) -> F {
     })
 }
 
-/// The fingerprint of a document that has at least so many features. Of bkdr, the lines of a whole file are joined without
-/// anything between them: the Java code that it copies reads files like that.
+/// Returns the fingerprint of a document with at least `least` features. For bkdr, the lines of a whole file are joined
+/// without separators, because the Java program reads files like that.
 ///
 /// # Errors
 ///
-/// When it has fewer.
+/// If the document has fewer.
 pub fn fingerprint(
     simhash: &Simhash,
     document: Document<'_>,
@@ -203,7 +206,7 @@ pub fn fingerprint(
 }
 
 impl Content {
-    /// What a sketch is made of.
+    /// Borrows the content as the input of a sketch.
     #[must_use]
     pub fn document(&self) -> fpsketch::Document<'_> {
         match self {
@@ -226,7 +229,7 @@ impl DocumentId {
         }
     }
 
-    /// Appends it as a JSON value.
+    /// Appends the id as a JSON value.
     pub fn push_json(&self, out: &mut Vec<u8>) {
         match self {
             Self::None => out.extend_from_slice(b"null"),

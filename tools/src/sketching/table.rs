@@ -1,4 +1,4 @@
-//! Tables of weights and lists of stop words, as files.
+//! Reads tables of weights and lists of stop words.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -9,14 +9,14 @@ use fpsketch::Table;
 
 use crate::input::Place;
 
-/// Reads a table of weights: a line `feature<TAB>weight` for each.
+/// Reads a table of weights: a line `feature<TAB>weight` for each feature.
 pub(super) fn read(path: &Path) -> anyhow::Result<Table> {
     let mut table = Table::new(1.0);
     lines(path, |line, first| Ok(table.line(line, first)?))?;
     Ok(table)
 }
 
-/// Gives every feature that is listed in a file no weight.
+/// Sets the weight of every feature in a file to zero.
 pub(super) fn stop(table: &mut Table, path: &Path) -> anyhow::Result<()> {
     lines(path, |line, _| {
         if !line.is_empty() {
@@ -26,7 +26,7 @@ pub(super) fn stop(table: &mut Table, path: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// Calls `take` with every line, without what ends it, and whether it is the first.
+/// Calls `take` with every line, without its line end, and whether it is the first.
 fn lines(path: &Path, mut take: impl FnMut(&str, bool) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let file = File::open(path).with_context(|| path.display().to_string())?;
     for (line, number) in BufReader::new(file).lines().zip(1..) {

@@ -1,4 +1,4 @@
-//! The id as a handle: `fpload --remove --by-id`, `--id-index`, `fpquery --id`, `fpdump get --id`.
+//! Ids as handles: `fpload --remove --by-id`, `--id-index`, `fpquery --id`, `fpdump get --id`.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::support::{
 };
 use crate::wide::{Kind, Sort, fails_unchanged};
 
-/// Four records of each id from 0 to 99; those of one id are far from each other, and near those of others.
+/// Returns four records of each id from 0 to 99. Those of one id are far from each other, and near those of other ids.
 fn records() -> Vec<Pair> {
     (0..400).map(|n: u64| ((n / 7).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (1 << (n % 7)), n % 100)).collect()
 }
@@ -58,7 +58,7 @@ fn ids_are_removed_with_an_index_and_without() {
             assert!(message.contains("warning: not found: 2 ids of the input: '900', '901'"), "{message}");
             assert_eq!(scanned(&store), scan(&without(&records(), |id| id == 7 || id == 8)), "{name}");
 
-            // All others, of which there are more than are looked up one by one.
+            // All other ids: more than are looked up one by one.
             let all = (0..100).fold(String::new(), |text, id| format!("{text}{id}\n"));
             let message = stderr(fpload().args(["--remove", "--by-id"]).arg(&store).arg("-").write_stdin(all), 0);
             assert!(message.contains("392 records of 100 ids; not found: 2"), "{message}");
@@ -128,7 +128,7 @@ fn an_index_is_made_for_a_store_that_is_there() {
     let message = stderr(fpload().arg("--id-index").arg(&store), 0);
     assert!(message.contains("there is one"), "{message}");
 
-    // It is kept by loads, and asked without a warning.
+    // Loads keep the index, and queries give no warning.
     fpload().arg("--id-index").arg(&store).arg(&more).assert().success();
     let mut get = fpdump();
     get.args(["get", "--id", "5000"]).arg(&store).assert().success().stdout("0000000000000001\t5000\n").stderr("");
@@ -169,7 +169,7 @@ fn what_is_near_the_records_of_an_id() {
         assert_eq!(count, expected(17, usize::MAX).lines().count());
         assert!(json_lines(&ask(&["--id", "17", "--json"])).iter().all(|found| found["id"] != 17));
 
-        // One that is not there, alone and beside another.
+        // An id without records, alone and beside another id.
         let message = stderr(fpquery().args(["--id", "999"]).arg(&store), 1);
         assert!(message.contains("no record has the id '999'"), "{message}");
         assert_eq!(message.contains("warning"), options.is_empty(), "{message}");

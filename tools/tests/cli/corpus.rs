@@ -1,4 +1,4 @@
-//! `fpquery --corpus`: the same answers as from a store, out of a file that streams by.
+//! `fpquery --corpus`: the same answers from a streamed file as from a store.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use crate::support::{
     lines, stdout,
 };
 
-/// Queries near records, and others; some of them twice.
+/// Returns queries near records, and others; some of them twice.
 fn queries(records: &[Pair]) -> Vec<u64> {
     let mut random = Random::new(2);
     let mut queries: Vec<u64> =
@@ -17,7 +17,7 @@ fn queries(records: &[Pair]) -> Vec<u64> {
     queries
 }
 
-/// Records, some of them twice.
+/// Returns records, some of them twice.
 fn records() -> Vec<Pair> {
     let mut records = families(3000, 1);
     records.extend_from_within(..500);
@@ -212,7 +212,7 @@ fn matches_beyond_memory_are_an_error_that_says_what_helps() {
     assert_eq!(stdout(&mut ask(&["--nearest", "2"])), two.repeat(1000));
 }
 
-/// Files of bare numbers and of hexadecimal digits without a header do not tell it; an option does, or the queries.
+/// Files of raw integers and of hexadecimal digits without a header do not tell the width; an option or the queries do.
 #[test]
 fn the_width_of_a_corpus() {
     let place = Place::new();

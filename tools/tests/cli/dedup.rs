@@ -1,4 +1,4 @@
-//! `fpdedup`: pairs, clusters and what to keep, run as a user would; beside brute force.
+//! `fpdedup`: pairs, clusters and ids to keep, compared with brute force.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::{Pair, Place, fpdedup, fpload, lines};
 
-/// Families of near fingerprints; many a record has the fingerprint of another.
+/// Families of near fingerprints; many records share a fingerprint.
 pub(crate) fn records(count: u64) -> Vec<Pair> {
     let mut state = 7u64;
     let mut next = || {
@@ -26,7 +26,7 @@ pub(crate) fn records(count: u64) -> Vec<Pair> {
     (0..count).map(&mut record).collect()
 }
 
-/// Every two records within distance `k`, as lines, sorted as `--sort` does.
+/// Returns all pairs of records within distance `k` as lines, sorted as `--sort` does.
 fn brute(records: &[Pair], k: u32) -> Vec<String> {
     let records: BTreeSet<Pair> = records.iter().copied().collect();
     let mut pairs = Vec::new();
@@ -44,7 +44,7 @@ fn brute(records: &[Pair], k: u32) -> Vec<String> {
     pairs.into_iter().map(line).collect()
 }
 
-/// The label of every record, in the order of the store.
+/// Returns the label of every record, in the order of the store.
 pub(crate) fn clusters(records: &[Pair], k: u32) -> Vec<(u64, u64)> {
     let records: Vec<Pair> = records.iter().copied().collect::<BTreeSet<Pair>>().into_iter().collect();
     let mut label: Vec<u64> = records.iter().map(|record| record.1).collect();
@@ -155,7 +155,7 @@ fn a_report_for_people_and_for_programs() {
         people.contains("near-duplicates") && people.contains("far ones") && people.contains("pairs beyond 3"),
         "{people}"
     );
-    // With a file for the labels both are written.
+    // With a file for the labels, both are written.
     let file = place.path("labels.tsv");
     let both = text(fpdedup().args(["clusters", "--report", "--output"]).args([&file, &store]));
     assert_eq!(both, people);
@@ -220,7 +220,7 @@ fn files_of_every_format_hold_the_same() {
     let objects = std::fs::read_to_string(write("a.ndjson")).unwrap();
     assert_eq!(objects, text(fpdedup().args(["pairs", "--json"]).arg(&store)));
     assert_eq!(objects.lines().count(), expected.lines().count());
-    // What was written is the only file.
+    // The output is the only file.
     let names: Vec<_> = std::fs::read_dir(place.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names.len(), 8, "{names:?}");
 }
@@ -233,7 +233,7 @@ fn parquet_is_read_back() {
     let store = place.store(&records);
     let labels = place.path("labels.parquet");
     fpdedup().arg("clusters").arg(&store).arg("--output").arg(&labels).assert().success();
-    // The column of clusters as fingerprints, and ids as they are: a store that holds what was written.
+    // The column of clusters as fingerprints, with the ids: a store that holds the output.
     let read = place.path("read");
     fpload().args(["--create", "--fingerprint-column", "cluster"]).arg(&read).arg(&labels).assert().success();
     let scanned = text(crate::support::fpdump().arg("scan").arg(&read));
@@ -274,7 +274,7 @@ fn a_store_against_another_and_against_files() {
     }
     let found = text(fpdedup().arg("join").arg(&store).arg("-").write_stdin(lines(new)));
     assert_eq!(sorted(&found), expected);
-    // Without ids records are numbered.
+    // Records without ids are numbered.
     let bare: String = new.iter().map(|record| format!("{:016x}\n", record.0)).collect();
     let found = text(fpdedup().arg("join").arg(&store).arg("-").write_stdin(bare));
     assert_eq!(found.lines().count(), expected.len());

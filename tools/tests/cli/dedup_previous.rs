@@ -1,4 +1,4 @@
-//! `fpdedup clusters --previous --new`: old and new labelled together as a run from scratch does, from labels of every format.
+//! `fpdedup clusters --previous --new`: the same labels as a run from scratch, from labels of every format.
 
 use crate::dedup::{records, text};
 use crate::support::{Pair, Place, Random, fpdedup, fpload, lines};
@@ -9,13 +9,13 @@ fn labels(store: &Path, options: &[&str]) -> String {
     text(fpdedup().args(["clusters", "-q"]).args(options).arg(store))
 }
 
-/// What a run from labels says that it has compared.
+/// Returns what a run with labels reports as compared.
 fn compared(store: &Path, options: &[&str]) -> String {
     let output = fpdedup().arg("clusters").args(options).arg(store).assert().success().get_output().clone();
     String::from_utf8(output.stderr).unwrap().trim_end().rsplit("; ").next().unwrap().to_owned()
 }
 
-/// Old records in a store, new ones, and the labels of both from scratch.
+/// Returns a store of old records, new records, and the labels of both from scratch.
 fn old_and_new(place: &Place) -> (PathBuf, Vec<Pair>, String) {
     let all = records(500);
     let (new, old): (Vec<Pair>, Vec<Pair>) = all.iter().partition(|record| record.1 % 4 == 0);
@@ -48,7 +48,7 @@ fn as_from_scratch_whatever_the_files_are() {
             assert_eq!(compared(&store, &options), count, "{name}");
         }
     }
-    // From scratch too, from pipes, and after the new ones were loaded.
+    // The same from scratch, from pipes, and after the new records were loaded.
     assert_eq!(labels(&store, &["--new", file.to_str().unwrap()]), expected);
     let before = labels(&store, &[]);
     let run = text(
@@ -84,7 +84,7 @@ fn after_records_were_removed() {
 #[test]
 fn texts_and_stores_without_ids() {
     let place = Place::new();
-    // Some texts look like remarks.
+    // Some texts look like comments.
     let line = |record: &Pair, kind: &str, width: &str| match kind {
         "text" => format!("{:016x}\t#{}\n", record.0, record.1),
         _ => format!("{:0>1$x}\n", record.0, width.parse::<usize>().unwrap() / 4),
@@ -115,7 +115,7 @@ fn texts_and_stores_without_ids() {
         let new = place.file(&format!("new-{kind}-{width}.tsv"), some(&|id| id % 3 == 0));
         let count = all.iter().filter(|one| one.1 % 3 == 0).map(|one| one.0).collect::<BTreeSet<u64>>();
         let known = all.iter().filter(|one| one.1 % 3 > 0).map(|one| one.0).collect::<BTreeSet<u64>>();
-        // Without ids, a fingerprint that is there is not new.
+        // Without ids, a fingerprint that is present is not new.
         let count = if kind == "text" { count.len() } else { count.difference(&known).count() };
         for name in names {
             let previous = place.path(&format!("{kind}-{width}-{name}"));
@@ -147,7 +147,7 @@ fn wrong_use_is_said() {
     refused(&["--previous", "-", "--new", "-"], "both");
 }
 
-/// Where little has changed, lines are copied from the file; they are those of a run from scratch whatever it looks like.
+/// Where little has changed, lines are copied from the file; the output is that of a run from scratch.
 #[test]
 fn lines_that_stay_and_lines_that_do_not() {
     let place = Place::new();
@@ -200,7 +200,7 @@ fn lines_that_stay_and_lines_that_do_not() {
             assert_eq!(labels(&old, &["--previous", previous]), before, "{told}");
             assert_eq!(labels(&old, &["--previous", previous, "--new", new.to_str().unwrap()]), after, "{told}");
             assert_eq!(labels(&both, &["--previous", previous]), after, "{told}");
-            // In its own place.
+            // Over the previous file.
             let options = ["clusters", "-q", "--previous", previous, "--new", new.to_str().unwrap(), "-o", previous];
             fpdedup().args(options).arg(&old).assert().success();
             assert_eq!(std::fs::read_to_string(&file).unwrap(), after, "{told}");
@@ -208,7 +208,7 @@ fn lines_that_stay_and_lines_that_do_not() {
     }
 }
 
-/// A nightly run may load what it labels: records that are in the store and among the new ones, and were not labelled.
+/// A nightly run may load the records that it labels: they are in the store and among the new ones, and have no label.
 #[test]
 fn records_that_are_loaded_already_and_new() {
     for options in [&[][..], &["--ids", "text"]] {
@@ -218,7 +218,7 @@ fn records_that_are_loaded_already_and_new() {
         records.extend([(0xff, 5), (0xfe, 7)]);
         let store = place.store_with(&records, options);
         let old = place.file("old.tsv", labels(&store, &[]));
-        // The least id of its cluster now, with a fingerprint that is known.
+        // The least id of its cluster now, with a known fingerprint.
         let new = place.file("new.tsv", "00000000000000ff\t3\n");
         fpload().arg(&store).arg(&new).assert().success();
         let (old, new) = (old.to_str().unwrap(), new.to_str().unwrap());

@@ -1,4 +1,5 @@
-//! What `fpdedup` says of inputs that did nothing, and of records that are left out though they are far from the one that is kept.
+//! Warnings of `fpdedup` about inputs without effect, and about records left out although they are far from the kept
+//! one.
 
 use crate::dedup::{clusters, records};
 use crate::support::{Place, fpdedup, fpload, json_object, stdout};
@@ -6,7 +7,7 @@ use assert_cmd::Command;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// What a program that succeeds says on standard error, without the closing line.
+/// Returns the standard error of a program that succeeds, without the closing line.
 fn said(command: &mut Command) -> String {
     let output = command.assert().success().get_output().clone();
     let text = String::from_utf8(output.stderr).unwrap();
@@ -25,7 +26,7 @@ fn priorities_that_are_of_no_record() {
     fpload().arg("--create").arg(&texts).arg("-").write_stdin(input).assert().success();
     for (store, listed, expected, kept) in [
         (&store, "20\n30\n", "", "20\n30\n"),
-        // An id that is alone at its fingerprint, and of a cluster by itself, was found as well.
+        // An id alone at its fingerprint, and alone in its cluster, was found as well.
         (&store, "30\n", "", "10\n30\n"),
         (&store, "20\n7\n9\n", "not in the store: 2 of its 3 ids\n", "20\n30\n"),
         (&store, "7\n9\n", "none of its 2 ids is in the store; the smallest id of each cluster is kept", "10\n30\n"),
@@ -59,7 +60,7 @@ fn labels_that_are_of_no_record() {
     for (labels, part) in [
         (expected.as_str(), ""),
         (&other, "no record of the store has one of its 200 labels; all records are compared"),
-        (&some, "1 of its 196 labels are of records that are in the store no more"),
+        (&some, "1 of its 196 labels are of records that are no longer in the store"),
         ("", "it has no labels; all records are compared"),
     ] {
         let file = place.file("labels.tsv", labels);
@@ -95,7 +96,7 @@ fn new_inputs_without_records() {
     }
 }
 
-/// How many records are left out, and how many of them are farther than `k` from the one that is kept.
+/// Returns the number of records left out, and of those farther than `k` from the kept one.
 fn far(records: &[(u64, u64)], k: u32, kept: impl Fn(&[u64]) -> u64) -> (usize, usize) {
     let of: BTreeMap<u64, u64> = records.iter().map(|&(fingerprint, id)| (id, fingerprint)).collect();
     let mut members: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
@@ -144,7 +145,7 @@ fn records_left_out_that_are_far_from_the_one_that_is_kept() {
 fn chains_where_there_are_no_ids() {
     let place = Place::new();
     let store = place.path("store");
-    // The last one is counted twice, and 6 bits from the first; the one before it 3.
+    // The last record is counted twice, and 6 bits from the first; the record before it 3 bits.
     let input = "0000000000000000\n0000000000000007\n000000000000003f\n000000000000003f\n";
     fpload().args(["--create", "--ids", "none"]).arg(&store).arg("-").write_stdin(input).assert().success();
     let said = said(fpdedup().arg("keep").arg(&store));

@@ -14,7 +14,7 @@ fn sorted(mut records: Vec<Pair>) -> Vec<Pair> {
     records
 }
 
-/// A store of two segments with overlapping records.
+/// Creates a store of two segments with overlapping records.
 fn two_segments(place: &Place, records: &[Pair]) -> PathBuf {
     let half = records.len() / 2;
     let store = place.store_with(&records[..half + 10], &["--plan", "tables-2"]);
@@ -22,7 +22,7 @@ fn two_segments(place: &Place, records: &[Pair]) -> PathBuf {
     store
 }
 
-/// The segment files of a store, oldest first.
+/// Returns the segment files of a store, oldest first.
 fn segments(store: &Path) -> Vec<PathBuf> {
     let layout = json_lines(&stdout(fpdump().args(["layout", "--json"]).arg(store)));
     let mut files: Vec<PathBuf> = layout.iter().map(|section| store.join(section["file"].as_str().unwrap())).collect();
@@ -204,7 +204,7 @@ fn plans() {
     assert_eq!(tables.len(), 3);
     let leading: Vec<u64> = tables.iter().map(|table| table["leading_bits"].as_u64().unwrap()).collect();
     assert_eq!(leading, [22, 21, 21]);
-    // Index = distance: at 3 the first table is probed within one flip, the others exactly.
+    // The index is the distance: at 3 the first table is probed with radius 1, the others exactly.
     let radii: Vec<_> = tables.iter().map(|table| table["radii"].clone()).collect();
     assert_eq!(radii[0], serde_json::json!([0, 0, 0, 1]));
     assert_eq!(radii[2], serde_json::json!([null, null, 0, 0]));

@@ -1,4 +1,4 @@
-//! `fpdump verify`: damage is found wherever it is, named, and told from wrong use by the exit code.
+//! `fpdump verify` finds damage anywhere and names it; the exit code distinguishes it from wrong use.
 
 use std::fs;
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ fn every_flip_and_cut_is_reported_and_named() {
             assert_eq!(report["sound"], false);
             let damages = report["damages"].as_array().unwrap();
             assert!(damages.iter().any(|damage| damage["file"].as_str().unwrap().contains(&name)), "{report}");
-            // A query either fails or answers rightly.
+            // A query either fails or answers correctly.
             let output = fpquery().arg(&store).write_stdin(queries.clone()).output().unwrap();
             let found = String::from_utf8(output.stdout).unwrap();
             assert!(output.status.code() == Some(2) || found == expected, "{name}");

@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::support::{Pair, Place, Random, fails, fpdump, fpload, json_lines, json_object, lines, stdout};
 
-/// Pairs of value and count.
+/// Pairs of a value and its count.
 type Counts = BTreeMap<u64, u64>;
 
-/// Records with 30,000 real fingerprints (see tests/data/README.md) and 10,000 that lie evenly and close together,
-/// which blocks of another kind hold.
+/// Returns records with 30,000 real fingerprints (see tests/data/README.md) and 10,000 evenly and closely spaced ones,
+/// for which blocks of another kind are used.
 fn records() -> Vec<Pair> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/real_simhash64.u64");
     let bytes = std::fs::read(path).unwrap();
@@ -20,7 +20,7 @@ fn records() -> Vec<Pair> {
     real.chain((0..10_000).map(|_| random.below(1 << 30))).zip(0..).collect()
 }
 
-/// A store of two segments, and the fingerprints of each, sorted and distinct.
+/// Creates a store of two segments; returns also the fingerprints of each, sorted and distinct.
 fn mixed_store(place: &Place) -> (PathBuf, [Vec<u64>; 2]) {
     let records = records();
     let (first, second) = records.split_at(20_000);
@@ -69,7 +69,7 @@ fn the_numbers_are_those_of_the_blocks_and_of_the_fingerprints() {
     });
     assert!(kinds.len() > 1, "{kinds:?}");
     assert_eq!(found["block_kinds"], serde_json::to_value(kinds).unwrap());
-    // Eight blocks share 4,092 bytes of a page; each may go as far as its share ends.
+    // Eight blocks share 4,092 bytes of a page; a block may extend to the end of its share.
     let mut used = 0;
     let fill = blocks.iter().map(|block| {
         let slot = number(block, "block") % 8;
@@ -99,9 +99,9 @@ fn code_lengths_are_those_of_the_files() {
         let codes = distributions(&store)["code_lengths"].clone();
         assert_eq!(codes.as_object().unwrap().len(), 1, "{codes}");
         let found = counts(&codes[code]);
-        // Complete codes: nothing is left of the code space of both segments.
+        // Complete codes use the whole code space of both segments.
         assert_eq!(found.iter().map(|(length, count)| count << (12 - length)).sum::<u64>(), 2 * 4096);
-        // Only of this code the file has the lengths of all symbols, a digit each.
+        // Only for this code the file has the lengths of all symbols, a digit each.
         if code != "positions" {
             continue;
         }
@@ -122,7 +122,7 @@ struct Bar {
     count: u64,
 }
 
-/// The titles and bars of the drawings in a text.
+/// Returns the titles and bars of the drawings in a text.
 fn drawings(text: &str) -> Vec<(String, Vec<Bar>)> {
     let drawings = text.split("\n\n").skip(2).map(|part| {
         let (title, bars) = part.split_once('\n').unwrap();
@@ -187,7 +187,7 @@ fn the_locale_and_the_pipe_are_respected() {
         let ascii = run([("LC_ALL", all), ("LC_CTYPE", ctype), ("LANG", lang)], "always");
         assert!(ascii.is_ascii() && ascii.contains("####"), "{ascii}");
     }
-    // No terminal, no colour; and no drawing unless it is asked for.
+    // Without a terminal there is no colour, and no drawing unless requested.
     assert!(!unicode.contains('\x1b'));
     let plain = run([("LC_ALL", utf8), ("LC_CTYPE", c), ("LANG", c)], "auto");
     assert_eq!(plain, run([("LC_ALL", c), ("LC_CTYPE", c), ("LANG", c)], "never"));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::support::{Place, fails, fpdump, fpload, json_lines, json_object, stdout, store_files};
 use crate::wide::{Kind, Record, Sort};
 
-/// A store of two segments.
+/// Creates a store of two segments.
 fn store(place: &Place, sort: Sort) -> (PathBuf, Vec<Record>) {
     let records = sort.families(1500, 1);
     let store = sort.store(place, "store", &records[..1000]);
@@ -22,7 +22,7 @@ fn segments(store: &Path) -> Vec<PathBuf> {
     files.filter(|path| path.extension().is_some_and(|ending| ending == "segment")).collect()
 }
 
-/// Lines that `fpdump scan` prints, without the header.
+/// Returns the lines of `fpdump scan`, without the header.
 fn records_of(path: &Path) -> Vec<String> {
     let text = stdout(fpdump().arg("scan").arg(path));
     text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
@@ -36,7 +36,7 @@ fn what_scan_prints_makes_the_same_store() {
         let text = stdout(fpdump().arg("scan").arg(&store));
         assert!(text == sort.scan(&records), "{sort:?}");
         let copy = place.path("copy");
-        // Width and kind of ids are what the text says.
+        // The text says width and kind of ids.
         let load = fpload().arg("--create").arg(&copy).arg("-").write_stdin(text.clone()).assert();
         load.success();
         assert!(stdout(fpdump().arg("scan").arg(&copy)) == text, "{sort:?}");

@@ -1,4 +1,4 @@
-//! `fpdump scan --output`: files of every format hold all records, and `fpload` reads them back.
+//! `fpdump scan --output`: files of every format hold all records, and `fpload` reads them.
 
 use crate::support::{Place, fails, fpdump, fpload, stdout};
 use crate::wide::{Kind, Sort};
@@ -26,7 +26,7 @@ fn files_of_every_format_are_read_back() {
             fpdump().arg("scan").arg(&store).arg("-o").arg(&file).assert().success().stdout("");
             let mut load = fpload();
             load.arg("--create").args([&copy, &file]);
-            // Lines with TABs say it themselves, the other formats do not.
+            // Lines with TABs have a header, the other formats do not.
             if !name.starts_with("a.t") {
                 load.args(["--width", &sort.width.to_string(), "--ids", sort.kind.name()]);
             }
@@ -46,7 +46,7 @@ fn files_have_names_of_columns() {
         fpdump().arg("scan").arg(&store).arg("-o").arg(place.path("a.csv")).assert().success();
         assert_eq!(line("a.csv"), names);
     }
-    // An empty store too, of which nothing else remains to be said.
+    // The same with an empty store, whose header is all there is.
     let empty = place.path("empty");
     fpload().args(["--create", "--width", "128"]).arg(&empty).arg("-").write_stdin("").assert().success();
     for (name, text) in [("b.csv", "fingerprint,id\n"), ("b.tsv", "#fpstore width=128\n"), ("b.ndjson", "")] {

@@ -1,4 +1,4 @@
-//! `fpdump what-if`: what it says is what a store that is made that way is.
+//! `fpdump what-if`: its numbers are those of a store with these parameters.
 
 use std::path::{Path, PathBuf};
 
@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use crate::support::{Place, Random, fails, fpdump, fpload, fpquery, hex_lines, json_object, stdout, store_files};
 
-/// 85,364 fingerprints of real documents; see tests/data/README.md.
+/// Returns 85,364 fingerprints of real documents; see tests/data/README.md.
 fn real() -> Vec<u8> {
     std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/real_simhash64.u64")).unwrap()
 }
 
-/// A store of the real fingerprints, loaded in two parts.
+/// Creates a store of the real fingerprints, loaded in two parts.
 fn real_store(place: &Place, name: &str, options: &[&str]) -> PathBuf {
     let store = place.path(name);
     let real = real();
@@ -42,7 +42,7 @@ fn rows(report: &Value) -> &Vec<Value> {
     report["alternatives"].as_array().unwrap()
 }
 
-/// Plan, codec and block size.
+/// Returns plan, codec and block size.
 fn kind(row: &Value) -> (&str, &str, u64) {
     (row["plan"].as_str().unwrap(), row["codec"].as_str().unwrap(), row["block_size"].as_u64().unwrap())
 }
@@ -53,7 +53,7 @@ fn row<'a>(report: &'a Value, wanted: (&str, &str, u64)) -> &'a Value {
     &rows(report)[place]
 }
 
-/// The only row that is the store as it is.
+/// Returns the only row that describes the current store.
 fn current(report: &Value) -> &Value {
     let current: Vec<&Value> = rows(report).iter().filter(|row| row["current"] == true).collect();
     assert_eq!(current.len(), 1, "{report}");
@@ -66,7 +66,7 @@ fn table_bytes(stats: &Value) -> u64 {
     tables.iter().flat_map(|table| fields.map(|field| table[field].as_u64().unwrap())).sum()
 }
 
-/// The row says of every table what `stats` says of the store.
+/// Checks that the row agrees with `stats` on every table of the store.
 fn assert_same(row: &Value, stats: &Value) {
     assert_eq!(row["by_table"], stats["tables"]);
     assert_eq!(row["resident_bytes"], stats["resident_bytes"], "{row}");
@@ -131,7 +131,7 @@ fn a_sample_estimates_what_all_would_give() {
     let real = real_store(&place, "real", &[]);
     let uniform = uniform_store(&place, 300_000);
     let options = ["--plan", "tables-2", "--plan", "nested-4x4", "--codec", "adaptive", "--codec", "xor"];
-    // Real fingerprints differ from one end of a table to the other; of uniform ones every part is like the whole.
+    // Real fingerprints vary from one end of a table to the other; uniform ones do not.
     for (store, sample, tolerance) in [(&real, "12000", 0.02), (&uniform, "30000", 0.002)] {
         let exact = what_if(store, &options);
         let sampled = what_if(store, &[options.as_slice(), &["--sample", sample]].concat());
@@ -139,7 +139,7 @@ fn a_sample_estimates_what_all_would_give() {
         for (exact, sampled) in rows(&exact).iter().zip(rows(&sampled)) {
             assert_eq!((kind(exact), &exact["current"]), (kind(sampled), &sampled["current"]));
             assert_eq!((&exact["estimated"], &sampled["estimated"]), (&false.into(), &true.into()));
-            // The index in memory has parts that grow by powers of two.
+            // Parts of the index in memory grow by powers of two.
             for (field, tolerance) in [("bytes", tolerance), ("resident_bytes", 0.2), ("blocks_read", 0.02)] {
                 let [exact, sampled] = [exact, sampled].map(|row| row[field].as_f64().unwrap());
                 assert!((sampled / exact - 1.0).abs() < tolerance, "{field}: {exact} {sampled}");
@@ -202,14 +202,14 @@ fn what_is_tried() {
     assert_eq!(kinds, expected);
     assert_eq!(report["max_distance"], 3);
 
-    // With plans whose tables would not all be probed left out.
+    // Plans whose tables would not all be probed are left out.
     let report = what_if(&store, &["--max-distance", "1"]);
     let plans: Vec<&str> = rows(&report)[11..].iter().map(|row| kind(row).0).collect();
     assert_eq!(plans, ["tables-1", "tables-2", "choose-2-of-5", "choose-3-of-6"]);
     let cost = |report: &Value| current(report)["blocks_read"].as_f64().unwrap();
     assert!(cost(&report) < cost(&what_if(&store, &["--max-distance", "6"])));
 
-    // Every combination of what is named, and the store as it is.
+    // Every combination of the named values, and the current store.
     let options = ["--codec", "xor", "--block-size", "1KiB", "--block-size", "256", "--block-size", "1024"];
     let kinds = |report: &Value| -> Vec<String> { rows(report).iter().map(|row| format!("{:?}", kind(row))).collect() };
     let expected = [("adaptive", 2048), ("xor", 256), ("xor", 1024)].map(|(codec, size)| ("tables-3", codec, size));

@@ -1,4 +1,4 @@
-//! The scripts of `examples/`, at small size: their results are those of brute force.
+//! The scripts of `examples/`, at small size, compared with brute force.
 
 #![cfg(all(unix, feature = "parquet"))]
 
@@ -14,7 +14,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::support::{Place, Random, fpdump, stdout};
 
-/// Runs a script, which finds the programs on its path.
+/// Runs a script, which finds the programs in its path.
 fn run(script: &str, arguments: &[&OsStr]) {
     let programs = Path::new(env!("CARGO_BIN_EXE_fpload")).parent().unwrap();
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -24,7 +24,7 @@ fn run(script: &str, arguments: &[&OsStr]) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// A text column of a Parquet file.
+/// Returns a text column of a Parquet file.
 fn texts(file: &Path, column: &str) -> Vec<String> {
     let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(file).unwrap()).unwrap().build().unwrap();
     reader
@@ -59,7 +59,8 @@ fn nightly_urls() {
     let night = |crawl: &Path, gone: &Path| run("nightly_urls.sh", &[&store, crawl, gone, &out].map(AsRef::as_ref));
     night(&place.file("night-1.csv", quoted(&pages)), &place.file("gone-1.txt", ""));
 
-    // Of each ten pages one has changed a little, one altogether, and one is gone; one in ten is new, half of these copies.
+    // Of ten pages, one has changed slightly, one completely, and one is gone; one in ten is new, half of these are
+    // copies.
     let (mut tonight, mut gone, known) = (BTreeMap::new(), String::new(), pages.clone());
     for (number, (url, simhash)) in known.iter().enumerate() {
         match number % 10 {
@@ -108,7 +109,7 @@ fn documents() {
     let mut text = String::new();
     for number in 0..60 {
         let words: Vec<String> = (0..200).map(|_| format!("word{}", random.below(5000))).collect();
-        // Each text three times: as it is, with one more word, in capitals.
+        // Each text three times: unchanged, with one more word, in capitals.
         let copies = [words.join(" "), format!("{} more", words.join(" ")), words.join(" ").to_uppercase()];
         for (copy, words) in copies.iter().enumerate() {
             writeln!(text, "{{\"id\":\"{number}-{copy}\",\"text\":\"{words}\"}}").unwrap();

@@ -1,4 +1,4 @@
-//! Prefix filters: how much memory they may take, and what is told of those that do not fit.
+//! Prefix filters: their memory limit, and warnings about filters that do not fit.
 
 use crate::support::{Place, Random, fails, fpdump, fpload, fpquery, json_object, lines, stdout};
 
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Bytes of the filter of one table of [`store`].
 const ONE: u64 = 65_664;
 
-/// A store of two tables, each large enough for a filter.
+/// Creates a store of two tables, each large enough for a filter.
 fn store(place: &Place) -> PathBuf {
     let mut random = Random::new(61);
     let records: Vec<_> = (0..70_000).map(|id| (random.next(), id)).collect();
@@ -22,7 +22,7 @@ fn store(place: &Place) -> PathBuf {
     store
 }
 
-/// What a query says on standard error.
+/// Returns the standard error of a query.
 fn told(store: &Path, options: &[&str]) -> String {
     let assert = fpquery().args(options).arg(store).arg("0000000000000001").assert().code(1).stdout("");
     String::from_utf8(assert.get_output().stderr.clone()).unwrap()

@@ -1,4 +1,4 @@
-//! Fingerprints in decimal and as signed integers, widths that are told, and sizes.
+//! Fingerprints in decimal and as signed integers, explicit widths, and sizes.
 
 use std::path::Path;
 

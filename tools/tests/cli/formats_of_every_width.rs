@@ -11,7 +11,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// The number in decimal digits: divided by ten until nothing is left.
+/// Returns the number in decimal, by repeated division by ten.
 fn decimal(sort: Sort, bits: &Bits) -> String {
     let mut words = bits[..sort.words()].to_vec();
     let mut digits = Vec::new();
@@ -31,7 +31,7 @@ fn le(sort: Sort, records: &[Record]) -> Vec<u8> {
     words.flat_map(u64::to_le_bytes).collect()
 }
 
-/// The records in every format that can hold them: ending of the name, bytes.
+/// Returns the records in every format that can hold them: extension of the name, bytes.
 fn written(sort: Sort, records: &[Record]) -> Vec<(&'static str, Vec<u8>)> {
     let id = |id: &Id| match id {
         Id::None => None,
@@ -175,7 +175,7 @@ fn widths_that_contradict() {
         let load = ["--create", "--width", "256"];
         fails(fpload().args(load).arg(&new).arg(&column), &["column.parquet", "fingerprint", "128-bit", "256-bit"]);
     }
-    // Whoever says the format knows better than the name.
+    // An option takes precedence over the name.
     let load = ["--create", "--width", "64", "--format", "le", "--ids", "none"];
     assert!(!new.exists());
     fpload().args(load).arg(&new).arg(&raw).assert().success();
@@ -196,7 +196,7 @@ fn raw_integers_that_are_cut() {
     }
 }
 
-/// Parquet is read from its end: what is compressed as a whole is copied first, to where temporary files belong.
+/// Parquet is read from its end: a compressed file is first copied to the directory for temporary files.
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_that_is_compressed_uses_the_directory_for_temporary_files() {

@@ -19,7 +19,7 @@ fn simhash_of_1e0ng() {
             let options = ["simhash", "--preset", "1e0ng", "--id-column", "text_id", "--width", &f.to_string()];
             match input {
                 "text" => hashed(&options, &texts),
-                // That a token counts as often as it occurs is what its count says.
+                // The count of a token is its number of occurrences.
                 _ => hashed(&[&options[..], &["--tokens-column", "tokens"]].concat(), &tokens),
             }
         });
@@ -62,7 +62,7 @@ fn bkdr_of_every_width() {
             let digits = width.parse::<usize>().unwrap().div_ceil(4);
             let hex = format!("{:0digits$x}", u64::from_str_radix(bits, 2).unwrap());
             assert_eq!((&result["id"], &result["fingerprint"]), (&line["id"], &json!(hex)), "{width}");
-            // The bits themselves where digits do not say how many there are.
+            // The bits themselves, because digits do not tell their number.
             assert_eq!(result.get("bits").cloned(), (width == "31").then(|| json!(bits)), "{width}");
         }
     }
@@ -91,13 +91,13 @@ fn string_hash_in_python_and_in_java() {
                 assert_eq!((found.len() as u64 * 4, &json!(decimal)), (width, &line["fingerprint_dec"]), "{line}");
                 seen += 1;
             }
-            // There are values of Java for 128 bits only.
+            // For 128 bits there are values of Java only.
             assert_eq!(seen > 5, width == 128 || kind == "fingerprint", "{width} {kind}: {seen}");
         }
     }
 }
 
-/// A weight in a table is as good as that many occurrences.
+/// A weight in a table has the effect of that many occurrences.
 #[test]
 fn weights_out_of_a_table() {
     let place = Place::new();
@@ -152,7 +152,7 @@ fn weights_of_documents_and_stop_words() {
     assert_eq!(with_weights.len(), 4);
     assert_ne!(with_weights, plain);
 
-    // A stop word is a feature of weight zero; and a text without it has the same fingerprint.
+    // A stop word is a feature of weight zero; a text without it has the same fingerprint.
     let stop = place.file("stop.txt", "the\n");
     let zero = place.file("zero.tsv", "the\t0\n");
     let count = ["simhash", "--features", "unicode:1", "--weights", "count"];
@@ -167,7 +167,7 @@ fn weights_of_documents_and_stop_words() {
     fails(fphash().args(refused).arg(&input), &["--weights", "broken.tsv: line 2", "TAB"]);
 }
 
-/// The fingerprints of tests/data were made by the Python package.
+/// The Python package made the fingerprints of tests/data.
 #[test]
 fn real_documents_as_another_program_hashed_them() {
     let place = Place::new();
@@ -199,10 +199,10 @@ fn presets_say_what_a_store_records() {
         assert!(header.ends_with(&format!(" hasher={hasher}{end}")), "{header} {hasher}");
     }
     let unknown = ["simhash", "--preset", "nativ", "-"];
-    fails(fphash().args(unknown), &["nativ", "there are native, 1e0ng"]);
+    fails(fphash().args(unknown), &["nativ", "the presets are native, 1e0ng"]);
 }
 
-/// The native definition changes with its version only.
+/// The native preset changes with its version only.
 #[test]
 fn native_fingerprints_stay() {
     let place = Place::new();
@@ -213,7 +213,7 @@ fn native_fingerprints_stay() {
     assert_eq!(one, format!("#fpstore width=64 {header} end=1\n{NATIVE}\t7\n#end records=1\n"));
     let header = header.replace("width=64", "width=128");
     assert_eq!(two, format!("#fpstore width=128 {header} end=1\n{NATIVE_WIDE}\t7\n#end records=1\n"));
-    // The lower half of the wide one is the narrow one.
+    // The lower half of the wide fingerprint is the narrow one.
     assert!(NATIVE_WIDE.ends_with(NATIVE));
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::hash_vectors::{hashed, ndjson, vectors};
 use crate::support::{Place, fails, fphash, json_object, stdout};
 
-/// Output and exit code.
+/// Returns the output and the exit code.
 fn compared(arguments: &[&str]) -> (String, i32) {
     let assert = fphash().arg("compare").args(arguments).assert();
     let output = assert.get_output();
@@ -24,7 +24,7 @@ fn fingerprints_by_their_bits() {
     assert_eq!(compared(&[a, b]), ("8\t0.875\tdifferent\n".to_owned(), 1));
     assert_eq!(compared(&[a, b, "--threshold", "0.875"]), ("8\t0.875\tsimilar\n".to_owned(), 0));
     assert_eq!(compared(&[a, b, "--threshold", "0.876"]).1, 1);
-    // 61 of 64 bits are enough, 60 are not.
+    // 61 equal bits of 64 are enough, 60 are not.
     assert_eq!(compared(&[a, "00000000000000f8"]), ("3\t0.953125\tsimilar\n".to_owned(), 0));
     assert_eq!(compared(&[a, "00000000000000f0"]).1, 1);
     let (report, code) = object(&[a, b]);
@@ -40,7 +40,7 @@ fn fingerprints_by_their_bits() {
     assert_eq!(compared(&["--width", "128", &wide, &wide]), ("0\t1\tsimilar\n".to_owned(), 0));
 }
 
-/// The bits that the Java classes made of news, and what they say of them.
+/// The bits that the Java classes computed for news, and their verdicts.
 #[test]
 fn bkdr_as_the_java_classes_compare() {
     let mut seen = 0;
@@ -79,7 +79,7 @@ fn bkdr_joins_the_lines_of_a_file() {
     assert_eq!(compared(&[&bkdr[..], &["00000000000a3a86"]].concat()).0, "1\t0.984375\tsimilar\n");
 }
 
-/// Distances and ratios that the Python class of the article gives.
+/// Distances and ratios of the Python class of the article.
 #[test]
 fn string_hash_by_the_ratio_of_its_article() {
     let place = Place::new();
@@ -94,7 +94,7 @@ fn string_hash_by_the_ratio_of_its_article() {
             place.file(side, text).to_str().unwrap().to_owned()
         };
         let (width, a, b) = (line["hashbits"].to_string(), of("first"), of("second"));
-        // One of the texts is empty, which is warned of.
+        // One of the texts is empty, with a warning.
         let (report, code) = object(&["--quiet", "--preset", "string-hash", "--width", &width, &a, &b]);
         assert_eq!(report["distance"], line["hamming"], "{line}");
         let (found, expected) = (report["similarity"].as_f64().unwrap(), line["similarity"].as_f64().unwrap());
@@ -215,7 +215,7 @@ fn what_cannot_be_compared() {
         (&[file], &["2 values"]),
         (&[file, file, file], &["2 values"]),
         (&[file, hex, "--by", "edit"], &["--by compares texts", hex]),
-        (&[file, file, "--by", "edits"], &["edits", "there are edit, substring"]),
+        (&[file, file, "--by", "edits"], &["edits", "the measures are edit, substring"]),
         (&[file, file, "--by", "euclidean"], &["--threshold"]),
         (&[file, file, "--threshold", "1.5"], &["--threshold 1.5", "from 0 to 1"]),
         (&[file, file, "--threshold", "nan"], &["--threshold"]),
@@ -232,7 +232,7 @@ fn what_cannot_be_compared() {
     fails(fphash().arg("compare").arg(&latin).arg(file), &["latin.txt", "not UTF-8 at byte offset 3"]);
 }
 
-/// Texts without features have the same sketch, which says nothing of how similar they are.
+/// Texts without features have the same sketch, which says nothing about their similarity.
 #[test]
 fn texts_without_features_are_told() {
     let place = Place::new();
@@ -243,10 +243,7 @@ fn texts_without_features_are_told() {
         let run = fphash().arg("compare").args(options).args([&a, &b]).assert();
         let told = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
         for name in ["a.txt", "b.txt"] {
-            assert!(
-                told.contains(&format!("{name}: it has 0 features, as other texts have that are not like it")),
-                "{told}"
-            );
+            assert!(told.contains(&format!("{name}: it has 0 features, so it looks like other such texts")), "{told}");
         }
     }
     fphash().args(["compare", "--features", "words:3", "--by", "edit"]).args([&a, &b]).assert().code(1).stderr("");

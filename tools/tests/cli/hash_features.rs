@@ -1,4 +1,4 @@
-//! `--min-features`: documents that all look alike, because they have no features, get no fingerprint.
+//! `--min-features`: documents without features, which all have the same sketch, get no fingerprint.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use crate::support::{Place, fpdedup, fphash, fpload, json_object, stdout, withou
 const DOCUMENTS: &str = "{\"id\":1,\"text\":\"\"}\n{\"id\":2,\"text\":\"one two three four five six\"}\n\
                          {\"id\":3,\"text\":\" .,! \"}\n{\"id\":4,\"text\":\"one two\"}\n{\"id\":5,\"text\":\"six five four three two one\"}\n";
 
-/// The ids of what came out, and what was said.
+/// Returns the ids in the output, and the standard error.
 fn ids(arguments: &[&str], input: &str) -> (Vec<String>, String) {
     let mut run = fphash();
     let output = run.args(arguments).arg("-").write_stdin(input.to_owned()).assert().success().get_output().clone();
@@ -43,7 +43,7 @@ fn without_features_no_result() {
     }
 }
 
-/// It is no error, counted with what is, and listed.
+/// Such documents are no errors, but counted and listed with them.
 #[test]
 fn listed_with_their_number_of_features() {
     let place = Place::new();
@@ -62,7 +62,8 @@ fn listed_with_their_number_of_features() {
     assert_eq!(report["left_out_reasons"]["too few features"], 2, "{report}");
 }
 
-/// Documents that differ, without spaces and so without words in a row: one value of all of them would make them one cluster.
+/// Different documents without spaces, and so without shingles: with one value for all of them they would be one
+/// cluster.
 #[test]
 fn chinese_without_spaces() {
     let place = Place::new();

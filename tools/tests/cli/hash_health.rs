@@ -1,4 +1,4 @@
-//! `fphash health`: which bits of fingerprints tell something.
+//! `fphash health`: which bits of fingerprints are useful.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::hash_vectors::{real_documents, repository};
 use crate::support::{Place, Random, fails, fphash, hex_lines, json_object, lines, stdout};
 
-/// Report and exit code.
+/// Returns the report and the exit code.
 fn report(options: &[&str], input: &Path) -> (Value, i32) {
     let assert = fphash().args(["health", "--json"]).args(options).arg(input).assert();
     let output = assert.get_output();
@@ -28,7 +28,7 @@ fn real() -> Vec<u64> {
     bytes.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect()
 }
 
-/// Every number by counting in another way.
+/// Compares every number with another way of counting.
 #[test]
 fn real_fingerprints_are_biased() {
     let (report, code) = report(&[], &repository("tests/data/real_simhash64.u64"));
@@ -44,7 +44,7 @@ fn real_fingerprints_are_biased() {
         assert_eq!((&found["bit"], &found["ones"]), (&json!(bit), &json!(ones[bit])));
         assert!((found["share"].as_f64().unwrap() - shares[bit]).abs() < 1e-12);
     }
-    // Well beyond; none of them is at the limit.
+    // Well beyond the limit; no bit is close to it.
     let biased: Vec<usize> = (0..64).filter(|bit| (shares[*bit] - 0.5).abs() > 0.257).collect();
     assert_eq!((&report["biased"], kinds(&report)), (&json!(biased), vec!["biased_bits"]));
     assert!(biased.len() > 10);
@@ -54,7 +54,7 @@ fn real_fingerprints_are_biased() {
     let mean = ones.iter().map(|ones| *ones as f64 * (records - *ones as f64)).sum::<f64>() / pairs;
     assert!((report["mean_distance"].as_f64().unwrap() - mean).abs() < 1e-9, "{mean}");
     assert_eq!(report["expected_distance"], 32.0);
-    // The most frequent of a sample.
+    // The most frequent value of a sample.
     let frequent = u64::from_str_radix(report["most_frequent"]["fingerprint"].as_str().unwrap(), 16).unwrap();
     assert_eq!(all.iter().filter(|one| **one == frequent).count(), 260);
     assert!((report["most_frequent"]["share"].as_f64().unwrap() - 260.0 / records).abs() < 0.001);
@@ -80,12 +80,12 @@ fn even_bits_of_every_width_are_sound() {
 #[test]
 fn a_hash_that_is_too_short() {
     let place = Place::new();
-    // What a 32-bit hash in a column of 64 looks like.
+    // A 32-bit hash in a column of 64 looks like this.
     let (found, code) = report(&[], &place.file("a.hex", hex_lines(even(3000, 2).iter().map(|word| word >> 32))));
     assert_eq!((code, &found["dead"], kinds(&found)), (1, &json!((0..32).collect::<Vec<u32>>()), vec!["dead_bits"]));
     let advice = found["findings"][0]["advice"].as_str().unwrap();
     assert!(advice.contains("the hasher makes 32 bits") && advice.contains("bkdr"), "{advice}");
-    // bkdr itself, of real texts whose words were tagged.
+    // bkdr on real texts whose words were tagged.
     let mut documents = String::new();
     for document in crate::hash_vectors::objects("tests/data/rust-book-documents.ndjson.gz").iter().step_by(5) {
         let text: Vec<String> = document["text"]
@@ -113,7 +113,7 @@ fn bits_that_mirror_others() {
     assert_eq!((code, &found["mirrored"]), (1, &json!(expected)));
     assert_eq!((kinds(&found), &found["correlated_pairs"]), (vec!["mirrored_bits"], &json!(0)));
     assert!(found["findings"][0]["advice"].as_str().unwrap().contains("a hash of 16 bits was written several times"));
-    // The last bit is the opposite of the first, and the one before it is mostly what the second is.
+    // The last bit is the opposite of the first, and the one before it mostly repeats the second.
     let mut random = Random::new(5);
     let spoilt = even(5000, 4).into_iter().map(|word| {
         let second = (word >> 62 & 1) ^ u64::from(random.below(10) == 0);
@@ -145,7 +145,7 @@ fn values_that_too_many_have() {
     assert_eq!((code, kinds(&found)[0], &found["distinct_values"]), (1, "few_values", &json!(1)));
 }
 
-/// Two features each, half of whose votes are even: they become 0 with seomoz, and what a feature says with native.
+/// Two features each, half of whose votes are even: ties become 0 with seomoz; with native a feature decides.
 #[test]
 fn texts_with_few_features() {
     let place = Place::new();
@@ -208,7 +208,7 @@ fn inputs_of_every_kind() {
     let mut piped = fphash();
     piped.args(["health", "--json", "-"]).write_stdin(hex_lines(all.iter().copied()));
     assert_eq!(json_object(&stdout(&mut piped)), one);
-    // Several inputs are one; the first one says how wide they are.
+    // Several inputs count as one; the first one determines the width.
     let wide =
         |words: &[u64]| words.chunks(2).map(|pair| format!("{:016x}{:016x}\n", pair[0], pair[1])).collect::<String>();
     let whole = place.file("whole.hex", format!("#fpstore width=128 hasher=x\n{}", wide(&all)));
@@ -231,7 +231,7 @@ fn output_does_not_depend_on_threads() {
     assert_eq!(report(&["--threads", "6"], &input), one);
 }
 
-/// The way from documents; and what people see.
+/// From documents to the report for people.
 #[test]
 fn a_drawing_that_fits_a_terminal() {
     let hashes = stdout(fphash().arg("simhash").arg(real_documents()));

@@ -1,8 +1,8 @@
-//! `fphash`: what made a fingerprint is named, and the same name means the same value, whichever way the documents come.
+//! `fphash`: the output names the hasher, and the same name means the same value, however the documents are read.
 
 use crate::support::{Place, fails, fphash, fpload, json_object, stdout, without_trailer};
 
-/// The hasher in the first line, and the lines behind it.
+/// Returns the hasher in the first line, and the lines after it.
 fn hashed(arguments: &[&str], input: &str) -> (String, Vec<String>) {
     let text = stdout(fphash().args(arguments).arg("-").write_stdin(input));
     let (header, lines) = without_trailer(&text).split_once('\n').unwrap();
@@ -10,7 +10,8 @@ fn hashed(arguments: &[&str], input: &str) -> (String, Vec<String>) {
     (hasher, lines.lines().map(str::to_owned).collect())
 }
 
-/// A text and its tokens are cut differently, so they have different names; options that do nothing to tokens change neither.
+/// A text and its tokens are split differently, so their hashers have different names. Options that do not apply to
+/// tokens change neither value nor name.
 #[test]
 fn ready_made_tokens_have_a_name_of_their_own() {
     let tokens = "{\"id\":1,\"text\":\"a b c\",\"tokens\":[\"a\",\"b\",\"c\"]}\n";
@@ -39,7 +40,7 @@ fn one_definition_has_one_name() {
     assert_eq!(lucene("true"), lucene("false"));
 }
 
-/// The Java code of bkdr joins the lines of a file; fphash does so wherever a document is a file.
+/// The Java code of bkdr joins the lines of a file; fphash does so for documents that are files.
 #[test]
 fn bkdr_reads_files_as_its_own_code_does() {
     let place = Place::new();
@@ -61,7 +62,7 @@ fn weights_are_those_of_the_features_of_a_preset() {
         let mut run = fphash();
         stdout(run.arg("weights").args(options).args(["--min-documents", "1", "-"]).write_stdin(input))
     };
-    // Of 1e0ng: letters of the lower-case text, four in a row. Both documents have just the same one.
+    // 1e0ng uses four letters in a row of the lower-case text. Both documents have the same single feature.
     let e0ng = weights(&["--preset", "1e0ng"]);
     assert!(e0ng.starts_with("#default\t2.09") && e0ng.ends_with("\nabcd\t1\n"), "{e0ng}");
     let json = weights(&["--preset", "1e0ng", "--json"]);
@@ -86,7 +87,7 @@ fn bands_of_every_preset() {
         run.write_stdin(input);
         let text = stdout(&mut run);
         let keys: Vec<usize> = text.lines().map(|line| json_object(line)["bands"].as_array().unwrap().len()).collect();
-        // A document without features has none in common with any.
+        // A document without features has none in common with any other.
         assert_eq!(keys, [8, 0], "{preset}");
     }
 }

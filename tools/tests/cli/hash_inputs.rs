@@ -1,4 +1,4 @@
-//! Documents in every form give `fphash` the same fingerprints, and what is no document is named.
+//! Documents of every format get the same fingerprints from `fphash`; anything else is reported with its place.
 
 use std::fs;
 use std::io::Write;
@@ -18,7 +18,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Documents with numbers as ids.
+/// Returns documents with numeric ids.
 fn numbered() -> String {
     ndjson((10..).zip(TEXTS).map(|(id, text)| (json!(id), json!(text))))
 }
@@ -105,7 +105,7 @@ fn tokens_are_features_as_they_are() {
     let options = ["simhash", "--tokens-column", "tokens"];
     let found = hashed(&options, &tokens);
     assert_eq!(found[1]["fingerprint"], "0000000000000000");
-    // Neither cut nor changed, and in any order.
+    // Neither split nor changed, and in any order.
     let other = place.file("b.ndjson", "{\"id\":1,\"tokens\":[\"is\",\"big\",\"New York\"]}\n");
     assert_eq!(
         hashed(&[&options[..], &["--features", "chars:2", "--normalise", "lower"]].concat(), &other)[0],
@@ -140,7 +140,7 @@ fn normalisation_and_features() {
     fails(fphash().args(["simhash", "--width", "32"]).arg(&input), &["--width", "64 and 128"]);
 }
 
-/// An error names the place; what was before it has been written.
+/// An error names the place; everything before it has been written.
 #[test]
 fn what_is_no_document_is_named() {
     let place = Place::new();
@@ -180,7 +180,7 @@ fn what_is_no_document_is_named() {
     fails(fphash().arg("simhash"), &["INPUT"]);
 }
 
-/// The way from documents to answers.
+/// From documents to answers.
 #[test]
 fn pipes_into_a_store() {
     let place = Place::new();
@@ -201,7 +201,7 @@ fn pipes_into_a_store() {
     let asked = crate::support::hex_lines(queries.iter().copied());
     let expected = crate::support::brute_force_lines(&records, &queries, 3);
     assert_eq!(stdout(fpquery().arg(&store).write_stdin(asked)), expected);
-    // What another preset made does not go into the same store.
+    // The same store takes no fingerprints of another preset.
     let other =
         stdout(fphash().args(["simhash", "--preset", "seomoz", "-"]).write_stdin("{\"id\":1,\"text\":\"a\"}\n"));
     let mut load = fpload();

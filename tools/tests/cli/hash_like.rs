@@ -1,4 +1,4 @@
-//! `--like STORE`: fingerprints made as those of a store were, and by default where documents go into it.
+//! `--like STORE`: fingerprints made like those of a store, which is the default where documents go into it.
 
 use crate::support::{Place, fails, fpdump, fphash, fpload, json_object, stdout};
 
@@ -14,7 +14,7 @@ fn parameters_are_not_repeated() {
     fpload().args(["--create", "--text"]).args(OPTIONS).arg(&store).arg(&docs).assert().success();
     let expected = stdout(fphash().arg("simhash").args(OPTIONS).arg(&docs));
     assert_eq!(stdout(fphash().args(["simhash", "--like"]).arg(&store).arg(&docs)), expected);
-    // Options that agree are welcome, others are not.
+    // Options that agree are accepted, others are not.
     let like = |options: &[&str]| {
         let mut like = fphash();
         like.args(["simhash", "--like"]).arg(&store).args(options).arg(&docs);
@@ -26,7 +26,7 @@ fn parameters_are_not_repeated() {
         fails(&mut like(&[option, value]), &["--like", "must not be mixed", "leave the options that differ out"]);
     }
 
-    // Into the store itself without any, and into a new one like it.
+    // Into the store itself without options, and into a new one like it.
     let again = json_object(&stdout(fpload().args(["--text", "--json"]).arg(&store).arg(&docs)));
     assert_eq!(again["already_present"], 2);
     fails(fpload().args(["--text", "--features", "chars:4"]).arg(&store).arg(&docs), &["must not be mixed"]);

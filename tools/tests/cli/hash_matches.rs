@@ -15,7 +15,7 @@ fn filter(matches: &Path, documents: &Path, options: &[&str]) -> assert_cmd::Com
     command
 }
 
-/// Documents in families, as tokens.
+/// Returns documents in families, as tokens.
 fn families(number: usize) -> Vec<Vec<String>> {
     let mut random = Random::new(9);
     let mut parent: Vec<String> = Vec::new();
@@ -37,7 +37,7 @@ fn jaccard(a: &[String], b: &[String]) -> f64 {
     a.intersection(&b).count() as f64 / a.union(&b).count() as f64
 }
 
-/// The lines whose documents are similar, with the value.
+/// Returns the lines whose documents are similar, with the value.
 fn expected(lines: &str, columns: [usize; 2], documents: &HashMap<String, Vec<String>>, threshold: f64) -> String {
     lines.lines().fold(String::new(), |mut kept, line| {
         let cells: Vec<&str> = line.split('\t').collect();
@@ -56,7 +56,7 @@ struct Case {
     pairs: String,
 }
 
-/// Documents, a store of them, and all its pairs. Their ids are numbers, or texts.
+/// Returns documents, a store of them, and all its pairs. Their ids are numbers, or texts.
 fn case(ids: fn(usize) -> Value) -> Case {
     let place = Place::new();
     let families = families(400);
@@ -136,7 +136,7 @@ fn answers_of_queries() {
     assert_eq!(stdout(&mut filter(&matches, &case.documents, &[&BY[..], &["--id-columns", "1,5"]].concat())), kept);
 }
 
-/// The similarities of tests/data are of five words in a row, and were counted by another program.
+/// Another program counted the similarities of tests/data, of five words in a row.
 #[test]
 fn similarities_of_real_documents() {
     let place = Place::new();
@@ -209,7 +209,7 @@ fn what_does_not_fit_together() {
     fails_of("1\t2\n1\n", &good, &edit, &["m.tsv: line 2: there is no column 2, only 1", "--id-columns"]);
     fails_of("1\t2\n", &good, &["--by", "edit"], &["line 1: there is no column 5, only 2"]);
     fails_of("1\t2\n", &documents, &edit, &["two documents have the id '2'"]);
-    // Of documents that are not needed nobody cares.
+    // Faults of documents that are not needed are ignored.
     filter(&matches("1\t1\n"), &documents, &edit).assert().code(0).stdout("1\t1\t1\n");
     for (options, parts) in [
         (&["--id-columns", "1,2"][..], &["--by"][..]),

@@ -86,7 +86,7 @@ fn digits_are_the_places() {
     assert!(without_trailer(&one_bit).ends_with(&format!(",bits=1 end=1\n{bits:016x}\tx\n")), "{one_bit}");
     let seeded = hashed(&["minhash", "--num-perm", "64", "--seed", "2"], &input);
     assert_ne!(seeded[0]["signature"], serde_json::to_value(&signature).unwrap());
-    // One bit a place is a fingerprint that a store takes, with the ids.
+    // With one bit for each place, signatures are fingerprints that a store takes, with the ids.
     let store = place.path("store");
     let mut load = fpload();
     load.args(["--create", "--max-distance", "6"]).arg(&store).arg("-").write_stdin(one_bit).assert().success();

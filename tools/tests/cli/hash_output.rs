@@ -1,4 +1,4 @@
-//! `fphash --output`: the same as on standard output, in a file that appears when it is whole.
+//! `fphash --output`: the same output as on standard output, in a file that appears when it is complete.
 
 use std::fs;
 use std::io::Read;
@@ -66,7 +66,7 @@ fn files_hold_what_standard_output_has() {
             assert_eq!(row.iter().collect::<Vec<_>>(), cells, "{key}");
         }
     }
-    // Fingerprints in CSV are read as those in lines are.
+    // Fingerprints in CSV are read like those in lines.
     let load = |name: &str, ids: &str| {
         let store = place.path(&format!("store of {name}"));
         let input = place.path(name);
@@ -97,7 +97,7 @@ fn a_file_appears_when_it_is_whole() {
     assert_eq!(read(&old), "as it was");
 }
 
-/// The hasher goes along in the metadata, and a load keeps and checks it.
+/// The metadata hold the hasher, which a load keeps and checks.
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_says_what_made_it() {
@@ -159,11 +159,11 @@ fn ids_and_keys_in_parquet() {
             keys.unwrap().as_primitive::<UInt64Type>().values().iter().map(|key| format!("{key:016x}")).collect();
         assert_eq!(serde_json::json!(keys), object["bands"]);
     }
-    // A text after numbers has no place in a column of numbers.
+    // A column of numbers cannot hold a later text.
     let mixed = place.file("mixed.ndjson", DOCUMENTS);
     let mut run = fphash();
     fails(run.args(["simhash", "-o"]).args([&path, &mixed]), &["mixed.ndjson: line 2: the id is a text", "write .tsv"]);
-    // No documents at all: a file that loads.
+    // No documents: an empty file that loads.
     let (none, empty) = (place.file("none.ndjson", ""), place.path("empty.parquet"));
     fphash().args(["simhash", "-o"]).args([&empty, &none]).assert().success();
     fpload().arg("--create").args([place.path("empty"), empty]).assert().success();

@@ -7,7 +7,7 @@ use assert_cmd::Command;
 
 use crate::support::{Place, fails, fpdump, fphash, fpload, json_object, stdout, without_trailer};
 
-/// Good lines between bad ones: line number and what is wrong.
+/// Bad lines: line number and error.
 const BAD: [(&str, &str); 10] = [
     ("{\"id\":2,\"text\":null}", "the text is null"),
     ("{\"id\":3}", "there is no \"text\""),
@@ -21,7 +21,7 @@ const BAD: [(&str, &str); 10] = [
     ("{\"id\":11,\"text\":\"a\",\"text\":\"b\"}", "occurs twice"),
 ];
 
-/// The bad lines with a good one before each and one at the end.
+/// Creates a file of the bad lines, with a good line before each and one at the end.
 fn mixed(place: &Place) -> PathBuf {
     let mut text = String::new();
     for (number, (bad, _)) in BAD.iter().enumerate() {
@@ -34,7 +34,7 @@ fn stderr(command: &mut Command) -> String {
     String::from_utf8(command.assert().success().get_output().stderr.clone()).unwrap()
 }
 
-/// Lines of a file of rejects: input, place, reason.
+/// Returns the lines of a file of rejects: input, place, reason.
 fn rejects(path: &Path) -> Vec<[String; 3]> {
     let text = fs::read_to_string(path).unwrap();
     let cells = |line: &str| line.split('\t').map(str::to_owned).collect::<Vec<_>>().try_into().unwrap();
@@ -72,7 +72,7 @@ fn bad_documents_are_left_out_and_listed() {
             assert!(message.starts_with(expected) && message.ends_with("rejects.tsv\n"), "{message}");
         }
     }
-    // Without a file, the first are named; with --quiet, nothing is.
+    // Without a file, the first ones are named; with --quiet, none is.
     let mut run = fphash();
     let message = stderr(run.args(["simhash", "--on-error", "skip"]).arg(&input));
     assert!(
@@ -83,7 +83,7 @@ fn bad_documents_are_left_out_and_listed() {
         message.contains("line 6: ") && !message.contains("line 8: ") && message.contains("--rejects FILE lists all")
     );
     assert_eq!(stderr(fphash().args(["simhash", "--quiet", "--on-error", "skip"]).arg(&input)), "");
-    // Counting features for weights goes on as well.
+    // Counting features for weights continues as well.
     let mut weights = fphash();
     weights.args(["weights", "--on-error", "skip", "--features", "unicode:1"]).arg(&input);
     let output = weights.assert().success().get_output().clone();
@@ -91,7 +91,7 @@ fn bad_documents_are_left_out_and_listed() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("left out 10 of 21 documents"));
 }
 
-/// The default: the first ends the run and says how to go on; the list of a run that failed does not appear.
+/// By default the first one ends the run, with a hint how to continue; the list of a failed run does not appear.
 #[test]
 fn the_first_bad_document_ends_the_run() {
     let place = Place::new();
@@ -137,7 +137,7 @@ fn files_that_are_no_texts() {
         assert!(line[0].ends_with(name) && line[1].is_empty() && line[2].contains(reason), "{line:?}");
     }
     assert_eq!(lines.len(), 4);
-    // A file that cannot be read to its end is no document that is merely wrong.
+    // A file that cannot be read to its end is an error of the input, not of a document.
     place.file("docs/g.txt.gz", b"\x1f\x8b\x08\0");
     fails(
         fphash().args(["simhash", "--json", "--quiet", "--on-error", "skip"]).arg(place.path("docs/g.txt.gz")),
@@ -191,7 +191,7 @@ fn a_load_of_documents_leaves_them_out() {
     assert_eq!(report["left_out_reasons"]["null text"], 1, "{report}");
     assert_eq!(rejects(&list).len(), 10);
     assert_eq!(stdout(fpdump().arg("scan").arg(&store)).lines().skip(1).count(), 11);
-    // Ids that are of another kind than the store's.
+    // Ids of another kind than the store's.
     let other = place.file(
         "other.ndjson",
         "{\"id\":\"/a\",\"text\":\"a text id\"}\n{\"id\":5,\"text\":\"a good id\"}\n{\"text\":\"none\"}\n",
@@ -205,7 +205,7 @@ fn a_load_of_documents_leaves_them_out() {
     fails(load.args(["--on-error", "skip"]).arg(&store).arg("-").write_stdin(""), &["go with --text"]);
 }
 
-/// Nulls and ids in Parquet; a damaged file stays an error.
+/// Nulls and ids in Parquet; a damaged file remains an error.
 #[cfg(feature = "parquet")]
 #[test]
 fn records_of_parquet() {
@@ -228,12 +228,12 @@ fn records_of_parquet() {
     fails(fphash().args(["simhash", "--json", "--on-error", "skip"]).arg(cut), &["cut.parquet"]);
 }
 
-/// What a run says that fails behind some output.
+/// Returns the error of a run that fails after some output.
 fn failure(command: &mut Command) -> String {
     String::from_utf8(command.assert().code(2).get_output().stderr.clone()).unwrap()
 }
 
-/// A quote in the middle of a cell spoils its row, and where it swallows others, the run.
+/// A malformed quote affects its row, and if it swallows other rows, the run.
 #[test]
 fn quotes_in_the_middle_of_a_cell() {
     let place = Place::new();
@@ -249,7 +249,7 @@ fn quotes_in_the_middle_of_a_cell() {
     assert!(failed.contains("line 2: the quote that opens a cell on this line is closed on line 3"), "{failed}");
 }
 
-/// A bracket that is missing must not take the rest of the input with it.
+/// A missing bracket must not hide the rest of the input.
 #[test]
 fn brackets_that_are_not_closed() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! `--hasher`, `--width` and the header line: honoured, recorded, and refused where they contradict the store.
+//! `--hasher`, `--width` and the header line: accepted, recorded, and refused if they contradict the store.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn a_header_is_honoured_at_creation() {
     assert_eq!((&report["width"], &report["hasher"]), (&128.into(), &"native:3".into()));
     assert_eq!((&info(&store)["width"], &info(&store)["hasher"]), (&128.into(), &"native:3".into()));
     assert!(stdout(fpdump().arg("info").arg(&store)).contains("native:3"));
-    // What scan prints says the same, and is loaded without saying more.
+    // The output of scan says the same, and is loaded without options.
     assert_eq!(stdout(fpdump().arg("scan").arg(&store)), text);
     fpload().arg(&store).arg("-").write_stdin(text).assert().success();
 }
@@ -78,7 +78,7 @@ fn a_hasher_that_is_not_the_stores() {
     );
 }
 
-/// Both orders, and both where the store is new and where it is not.
+/// Both orders, with a new and with an existing store.
 #[test]
 fn a_hasher_that_some_inputs_do_not_name() {
     let place = Place::new();
@@ -87,9 +87,9 @@ fn a_hasher_that_some_inputs_do_not_name() {
     let silent = place.file("silent.tsv", "00000000000000ff\t2\n");
     fpload().args(["--create", "--hasher", "mine"]).arg(&store).arg(&silent).assert().success();
     for inputs in [[&named, &silent], [&silent, &named]] {
-        fails(fpload().arg("--create").arg(&new).args(inputs), &["silent.tsv", "is not said", "--hasher mine"]);
+        fails(fpload().arg("--create").arg(&new).args(inputs), &["silent.tsv", "is not known", "--hasher mine"]);
         assert!(!new.exists());
-        fails_unchanged(&store, fpload().arg(&store).args(inputs), &["silent.tsv", "is not said", "--hasher mine"]);
+        fails_unchanged(&store, fpload().arg(&store).args(inputs), &["silent.tsv", "is not known", "--hasher mine"]);
     }
     fpload().args(["--hasher", "mine"]).arg(&store).args([&named, &silent]).assert().success();
     let compact = ["--hasher", "yours", "--compact"];
@@ -121,7 +121,7 @@ fn queries_of_another_hasher() {
     }
 }
 
-/// `010` and `10` are two texts and one number: what the header says counts for every input.
+/// `010` and `10` are two texts and one number: the header applies to every input.
 #[test]
 fn ids_that_are_not_the_stores() {
     let place = Place::new();
@@ -176,7 +176,7 @@ fn a_header_that_is_wrong() {
         fails(fpload().arg("--create").arg(&new).arg(&input), &["a.tsv: line 1", part]);
         assert!(!new.exists());
     }
-    // Elsewhere than in the first line, it is a remark.
+    // Anywhere but in the first line, it is a comment.
     let text = format!("{RECORD}#fpstore width=256 hasher=z\n");
     fpload().arg("--create").arg(&new).arg("-").write_stdin(text).assert().success();
     assert_eq!(info(&new)["hasher"], serde_json::Value::Null);

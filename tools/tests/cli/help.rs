@@ -1,4 +1,4 @@
-//! `--help` fits 80 columns, where no terminal tells how many there are.
+//! `--help` fits 80 columns without a terminal.
 
 use assert_cmd::Command;
 
@@ -31,7 +31,7 @@ fn no_line_is_too_long() {
     }
 }
 
-/// What is written behind the options is there, in its own lines.
+/// The text after the options is present, with its own lines.
 #[test]
 fn examples_keep_their_lines() {
     let text = help(fpload, &["--help"]);

@@ -1,4 +1,4 @@
-//! `--ids`: what auto decides, and what may not be mixed.
+//! `--ids`: how auto decides, and which kinds may not be mixed.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Columns that may hold ids are not passed over without a word.
+//! Columns that may hold ids are not ignored silently.
 
 use std::path::Path;
 
@@ -35,14 +35,14 @@ fn a_load_says_what_it_numbered() {
     let again = warned(fpload().args(["--fingerprint-column", "simhash"]).arg(place.path("numbered")).arg(&json));
     assert!(again.contains("urls.ndjson: there is no column of ids, so 2 records were numbered; other columns: 'url'"));
     assert!(!again.contains("--ids none"), "{again}");
-    // What was asked for is not warned of.
+    // No warning about what was requested.
     for (name, options) in
         [("none", &["--ids", "none"][..]), ("quiet", &["--quiet"]), ("named", &["--id-column", "url"])]
     {
         let message = warned(create(&place.path(name), &urls).args(options));
         assert!(!message.contains("warning"), "{name}: {message}");
     }
-    // Where ids are needed it is an error as before.
+    // If ids are needed, it remains an error.
     fails(create(&place.path("text"), &urls).args(["--ids", "text"]), &["urls.csv: line 2", "no id"]);
     let bare = place.file("bare.csv", "simhash\n00000000000000ff\n");
     assert!(!warned(&mut create(&place.path("bare"), &bare)).contains("warning"));

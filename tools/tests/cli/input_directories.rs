@@ -1,4 +1,4 @@
-//! Directories and patterns of names stand for the files in them; what holds nothing is said.
+//! Directories and patterns stand for the files in them; those without files are reported.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use crate::support::{
     Pair, Place, fails, families, fpdedup, fphash, fpload, fpquery, json_object, lines, stdout, without_trailer,
 };
 
-/// A directory `parts` as Spark leaves it, with these records in three files.
+/// Creates a directory `parts` as Spark writes it, with these records in three files.
 fn parts(place: &Place, records: &[Pair]) {
     fs::create_dir_all(place.path("parts/_temporary/0")).unwrap();
     fs::create_dir_all(place.path("parts/day=2")).unwrap();
@@ -42,7 +42,7 @@ fn directories_of_parts() {
     let health = json_object(&stdout(fphash().args(["health", "--json"]).arg(&directory)));
     assert_eq!(health["records"], 300);
 
-    // A file of another kind is passed over, but not without a word.
+    // A file of another kind is skipped, with a warning.
     place.file("parts/README", "read me");
     let mut load = fpload();
     let load = load.arg("--create").arg(place.path("said")).arg(&directory).assert().success();
@@ -60,7 +60,7 @@ fn patterns_of_names() {
     records.sort_unstable();
     assert!(loaded(&place, &[], &[&place.path("parts/part-*")]) == records);
     assert!(loaded(&place, &[], &[&place.path("par?s/part-0000[01].*")]) == records);
-    // A file of that name is that file.
+    // A file of that name takes precedence over the pattern.
     let odd = place.file("a*.tsv", "0000000000000001\t7\n");
     place.file("ab.tsv", "0000000000000002\t8\n");
     assert_eq!(loaded(&place, &[], &[&odd]), [(1, 7)]);
@@ -152,7 +152,7 @@ fn directories_of_documents() {
         "{message}"
     );
     assert_eq!(ids(&["--quiet"]).1, "");
-    // A column that was named is in no text.
+    // A named column cannot be in a text.
     fails(
         fphash().args(["simhash", "--json", "--text-column", "text"]).arg(place.path("docs/notes.md")),
         &["notes.md would be read as documents that are whole files, which have no columns"],
@@ -163,7 +163,7 @@ fn directories_of_documents() {
     assert_eq!(without_trailer(&only).lines().count(), 3);
 }
 
-/// Names that are not UTF-8 match patterns like others.
+/// Names that are not UTF-8 match patterns like other names.
 #[cfg(target_os = "linux")]
 #[test]
 fn names_that_are_not_utf8() {

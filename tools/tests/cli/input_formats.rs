@@ -11,7 +11,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Loads a file and asks for every record.
+/// Loads a file and queries every record.
 fn holds(place: &Place, name: &str, content: &[u8], options: &[&str], expected: &[Pair]) {
     let input = place.file(name, content);
     let store = place.path(&format!("{name}.store"));

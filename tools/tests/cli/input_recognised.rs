@@ -1,4 +1,4 @@
-//! What an input holds is told by its content before its name: nothing is misread because it is called something else.
+//! The content of an input decides about its format before its name, so a wrong name does not cause a misreading.
 
 use std::fs;
 use std::io::Write;
@@ -13,7 +13,7 @@ pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// The records of a store that is made of inputs, sorted.
+/// Creates a store of inputs and returns its records, sorted.
 pub(crate) fn loaded(place: &Place, options: &[&str], inputs: &[&Path]) -> Vec<Pair> {
     let store = place.path("loaded");
     let _ = fs::remove_dir_all(&store);
@@ -46,7 +46,7 @@ fn objects(records: &[Pair]) -> Vec<String> {
         .collect()
 }
 
-/// A Parquet file with columns `id` and `cluster` of this store, and its ids.
+/// Creates a Parquet file with columns `id` and `cluster` of this store; returns also its ids.
 fn parquet(place: &Place, store: &Path) -> PathBuf {
     let path = place.path("labels.parquet");
     fpdedup().args(["clusters", "--quiet", "--output"]).arg(&path).arg(store).assert().success();
@@ -82,7 +82,7 @@ fn compression_is_told_by_the_content() {
         fpload().args(["--create", "--quiet"]).arg(&store).arg(dash).write_stdin(bytes).assert().success();
         assert!(self::records(&store) == expected);
     }
-    // What is called compressed and is not was mixed up, or cut.
+    // A file with a compressed name and uncompressed content was mixed up, or cut.
     let plain = place.file("plain.tsv.gz", text);
     fails(
         fpload().arg("--create").arg(place.path("x")).arg(plain),
@@ -284,11 +284,11 @@ fn delimiters() {
     fails(&mut create(&["--delimiter", ";", "--format", "hex"]), &["--delimiter is of --format csv"]);
 }
 
-/// What is waited for is said, where it is typed.
+/// A program that reads from a terminal says what it waits for.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_gets_a_hint() {
-    // A program that runs others at a terminal; not every machine has it.
+    // `script` runs a program at a terminal; not every machine has it.
     if Process::new("script").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
         return;
     }
@@ -317,7 +317,7 @@ fn a_terminal_gets_a_hint() {
     }
 }
 
-/// A name says that a file is one text, and its content that it is many.
+/// The name says that a file is one text, and its content that it is several.
 #[test]
 fn records_that_are_read_as_a_whole_are_told() {
     let place = Place::new();

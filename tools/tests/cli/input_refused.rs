@@ -12,7 +12,7 @@ fn refused(place: &Place, name: &str, content: &[u8], options: &[&str], parts: &
     assert!(parts.iter().all(|part| message.contains(part)), "{message}");
 }
 
-/// The input's ids are none for the store. Queries may have any: those are theirs.
+/// The store refuses the input's ids. Queries may have any ids.
 fn ids_refused(place: &Place, name: &str, content: &[u8], parts: &[&str]) {
     load_refused(place, name, content, &[], &[&[name], parts].concat());
     fpquery().arg("--input").arg(place.path(name)).arg(place.path("store")).assert().code(1).stderr("");
@@ -41,8 +41,8 @@ fn text_that_is_no_record() {
         ("ff\t2", "found 2"),
         ("00000000000000fff\t2", "found 17"),
         ("00000000000000fg\t2", "16 hexadecimal digits"),
-        ("00000000000000ff 2", "a TAB stands between"),
-        ("00000000000000ff,2", "a TAB stands between"),
+        ("00000000000000ff 2", "a TAB separates"),
+        ("00000000000000ff,2", "a TAB separates"),
         ("00000000000000ff\t", "the id is empty"),
         ("00000000000000ff\t2\t3", "more than two columns"),
         ("a\u{0}b", "16 hexadecimal digits"),
@@ -148,7 +148,7 @@ fn formats_that_are_not_known() {
     fails(fpload().args(["--format", "xml", "--create"]).arg(place.path("x")).arg("-"), &["xml"]);
 }
 
-/// A name that does not fit the content: the message says how to read it.
+/// A name that does not fit the content: the message suggests an option.
 #[test]
 fn formats_that_a_name_misleads_about() {
     let place = Place::new();

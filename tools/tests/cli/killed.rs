@@ -1,4 +1,4 @@
-//! A load that is killed or interrupted was all or nothing. `cargo xtask torture` is the long form of this.
+//! A load that is killed or interrupted is all or nothing. `cargo xtask torture` is the long form.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::{Place, contents, fpdump, fpload, stdout};
 
-/// More than fit into the memory that they get, as they are 256 bits each.
+/// More records of 256 bits than fit the memory limit.
 const RECORDS: u64 = 1_100_000;
 
 fn raw(from: u64, to: u64) -> Vec<u8> {
@@ -28,7 +28,7 @@ fn scan(store: &Path) -> String {
     stdout(fpdump().arg("scan").arg(store))
 }
 
-/// Names of the files of a store that no segment, manifest or lock is.
+/// Returns the files of the store that are not segments, manifest or lock.
 fn strangers(store: &Path) -> Vec<String> {
     let names = contents(store).into_iter().map(|(path, _)| path.file_name().unwrap().to_str().unwrap().to_owned());
     let info = stdout(fpdump().args(["info", "--json"]).arg(store));
@@ -66,7 +66,7 @@ fn killed_and_interrupted_loads() {
     fpload().args(["--create", "--plan", "tables-2"]).arg(&base).arg(&some).assert().success();
     let before = scan(&base);
 
-    // What becomes of it, and of a new store, undisturbed.
+    // The undisturbed results, of this store and of a new one.
     let copy = |to: &Path| {
         let _ = std::fs::remove_dir_all(to);
         std::fs::create_dir(to).unwrap();

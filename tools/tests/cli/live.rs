@@ -1,4 +1,4 @@
-//! Stores that are written to while they live: what `fpdump manifest` and `fpdump wal` show of them, and loading into them.
+//! Stores with live writes: the output of `fpdump manifest` and `fpdump wal`, and loading into them.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Place, families, fpdump, fpload, fpquery, lines, stdout};
 
-/// A store of one load with three batches behind it in a log, the last of which removes.
+/// Creates a store of one load, with three batches in a log; the last batch removes.
 fn store(place: &Place) -> PathBuf {
     let store = place.store(&families(50, 5));
     let open = Store::<u64>::open(&store, &Options::new()).unwrap();
@@ -36,7 +36,7 @@ fn the_logs_batch_by_batch() {
     assert_eq!(field("inserted"), [json!(1), json!(2), json!(0), Value::Null]);
     assert_eq!(field("removed"), [json!(0), json!(0), json!(1), Value::Null]);
     assert_eq!((&found[3]["batches"], &found[3]["torn_bytes"]), (&json!(3), &json!(0)));
-    // One log by its name, and what it says of records.
+    // One log by its name, and its operations.
     let log = store.join("00000001.wal");
     let found = objects(&stdout(fpdump().args(["wal", "--json", "--operations"]).arg(&log)));
     let operation =
@@ -60,9 +60,9 @@ fn a_torn_log_is_shown_up_to_where_it_holds_and_a_damaged_one_is_an_error() {
     torn[offset(2) + 26] ^= 1;
     fs::write(&log, &torn).unwrap();
     let text = stdout(fpdump().arg("wal").arg(&store));
-    assert!(text.contains("2 batches; torn behind byte") && text.contains("cut short by a crash"), "{text}");
+    assert!(text.contains("2 batches; torn after byte") && text.contains("cut short by a crash"), "{text}");
     fpdump().arg("verify").arg(&store).assert().success();
-    // What a later batch knows to have been durable is damage.
+    // If a later batch confirms that these bytes were durable, it is damage.
     let mut damaged = whole;
     damaged[offset(0) + 26] ^= 1;
     fs::write(&log, &damaged).unwrap();
@@ -71,7 +71,7 @@ fn a_torn_log_is_shown_up_to_where_it_holds_and_a_damaged_one_is_an_error() {
     assert!(error.contains("00000001.wal") && error.contains("fprepair"), "{error}");
 }
 
-/// A link that leads nowhere is listed, and gone when it is opened: as a log that a writer removes in between.
+/// A dangling link is listed but cannot be opened, like a log that a writer removes meanwhile.
 #[cfg(unix)]
 #[test]
 fn a_log_that_goes_between_listing_and_opening_is_no_error() {
@@ -85,7 +85,7 @@ fn a_log_that_goes_between_listing_and_opening_is_no_error() {
     assert!(String::from_utf8_lossy(&output.stdout).starts_with("no logs"), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("00000001.wal was removed meanwhile"), "{output:?}");
     assert_eq!(stdout(fpdump().args(["wal", "--json"]).arg(&store)), "");
-    // A log that the user names, and one that the manifest counts on, have to be there.
+    // A log that the user names, or that the manifest requires, must exist.
     fpdump().arg("wal").arg(store.join("00000001.wal")).assert().code(2);
     ghost(77);
     fpdump().arg("wal").arg(&store).assert().code(2);
@@ -99,7 +99,7 @@ fn the_manifest_run_by_run() {
     assert_eq!((&found["flushed"], &found["first_log"], &found["id_index"]), (&json!(1), &json!(1), &json!(false)));
     let runs = found["runs"].as_array().unwrap();
     assert_eq!((runs.len(), &runs[0]["segments"][0]["role"]), (1, &json!("records")));
-    // What was in the log becomes a run, and what it removed another segment of it.
+    // The log becomes a run, and its removals another segment of the run.
     let open = Store::<u64>::open(&store, &Options::new()).unwrap();
     let (fingerprint, id) = families(50, 5)[3];
     open.remove(fingerprint, id, Durability::SyncData).unwrap();

@@ -1,4 +1,4 @@
-//! `fpload`: creating, adding, counting, and saying what was done.
+//! `fpload`: creating, adding, counting, and the report.
 
 use crate::support::{
     Place, brute_force_lines, contents, families, fpload, fpquery, hex_lines, json_object, lines, stdout,

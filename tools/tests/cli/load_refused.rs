@@ -1,4 +1,4 @@
-//! `fpload` used wrongly: exit code 2, a message that says what to do, and nothing changed.
+//! Wrong use of `fpload`: exit code 2, a message with a remedy, and nothing changed.
 
 use crate::support::{Place, contents, fails, families, fpload, hex_lines, lines};
 
@@ -16,7 +16,7 @@ fn creation_over_something() {
     let file = place.file("file", "content");
     fails(fpload().arg("--create").arg(&file), &["there is a file"]);
     assert_eq!(std::fs::read(&file).unwrap(), b"content");
-    // A directory with somebody's files is refused before any input is read, by a dry run too.
+    // A directory of other files is refused before any input is read, by a dry run too.
     let directory = file.parent().unwrap();
     for options in [&["--create"][..], &["--create", "--dry-run"]] {
         fails(fpload().args(options).arg(directory).arg(place.path("no-input.tsv")), &["no store and not empty"]);

@@ -1,4 +1,4 @@
-//! `fpload --text`: documents in, a store out.
+//! `fpload --text`: a store of documents.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ fn scan(store: &Path) -> String {
     stdout(fpdump().arg("scan").arg(store))
 }
 
-/// In one step and in two the same store comes out, with the same hasher: of all real documents, whatever the memory.
+/// One step and two steps give the same store with the same hasher, for all real documents and any memory.
 #[test]
 fn one_step_is_as_good_as_two() {
     let place = Place::new();
@@ -45,7 +45,7 @@ fn files_and_directories() {
     let of = |path: &Path| lines.iter().find(|line| line[1] == path.to_str().unwrap()).unwrap()[0];
     assert_eq!((of(&a), of(&a).len()), (of(&b), 32));
     assert_ne!(of(&a), of(&other));
-    // More of the same, and what is there already.
+    // More documents of the same kind, and documents that are present already.
     let mut again = fpload();
     again.args(["--text", "--json", "--normalise", "markup,lower"]).arg(&store).arg(&a);
     assert_eq!(json_object(&stdout(&mut again))["already_present"], 1);
@@ -83,6 +83,6 @@ fn what_is_refused() {
         other.args(["--text", "--preset", "1e0ng"]).arg(&store).arg(&good),
         &["simhash/native/2", "must not be mixed"],
     );
-    fails(fpload().arg(&store).arg("-").write_stdin("0000000000000001\t9\n"), &["what made these is not said"]);
+    fails(fpload().arg(&store).arg("-").write_stdin("0000000000000001\t9\n"), &["the hasher of these is not known"]);
     assert_eq!(scan(&store), before);
 }

@@ -1,6 +1,6 @@
-//! The programs as their users meet them: arguments, files and pipes in; output, messages and exit codes out.
+//! Tests of the programs from outside: arguments, files and pipes in; output, messages and exit codes out.
 //!
-//! One binary, so that it links once; a module for each thing that is promised.
+//! They are one binary, so that it links once, with a module for each topic.
 
 #![allow(
     clippy::unwrap_used,

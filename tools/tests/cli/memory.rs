@@ -1,4 +1,4 @@
-//! `--memory` and `--tmp-dir`: a load that does not fit is sorted in files that nobody sees afterwards.
+//! `--memory` and `--tmp-dir`: a load that does not fit is sorted in temporary files, none of which remains.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::support::{Place, Random, contents, fails, fpdedup, fpdump, fpload, json_object, stdout};
 use crate::wide::fails_unchanged;
 
-/// More than 64 MiB hold.
+/// More records than 64 MiB hold.
 const RECORDS: u64 = 3_000_000;
 
 fn big() -> String {
@@ -22,8 +22,8 @@ fn big() -> String {
     })
 }
 
-/// The most memory that was seen while a program ran, without what maps files: it is looked at often, so that hardly any
-/// of it is missed. Nothing where the system does not tell.
+/// Returns the most memory observed while a program ran, without mapped files. It is sampled often, so that hardly any
+/// is missed. `None` if the system does not report it.
 pub(crate) fn peak(command: &mut Command) -> u64 {
     let mut program = command.spawn().unwrap();
     let status = format!("/proc/{}/status", program.id());
@@ -60,7 +60,7 @@ fn a_load_that_spills_makes_the_same_store() {
     sound(&tight);
     assert!(stdout(fpdump().arg("scan").arg(&roomy)) == stdout(fpdump().arg("scan").arg(&tight)));
 
-    // Once more: all are there already. Then none are.
+    // Once more: all are present. Then none is.
     let mut load = fpload();
     load.args(["--memory", "64MiB", "--tmp-dir"]).arg(&temporary).arg(&tight).arg(&input);
     let assert = load.assert().success();
@@ -73,14 +73,15 @@ fn a_load_that_spills_makes_the_same_store() {
     sound(&tight);
     assert!(contents(&temporary).is_empty());
 
-    // A directory that is not there is found when it is needed, if not before; the store does not change.
+    // A missing directory is found when it is needed at the latest; the store does not change.
     let none = place.path("no-such-directory");
     let mut load = fpload();
     load.args(["--memory", "64MiB", "--tmp-dir"]).arg(&none).arg(&roomy).arg(&input);
     fails_unchanged(&roomy, &mut load, &["no-such-directory", "No such file"]);
 }
 
-/// More ids than the memory holds, all of one fingerprint: they are there already, or in two segments that become one.
+/// More ids than the memory holds, all of one fingerprint: they are present already, or in two segments that are
+/// merged.
 #[test]
 fn a_fingerprint_with_very_many_records() {
     let place = Place::new();
@@ -108,7 +109,7 @@ fn a_fingerprint_with_very_many_records() {
     assert!(stdout(fpdump().arg("scan").arg(&store)) == ids(2_000_000, 3_000_000));
 }
 
-/// Documents in great number, and some that are long; with fingerprints and signatures made of them.
+/// Very many documents, and some long ones, with fingerprints and signatures.
 #[test]
 fn documents_are_read_only_so_far_ahead() {
     let place = Place::new();
@@ -155,7 +156,7 @@ fn sizes_that_are_too_small() {
     fpload().args(["--create", "--memory", "67108864"]).arg(&new).arg("-").write_stdin("").assert().success();
 }
 
-/// Also where the load fits, and would never need it: a typing error shows at once and not with the first large load.
+/// A typing error is reported at once, even if the load fits and needs no temporary files.
 #[test]
 fn a_directory_for_temporary_files_that_is_not_there() {
     let place = Place::new();
@@ -183,7 +184,7 @@ fn all_against_all_keeps_within_its_memory() {
     };
     let labels = labels.to_str().unwrap();
     within(64, &["pairs", "--distinct", "-k", "2"]);
-    // What is said to be the least is enough.
+    // The least memory in the message suffices.
     let assert = fpdedup().args(["clusters", "--threads", "8", "--memory", "64MiB"]).arg(&store).assert().code(2);
     let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
     let least = said.split(" take ").nth(1).unwrap().split(' ').next().unwrap().parse::<f64>().unwrap() as u64;

@@ -1,4 +1,4 @@
-//! `--memory` where documents come from Parquet, or are written to it.
+//! `--memory` for documents from Parquet, and for output in Parquet.
 #![cfg(feature = "parquet")]
 
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use crate::support::{Place, Random, fphash};
 
 const MEMORY: u64 = 64 << 20;
 
-/// Documents of so many words in one row group, with pages of at most so many bytes.
+/// Creates documents of `words` words in one row group, with pages of at most `page` bytes.
 fn documents(place: &Place, name: &str, count: u64, words: u64, page: usize) -> PathBuf {
     let mut random = Random::new(3);
     let file = std::fs::File::create(place.path(name)).unwrap();
@@ -47,7 +47,7 @@ fn documents(place: &Place, name: &str, count: u64, words: u64, page: usize) -> 
     place.path(name)
 }
 
-/// Row groups of some 60 MiB; their pages are small, or take a part of the memory that counts.
+/// Row groups of about 60 MiB; their pages are small, or take a part of the memory that counts.
 #[test]
 fn row_groups_are_larger_than_the_memory() {
     let place = Place::new();
@@ -67,7 +67,7 @@ fn row_groups_are_larger_than_the_memory() {
     }
 }
 
-/// A page that is larger than the memory cannot be read in parts: that is said, and the work is done.
+/// A page that is larger than the memory cannot be read in parts: a warning says so, and the work is done.
 #[test]
 fn a_page_that_is_larger_than_the_memory() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! `fpload --plan list`, and that every plan and codec answers the same.
+//! `fpload --plan list`; every plan and codec gives the same answers.
 
 use crate::support::{
     Place, Random, brute_force_lines, fails, families, fpdump, fpload, fpquery, hex_lines, json_lines, json_object,
@@ -73,7 +73,7 @@ fn every_plan_and_codec_answers_the_same() {
     }
 }
 
-/// Predicted and measured work of a query, of `fpload --plan list INPUT`, `fpdump plan` and `fpquery --stats`.
+/// Compares predicted and measured work of a query: `fpload --plan list INPUT`, `fpdump plan` and `fpquery --stats`.
 fn agree(values: &[u64], factor: f64) {
     let place = Place::new();
     let input = place.file("a.txt", hex_lines(values.iter().copied()));
@@ -109,7 +109,7 @@ fn the_list_and_the_dump_agree_with_what_queries_did() {
     let real = std::fs::read("../tests/data/real_simhash64.u64").unwrap();
     let real: Vec<u64> = real.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap())).collect();
     agree(&real, 2.5);
-    // Enough of them for filters.
+    // Enough fingerprints for filters.
     let more = real.iter().flat_map(|&value| [value, random.flipped(value, 6)]).collect::<Vec<_>>();
     agree(&more, 2.5);
 }
@@ -120,7 +120,7 @@ fn a_list_for_data_may_be_for_more_of_it() {
     let input = place.file("a.tsv", lines(&families(3000, 5)));
     let list = |more: &[&str]| stdout(fpload().args(["--plan", "list"]).args(more).arg(&input));
     let text = list(&["--records", "50000000"]);
-    assert!(text.contains("50,000,000 fingerprints such as") && text.contains("near nothing costs less"), "{text}");
+    assert!(text.contains("50,000,000 fingerprints like") && text.contains("near nothing costs less"), "{text}");
     for plan in json_lines(&list(&["--json", "--records", "50000000"])) {
         assert_eq!(plan["fingerprints"], 50_000_000);
         assert!(plan["filter_bytes"].as_f64().unwrap() > 4e7, "{plan}");

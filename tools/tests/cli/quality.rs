@@ -48,7 +48,7 @@ fn what_is_refused() {
     fails(&mut load("a.csv", &CSV.replace("100", "good"), &OPTIONS), &["a.csv: line 2", "'good'"]);
     let absent = json().replacen("\"quality\":100,", "", 1);
     fails(&mut load("a.ndjson", &absent, &OPTIONS), &["a.ndjson: line 1", "there is no quality in \"quality\""]);
-    fails(&mut load("a.ndjson", &json().replace("100", "\"x\""), &OPTIONS), &["a.ndjson: line 1", "no number"]);
+    fails(&mut load("a.ndjson", &json().replace("100", "\"x\""), &OPTIONS), &["a.ndjson: line 1", "not a number"]);
     let other = ["--quality-column", "q", "--min-quality", "50"];
     fails(&mut load("a.csv", CSV, &other), &["no column \"q\"; the columns are 'id', 'quality', 'fingerprint'"]);
     fails(&mut load("a.hex", "0000000000000001\n", &OPTIONS), &["a.hex", "this input has no columns"]);

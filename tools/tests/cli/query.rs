@@ -1,4 +1,4 @@
-//! `fpquery`: every kind of question, compared with brute force to the last byte.
+//! `fpquery`: every kind of query, compared with brute force to the last byte.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `fpquery --batch`: merging the queries with the store changes nothing that is written.
+//! `fpquery --batch`: merging the queries with the store does not change the output.
 
 use crate::support::{Place, Random, brute_force_lines, fails, families, fpquery, hex_lines, json_object, stdout};
 

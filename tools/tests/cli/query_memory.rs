@@ -1,4 +1,4 @@
-//! `fpquery --memory`: in every mode, and whatever the queries find.
+//! `fpquery --memory`: in every mode, and for any number of matches.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -11,14 +11,14 @@ use crate::support::{Place, Random, brute_force, fails, families, fpload, fpquer
 const HEAVY: u64 = 0x0123_4567_89ab_cdef;
 const RECORDS: u64 = 1_000_000;
 
-/// A store in which one fingerprint has a million records, among families of others.
+/// Creates a store in which one fingerprint has a million records, among families of others.
 fn heavy_store(place: &Place) -> PathBuf {
     let mut records: Vec<_> = (0..RECORDS).map(|id| (HEAVY, 10_000_000 + id)).collect();
     records.extend(families(200_000, 1));
     place.store(&records)
 }
 
-/// Asks within so much memory, and gives what was written.
+/// Queries within a memory limit, and returns the output.
 fn ask(place: &Place, mib: u64, store: &Path, input: &Path, options: &[&str]) -> String {
     let found = place.path("found.tsv");
     let mut run = Command::new(env!("CARGO_BIN_EXE_fpquery"));
@@ -45,7 +45,7 @@ fn a_fingerprint_with_a_million_records() {
     let ids: Vec<&str> = found.lines().map(|line| line.rsplit('\t').next().unwrap()).collect();
     assert!(ids.len() == 3000 && ids.chunks(3).all(|ids| ids == ["10000000", "10000001", "10000002"]));
 
-    // Three full answers among others that are short.
+    // Three large answers among short ones.
     let mut queries: Vec<u64> = families(3000, 2).into_iter().map(|(fingerprint, _)| fingerprint).collect();
     [0, 1500, 1501].into_iter().for_each(|at| queries[at] = HEAVY ^ 2);
     let few = place.file("few.tsv", hex_lines(queries.iter().copied()));
@@ -57,7 +57,7 @@ fn a_fingerprint_with_a_million_records() {
     }
 }
 
-/// Each of the fingerprints is a match: more than memory holds, of one query.
+/// Every fingerprint is a match: more than memory holds, for one query.
 #[test]
 fn one_query_that_everything_is_near() {
     let place = Place::new();

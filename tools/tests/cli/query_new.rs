@@ -1,4 +1,4 @@
-//! `fpquery --only new` and `--not-self`: what is not there yet, and what else is near.
+//! `fpquery --only new` and `--not-self`: queries without a match, and other matches of stored records.
 
 use crate::support::{Place, brute_force, fails, families, fpload, fpquery, hex_lines, json_lines, lines, stdout};
 
@@ -16,7 +16,8 @@ fn queries_that_nothing_is_near_are_input_again() {
         let found = stdout(fpquery().args(["--only", "new", "--input"]).arg(&input).args(options).arg(&store));
         assert_eq!(found, expected, "{options:?}");
     }
-    // A trailer that the input announces is counted anew; without it nothing that follows takes the rest for all there is.
+    // If the input announces a trailer, the output has one with its own count; without it, a reader cannot tell that it
+    // is complete.
     let announced = |end: String| format!("#fpstore width=64 hasher=x end=1\n{}{end}", lines(new));
     let whole = place.file("whole.tsv", announced(format!("#end records={}\n", new.len())));
     let found = stdout(fpquery().args(["--only", "new", "--input"]).arg(whole).arg(&store));
@@ -27,7 +28,7 @@ fn queries_that_nothing_is_near_are_input_again() {
     let cut = cut.assert().code(2).get_output().clone();
     assert!(String::from_utf8(cut.stderr).unwrap().contains("the writer did not finish"));
     assert!(!String::from_utf8(cut.stdout).unwrap().contains("#end"));
-    // Upper case, 0x, remarks and lines without ids.
+    // Upper case, 0x, comments and lines without ids.
     let mixed = "# remark\n0XFFFFFFFF00000000\tab\n\nFfffffff0000ffff\n";
     let found = stdout(fpquery().args(["--only", "new"]).arg(&store).write_stdin(mixed));
     assert_eq!(found, "ffffffff00000000\tab\nffffffff0000ffff\n");
@@ -35,7 +36,7 @@ fn queries_that_nothing_is_near_are_input_again() {
     assert_eq!((&objects[0]["fingerprint"], &objects[0]["id"]), (&"ffffffff00000000".into(), &"ab".into()));
     assert!(objects[1].get("id").is_none() && objects.len() == 2);
 
-    // Loaded, none of them is new any more.
+    // After loading, none of them is new.
     let file = place.path("unseen.tsv.gz");
     fpquery().args(["--only", "new", "--input"]).arg(place.file("plain.tsv", lines(new))).arg("--output").arg(&file);
     let mut ask = fpquery();
@@ -59,7 +60,7 @@ fn new_beside_a_corpus() {
     ask("8").assert().code(1).stdout("#fpstore width=64\n");
 }
 
-/// Records of the store with their own ids, and others whose ids are not there.
+/// Records of the store with their own ids, and others with unknown ids.
 #[test]
 fn a_record_is_not_its_own_neighbour() {
     let place = Place::new();

@@ -1,11 +1,11 @@
-//! `fpquery --output`: the same answers in every format, and a file only if all went well.
+//! `fpquery --output`: the same answers in every format, and a file only after success.
 
 use std::fs;
 use std::path::Path;
 
 use crate::support::{Place, fails, families, fpload, fpquery, json_lines, lines, stdout};
 
-/// The content of a file, decompressed.
+/// Returns the decompressed content of a file.
 fn text(path: &Path) -> String {
     let bytes = fs::read(path).unwrap();
     let mut text = String::new();
@@ -54,7 +54,7 @@ fn every_question_in_every_format() {
     }
 }
 
-/// Read back as input: the matches of a query column, and queries that are new.
+/// Read as input: the matches of a query column, and queries that are new.
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_is_read_again() {
@@ -83,7 +83,7 @@ fn parquet_is_read_again() {
     load.assert().success();
     assert!(!stdout(crate::support::fpdump().arg("scan").arg(&again)).is_empty());
 
-    // Ids of queries of which some are no numbers.
+    // Some ids of queries are not numbers.
     let mixed = place.file("mixed.tsv", format!("{}{:016x}\tx\n", lines(&records[..5]), records[5].0));
     let mut bad = fpquery();
     bad.args(["--with-query-id", "--output"]).arg(place.path("bad.parquet")).arg("--input").arg(&mixed).arg(&store);
@@ -108,7 +108,7 @@ fn a_file_appears_when_all_is_answered() {
     fails(&mut ask(&good, &place.path("no/found.tsv")), &["no/found.tsv"]);
     ask(&good, &found).assert().code(0).stdout("");
     assert_eq!(text(&found), "0000000000000001\t0000000000000001\t0\t1\n");
-    // Nothing found: an empty table.
+    // No matches: an empty table.
     fpquery().arg("--output").arg(&found).arg(&store).arg("ffffffffffffffff").assert().code(1);
     assert_eq!(text(&found), "");
 }

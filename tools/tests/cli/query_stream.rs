@@ -1,4 +1,4 @@
-//! `fpquery` in pipelines: queries that trickle in, a reader that goes away, bad lines in the middle.
+//! `fpquery` in pipelines: queries that arrive slowly, a reader that closes the pipe, bad lines in the middle.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
@@ -95,7 +95,7 @@ fn answers_before_a_bad_line_are_given() {
 
 #[test]
 fn many_matches_a_query_are_all_written_in_order() {
-    // Answers of a batch outgrow what is held before it is written.
+    // Answers of a batch grow beyond the buffer before they are written.
     let place = Place::new();
     let records: Vec<_> = (0..5000).map(|id| (0xabcd, id)).collect();
     let store = place.store(&records);
@@ -116,7 +116,7 @@ fn a_pipe_without_end() {
         .spawn()
         .unwrap();
     let mut asked = child.stdin.take().unwrap();
-    // Until the program has gone away.
+    // Until the program has ended.
     let writer = thread::spawn(move || while asked.write_all(hex_lines([7; 1000]).as_bytes()).is_ok() {});
     let answers = BufReader::new(child.stdout.take().unwrap()).lines().take(20_000);
     assert!(answers.map(|line| line.unwrap()).all(|line| line == "0000000000000007\t0000000000000007\t0\t1"));

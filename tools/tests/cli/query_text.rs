@@ -1,4 +1,4 @@
-//! `fpquery --text`: documents as queries, with fingerprints made as those of the store were.
+//! `fpquery --text`: documents as queries, with fingerprints made like the store's.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ fn ndjson(texts: &[&str]) -> String {
     texts.iter().enumerate().map(object).collect()
 }
 
-/// A store of documents, made with these sketch options.
+/// Creates a store of documents, made with these sketch options.
 fn store(place: &Place, options: &[&str]) -> PathBuf {
     let (store, docs) =
         (place.path("store"), place.file("docs.ndjson", ndjson(&[FOX, "Something else, of no importance"])));
@@ -34,7 +34,7 @@ fn the_parameters_are_those_of_the_store() {
         let place = Place::new();
         let store = store(&place, options);
         let new = place.file("new.ndjson", ndjson(&["A text about whales and the sea they swim in", FOX]));
-        // As by two steps.
+        // As with two steps.
         let hashed = stdout(fphash().arg("simhash").args(options).arg(&new));
         let expected = fpquery().args(["--with-query-id", "-k", "0"]).arg(&store).write_stdin(hashed.clone()).assert();
         let expected = String::from_utf8(expected.code(0).get_output().stdout.clone()).unwrap();
@@ -45,7 +45,7 @@ fn the_parameters_are_those_of_the_store() {
             ask
         };
         assert_eq!(stdout(&mut ask(&["--with-query-id"])), expected, "{options:?}");
-        // New ones, to be loaded: with the header that says how they were made.
+        // New documents, to be loaded: with the header of their hasher.
         let unseen = stdout(&mut ask(&["--only", "new"]));
         let lines: Vec<&str> = hashed.lines().collect();
         assert_eq!(unseen.lines().collect::<Vec<_>>(), [lines[0], lines[1], "#end records=1"], "{options:?}");
@@ -80,14 +80,14 @@ fn files_directories_and_pipes() {
     let docs = place.path("docs.ndjson");
     let mut others = fpquery();
     others.args(["--text", "--not-self"]).arg(&store).arg(&docs).assert().code(1).stdout("");
-    // Answers before what is wrong are given.
+    // Answers before the error are written.
     let bad = format!("{}no object\n", ndjson(&[FOX]));
     let assert = fpquery().arg("--text").arg(&store).write_stdin(bad).assert().code(2);
     assert_eq!(String::from_utf8_lossy(&assert.get_output().stdout).lines().count(), 1);
     assert!(String::from_utf8_lossy(&assert.get_output().stderr).contains("line 2"));
 }
 
-/// What is asked and what is wrong arrive one by one, so that what is wrong comes without a document beside it.
+/// Queries and faults arrive one by one, so that a fault comes without a document beside it.
 #[test]
 fn faults_between_documents_that_trickle_in() {
     let place = Place::new();
@@ -110,7 +110,7 @@ fn faults_between_documents_that_trickle_in() {
         assert!(answered.next().unwrap().unwrap().ends_with("\t1"));
         writeln!(asked, "no object").unwrap();
         thread::sleep(Duration::from_millis(100));
-        // Nothing is read behind what is wrong, unless it is left out.
+        // Nothing is read after a fault, unless it is left out.
         let more = write!(asked, "{}", ndjson(&[FOX]));
         drop(asked);
         assert!(code == 2 || more.is_ok());
@@ -166,7 +166,7 @@ fn what_is_refused() {
     fails(&mut ask(&known, &["--text", "--features", "chars:3"]), &["chars:3", "must not be mixed"]);
     fails(&mut ask(&known, &["--preset", "native"]), &["go with --text"]);
     fails(&mut ask(&known, &["--text", "--format", "hex"]), &["documents are ndjson"]);
-    // Of another version of the program, or of another program.
+    // Made by another version of the program, or by another program.
     for (hasher, part) in [("simhash/native/0,width=64", "another version"), ("pdq", "describes no simhash")] {
         let place = Place::new();
         let store = place.store_with(&[(1, 1)], &["--hasher", hasher]);

@@ -1,4 +1,4 @@
-//! `fpquery`: exit codes, warnings, statistics, and being used wrongly.
+//! `fpquery`: exit codes, warnings, statistics, and wrong use.
 
 use crate::support::{Place, fails, families, fpquery, hex_lines, json_object};
 

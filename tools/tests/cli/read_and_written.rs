@@ -1,4 +1,4 @@
-//! What is read is never written over.
+//! Inputs are never overwritten.
 
 use std::fs;
 use std::path::Path;
@@ -46,7 +46,7 @@ fn no_output_takes_the_place_of_an_input() {
     );
     fs::remove_dir_all(&directory).unwrap();
     assert_eq!(contents(store.parent().unwrap()), before);
-    // What is no input is written, and labels take the place of those from before.
+    // Other files are written, and labels replace previous labels.
     fphash().arg("simhash").args(output(&both)).arg(&docs).assert().success();
     let labels = place.path("labels.tsv");
     for previous in [&[][..], &["--previous".as_ref(), labels.as_os_str()]] {
@@ -54,7 +54,7 @@ fn no_output_takes_the_place_of_an_input() {
     }
 }
 
-/// An output that is there keeps its permissions, and a link to it stays one.
+/// An existing output keeps its permissions, and a link to it stays a link.
 #[cfg(unix)]
 #[test]
 fn outputs_that_are_there() {

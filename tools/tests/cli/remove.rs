@@ -23,13 +23,13 @@ fn records_that_are_there_and_others() {
         let store = sort.store(&place, "store", &records[..400]);
         fpload().arg(&store).arg("-").write_stdin(sort.lines(&records[400..800])).assert().success();
 
-        // Others: never loaded, or with ids that are not theirs.
+        // Other records: never loaded, or with other ids.
         let mut absent: Vec<Record> = sort.families(100, 77);
         let report = remove(sort, &store, &absent);
         assert_eq!((&report["records"], &report["removed"]), (&100.into(), &0.into()), "{sort:?}");
         assert!(stdout(fpdump().arg("scan").arg(&store)) == sort.scan(&records[..800]), "{sort:?}");
 
-        // From both segments, together with some that are not there.
+        // From both segments, together with unknown records.
         absent.extend_from_slice(&records[200..600]);
         let report = remove(sort, &store, &absent);
         assert_eq!((&report["records"], &report["removed"]), (&500.into(), &400.into()), "{sort:?}");
@@ -40,7 +40,7 @@ fn records_that_are_there_and_others() {
         assert!(sort.ask(&store, &[], &asked) == sort.all_answers(&left, &asked, sort.distance), "{sort:?}");
         fpdump().arg("verify").arg(&store).assert().success();
 
-        // What was removed can come back.
+        // Removed records can be added again.
         fpload().arg(&store).arg("-").write_stdin(sort.lines(&records[200..600])).assert().success();
         assert!(stdout(fpdump().arg("scan").arg(&store)) == sort.scan(&records[..800]), "{sort:?}");
 
@@ -141,7 +141,7 @@ fn compaction_makes_one_segment_with_the_same_answers() {
         assert!(answers == sort.all_answers(&records, &asked, sort.distance), "{sort:?}");
         fpdump().arg("verify").arg(&store).assert().success();
 
-        // Nothing is left to do; with an input there is again.
+        // Nothing is left to compact; after a load there is again.
         let report = json_object(&stdout(fpload().args(["--compact", "--json"]).arg(&store)));
         assert_eq!(report["compacted"], false);
         let more = sort.families(50, 99);

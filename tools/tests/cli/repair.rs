@@ -1,4 +1,4 @@
-//! `fprepair`: what it would do, that it does it with `--yes` alone, what it lists, and how it ends.
+//! `fprepair`: its plan, the repair with `--yes` only, the list of losses, and the exit codes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +15,7 @@ fn store(place: &Place) -> (PathBuf, Vec<Pair>) {
     (store, records)
 }
 
-/// Changes a byte in the middle of a section of the first segment, and returns that segment's path.
+/// Changes a byte in the middle of a section of the first segment, and returns the path of the segment.
 fn damage(store: &Path, section: &str) -> PathBuf {
     let path = store.join("00000001.segment");
     let views = inspect::open(&path, &Options::new()).unwrap();
@@ -26,12 +26,12 @@ fn damage(store: &Path, section: &str) -> PathBuf {
     path
 }
 
-/// The records that a store holds, as lines in no order.
+/// Returns the records of a store, as unordered lines.
 fn scan(store: &Path) -> BTreeSet<String> {
     stdout(fpdump().arg("scan").arg(store)).lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
 }
 
-/// What a program that ends with this code has written to standard output.
+/// Returns the standard output of a program that ends with this code.
 fn output(command: &mut assert_cmd::Command, code: i32) -> String {
     String::from_utf8(command.assert().code(code).get_output().stdout.clone()).unwrap()
 }
@@ -105,7 +105,7 @@ fn lost_ids_are_listed_exactly() {
         let fingerprint = line.split('\t').next().unwrap();
         assert!(of.contains(fingerprint) || perhaps == Some(fingerprint), "{line}");
     }
-    // The damaged file stays, whoever writes to the store afterwards.
+    // The damaged file stays, even after later writes to the store.
     let aside = store.join("00000001.segment.damaged");
     assert_eq!(report["kept_aside"], serde_json::json!([aside.display().to_string()]));
     drop(Store::<u64>::open(&store, &Options::new()).unwrap());
@@ -131,7 +131,7 @@ fn the_list_for_people_names_every_fingerprint() {
     assert!(done.contains("not saved: ") && done.contains("stays: the damaged file"), "{done}");
 }
 
-/// A store with a log of three batches, and where these begin in it.
+/// Creates a store with a log of three batches; returns also their offsets in the log.
 fn with_log(place: &Place) -> (PathBuf, PathBuf, Vec<u64>) {
     let store = place.store(&families(50, 5));
     let open = Store::<u64>::open(&store, &Options::new()).unwrap();
@@ -204,7 +204,7 @@ fn wrong_use_and_a_store_that_is_being_written() {
     let store = place.store(&families(20, 6));
     let open = Store::<u64>::open(&store, &Options::new()).unwrap();
     fails(fprepair().arg("--yes").arg(&store), &["has the store open for writing"]);
-    // To look is possible meanwhile.
+    // Reading is possible meanwhile.
     fprepair().arg(&store).assert().success();
     drop(open);
     assert!(stdout(fprepair().arg("--help")).contains("Examples:"));

@@ -1,4 +1,4 @@
-//! `fpload --replace`: a page that changed leaves no old fingerprint behind.
+//! `fpload --replace`: the old fingerprints of a changed page are removed.
 
 use crate::support::{Place, contents, fails, fpdump, fpload, fpquery, json_object, stdout};
 use crate::wide::{Kind, Sort, fails_unchanged};
@@ -18,7 +18,7 @@ fn pages_that_changed_leave_their_old_fingerprints() {
         let old: String = (0..500).map(|n| line(n << 32, n)).collect();
         create.arg(&store).arg("-").write_stdin(old).assert().success();
 
-        // The same, another, two others, one new; each in some order.
+        // The same fingerprint, another, two others, a new id; each in some order.
         let crawled = [line(7, 9000), line(1 << 32, 1), line(8, 2), line(9, 3), line(10, 3), line(8, 2)].concat();
         let mut load = fpload();
         load.args(["--replace", "--json"]).arg(&store).arg("-").write_stdin(crawled.clone());
@@ -27,7 +27,7 @@ fn pages_that_changed_leave_their_old_fingerprints() {
         let found = ["records", "already_present", "removed", "store_records"].map(|key| report[key].as_u64().unwrap());
         assert_eq!(found, [6, 2, 2, 502]);
         let message = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
-        assert!(message.contains("warning: 1 record of an id that the input gives another"), "{message}");
+        assert!(message.contains("warning: 1 record of an id with several fingerprints"), "{message}");
         let mut expected: Vec<String> = (0..500).filter(|n| *n != 2 && *n != 3).map(|n| line(n << 32, n)).collect();
         expected.extend([line(7, 9000), line(8, 2), line(9, 3), line(10, 3)]);
         expected.sort_unstable();
@@ -39,7 +39,7 @@ fn pages_that_changed_leave_their_old_fingerprints() {
         assert_eq!(scan(), expected);
         fpquery().args(["-k0"]).arg(&store).arg("0000000200000000").assert().code(1).stdout("");
 
-        // Again, with compaction: nothing changes but the number of segments.
+        // Again, with compaction: only the number of segments changes.
         let mut load = fpload();
         load.args(["--replace", "--compact", "--quiet"]).arg(&store).arg("-").write_stdin(crawled).assert().success();
         assert_eq!(scan(), expected);

@@ -1,5 +1,5 @@
-//! A signal ends every program with the exit code that a shell reports of it, says what became of the store, and leaves
-//! nothing behind. Loads that are killed without a word are in `killed`.
+//! A signal ends every program with the exit code that a shell reports for it. The program says in which state the
+//! store is, and leaves no files behind. Loads that are killed are in `killed`.
 
 #![cfg(unix)]
 
@@ -13,7 +13,7 @@ use crate::support::{Place, contents, fpload, store_files};
 
 const SIGNALS: [(&str, i32); 3] = [("INT", 130), ("TERM", 143), ("HUP", 129)];
 
-/// A program that ignores no signal, even where the tests do: a shell has what it runs in the background ignore `INT`.
+/// Returns a program that ignores no signal, even if the tests do: a shell makes background processes ignore `INT`.
 fn listening(program: &str) -> Command {
     if !cfg!(target_os = "linux") {
         return Command::new(program);
@@ -34,7 +34,7 @@ fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status().unwrap().success());
 }
 
-/// Waits until the program listens to signals.
+/// Waits until the program has installed its handler.
 fn wait_until_it_listens(child: &Child) {
     let begun = Instant::now();
     let status = format!("/proc/{}/status", child.id());
@@ -56,7 +56,7 @@ fn stopped(output: &Output, code: i32, message: &str) {
     assert!(told.contains(message), "{told}");
 }
 
-/// Programs that wait for input, of which there is no end.
+/// Programs that wait for endless input.
 #[test]
 fn programs_that_wait() {
     let place = Place::new();
@@ -80,7 +80,7 @@ fn programs_that_wait() {
         ] {
             let mut child = start(program, arguments, options);
             let mut input = child.stdin.take().unwrap();
-            // One that waits for the first line, and one that waits for more.
+            // One waits for the first line, the other for more.
             if code != 143 {
                 input.write_all(b"0000000000000001\t1\n").unwrap();
             }
@@ -97,7 +97,7 @@ fn programs_that_wait() {
     assert_eq!(store_files(&store), before);
 }
 
-/// Enough for a load of some tenths of a second; wide ones are written for longer than they are read.
+/// Enough records for a load of some tenths of a second; for wide ones, writing takes longer than reading.
 fn raw() -> Vec<u8> {
     let mut random = crate::support::Random::new(7);
     (0..4 * 400_000).flat_map(|_| random.next().to_le_bytes()).collect()
@@ -130,14 +130,14 @@ fn loads_on_their_way() {
             signal(&child, name);
             let output = child.wait_with_output().unwrap();
             if output.status.success() {
-                // It was done just before.
+                // The load was done just before.
                 std::fs::remove_dir_all(&store).unwrap();
                 if !create {
                     fpload().args(plan).arg(&base).assert().success();
                 }
                 continue;
             }
-            // Before it listens, the signal itself ends it; a shell reports the same number.
+            // Before the handler is installed, the signal itself ends the process; a shell reports the same number.
             if output.status.code().is_some() {
                 seen += 1;
                 let left = if create { "no store was made" } else { "the store is as it was" };
@@ -158,7 +158,7 @@ fn loads_on_their_way() {
     assert!(seen > 4, "{seen}");
 }
 
-/// A signal that the caller has a program ignore, as `nohup` does, stays ignored.
+/// A signal that the caller has set to be ignored, as `nohup` does, stays ignored.
 #[cfg(target_os = "linux")]
 #[test]
 fn ignored_signals_stay_ignored() {

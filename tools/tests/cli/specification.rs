@@ -1,4 +1,4 @@
-//! The worked bytes in format-spec/ are what the programs print today.
+//! The worked bytes in format-spec/ are the output of the programs.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! What the tests share: running programs, making inputs, and a brute-force answer to compare with.
+//! Shared by the tests: running programs, making inputs, and brute-force answers.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -52,12 +52,12 @@ impl Place {
         path
     }
 
-    /// A store named `store` with these records.
+    /// Creates a store named `store` with these records.
     pub(crate) fn store(&self, records: &[Pair]) -> PathBuf {
         self.store_with(records, &[])
     }
 
-    /// A store with these records, created with further options.
+    /// Creates a store with these records and further options.
     pub(crate) fn store_with(&self, records: &[Pair], options: &[&str]) -> PathBuf {
         let store = self.path("store");
         fpload().arg("--create").args(options).arg(&store).arg("-").write_stdin(lines(records)).assert().success();
@@ -65,7 +65,7 @@ impl Place {
     }
 }
 
-/// Input lines of records.
+/// Formats records as input lines.
 pub(crate) fn lines(records: &[Pair]) -> String {
     records.iter().fold(String::new(), |mut text, (fingerprint, id)| {
         writeln!(text, "{fingerprint:016x}\t{id}").unwrap();
@@ -73,7 +73,7 @@ pub(crate) fn lines(records: &[Pair]) -> String {
     })
 }
 
-/// Input lines of fingerprints.
+/// Formats fingerprints as input lines.
 pub(crate) fn hex_lines(fingerprints: impl IntoIterator<Item = u64>) -> String {
     fingerprints.into_iter().fold(String::new(), |mut text, fingerprint| {
         writeln!(text, "{fingerprint:016x}").unwrap();
@@ -81,7 +81,7 @@ pub(crate) fn hex_lines(fingerprints: impl IntoIterator<Item = u64>) -> String {
     })
 }
 
-/// Evenly spread numbers, the same in every run.
+/// Uniformly distributed numbers, the same in every run.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -100,13 +100,13 @@ impl Random {
         self.next() % n
     }
 
-    /// The fingerprint with up to `most` random bits flipped.
+    /// Returns the fingerprint with up to `most` random bits flipped.
     pub(crate) fn flipped(&mut self, fingerprint: u64, most: u64) -> u64 {
         (0..self.below(most + 1)).fold(fingerprint, |near, _| near ^ (1 << self.below(64)))
     }
 }
 
-/// Records in families of near fingerprints, with equal fingerprints under several ids, in no order.
+/// Returns records in families of near fingerprints, with equal fingerprints under several ids, in no order.
 pub(crate) fn families(number: usize, seed: u64) -> Vec<Pair> {
     let mut random = Random::new(seed);
     let mut parent = random.next();
@@ -123,7 +123,7 @@ pub(crate) fn families(number: usize, seed: u64) -> Vec<Pair> {
     records
 }
 
-/// Matches of a query by comparing with every record, in the order of answers: (distance, fingerprint, id).
+/// Returns the matches of a query by comparing all records, in the order of answers: (distance, fingerprint, id).
 pub(crate) fn brute_force(records: &[Pair], query: u64, k: u32) -> Vec<(u32, u64, u64)> {
     let mut found: Vec<_> = records
         .iter()
@@ -135,7 +135,7 @@ pub(crate) fn brute_force(records: &[Pair], query: u64, k: u32) -> Vec<(u32, u64
     found
 }
 
-/// The same as lines of `fpquery`.
+/// Formats these matches as lines of `fpquery`.
 pub(crate) fn brute_force_lines(records: &[Pair], queries: &[u64], k: u32) -> String {
     let mut text = String::new();
     for query in queries {
@@ -146,12 +146,12 @@ pub(crate) fn brute_force_lines(records: &[Pair], queries: &[u64], k: u32) -> St
     text
 }
 
-/// What a finished program wrote to standard output.
+/// Returns the standard output of a finished program.
 pub(crate) fn stdout(command: &mut Command) -> String {
     String::from_utf8(command.assert().success().get_output().stdout.clone()).unwrap()
 }
 
-/// Runs a program that has to fail with exit code 2, nothing on standard output, and every one of `parts` in a message
+/// Runs a program that must fail with exit code 2, without standard output, and with every one of `parts` in a message
 /// that names the program.
 pub(crate) fn fails(command: &mut Command, parts: &[&str]) {
     let assert = command.assert().code(2).stdout("");
@@ -162,7 +162,7 @@ pub(crate) fn fails(command: &mut Command, parts: &[&str]) {
     assert!(message.starts_with("fp") || message.starts_with("error:"), "{message}");
 }
 
-/// The output of `fphash` without its last line, which has to tell the number of its records.
+/// Returns the output of `fphash` without its last line, which must tell the number of records.
 pub(crate) fn without_trailer(text: &str) -> &str {
     let (lines, number) = text.rsplit_once("#end records=").unwrap();
     let records = lines.lines().filter(|line| !line.starts_with('#')).count();
@@ -170,28 +170,28 @@ pub(crate) fn without_trailer(text: &str) -> &str {
     lines
 }
 
-/// JSON objects, one a line; each has to name the schema's version.
+/// Parses JSON objects, one on each line; each must have the version of the schema.
 pub(crate) fn json_lines(text: &str) -> Vec<serde_json::Value> {
     let objects: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(objects.iter().all(|object| object["schema_version"] == 1), "{text}");
     objects
 }
 
-/// The only JSON object of an output.
+/// Parses the only JSON object of an output.
 pub(crate) fn json_object(text: &str) -> serde_json::Value {
     let mut objects = json_lines(text);
     assert_eq!(objects.len(), 1, "{text}");
     objects.remove(0)
 }
 
-/// The files that a store is made of: all but the lock, which whoever writes puts its mark on.
+/// Returns the files of a store except the lock, which every writer marks.
 pub(crate) fn store_files(store: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files = contents(store);
     files.retain(|(path, _)| !path.ends_with("LOCK"));
     files
 }
 
-/// Every file of a directory, with its bytes.
+/// Returns every file of a directory, with its bytes.
 pub(crate) fn contents(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files = Vec::new();
     for entry in fs::read_dir(dir).unwrap() {

@@ -1,5 +1,5 @@
-//! What `fphash` writes ends with a line that says how much it is. Where that line is missing, its writer has failed: nothing
-//! is loaded, and no answer passes for complete.
+//! The output of `fphash` ends with a line that tells the number of records. If that line is missing, the writer has
+//! failed: nothing is loaded, and no answer is taken for complete.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -22,7 +22,7 @@ fn documents_that_break_off_load_nothing() {
     let broken = broken.get_output().stdout.clone();
     assert!(!broken.is_empty() && !String::from_utf8_lossy(&broken).contains("#end"));
     let message =
-        ["fpload: standard input: line 4: the writer did not finish", "#end records=N", "behind 2 of its records"];
+        ["fpload: standard input: line 4: the writer did not finish", "#end records=N", "after 2 of its records"];
     fails(fpload().arg("--create").arg(&store).arg("-").write_stdin(broken.clone()), &message);
     assert!(!store.exists());
     fpload().arg("--create").arg(&store).arg("-").write_stdin(whole.clone()).assert().success();
@@ -35,7 +35,7 @@ fn documents_that_break_off_load_nothing() {
         fails(fphash().args(["health", "-"]).write_stdin(bad), &parts);
     }
     assert_eq!(store_files(&store), before);
-    // Two outputs in one stream; what scan prints has no such lines and is read as before.
+    // Two outputs in one stream; the output of scan has no such lines and is read as before.
     fpload().arg(&store).arg("-").write_stdin(format!("{whole}{whole}")).assert().success();
     let scanned = stdout(fpdump().arg("scan").arg(&store));
     assert!(!scanned.contains("end"));
@@ -43,7 +43,7 @@ fn documents_that_break_off_load_nothing() {
     fpload().arg("--create").arg(&copy).arg("-").write_stdin(scanned).assert().success();
 }
 
-/// Answers come as the queries do, whatever the end.
+/// Answers are written as queries arrive, whatever the end.
 #[test]
 fn queries_are_answered_before_their_writer_fails() {
     let place = Place::new();
@@ -92,7 +92,7 @@ fn every_kind_of_output_tells_its_number() {
     assert_eq!(without_trailer(&text).lines().count(), 1);
 }
 
-/// Sorting moves the lines that describe the others; what it leaves must not pass for what it was.
+/// Sorting moves the header and the trailer; the result must not be accepted as the original.
 #[test]
 fn sorted_output_is_refused() {
     let place = Place::new();
@@ -110,7 +110,7 @@ fn sorted_output_is_refused() {
     assert_eq!(report["records"], 2);
 }
 
-/// Only lines can be held to it.
+/// Only lines have a trailer.
 #[test]
 fn other_formats_announce_nothing() {
     let place = Place::new();
@@ -120,7 +120,7 @@ fn other_formats_announce_nothing() {
     }
 }
 
-/// Documents that are new reach a load whole, or not at all.
+/// New documents reach a load completely, or not at all.
 #[test]
 fn new_documents_that_break_off_load_nothing() {
     let place = Place::new();

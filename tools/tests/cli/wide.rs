@@ -1,4 +1,4 @@
-//! Records of every width and kind of id, as the programs should read, hold and print them.
+//! Records of every width and kind of id, as the programs should read, store and print them.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use assert_cmd::Command;
 
 use crate::support::{Place, Random, contents, fails, fpload, fpquery, stdout};
 
-/// A fingerprint: words, the most significant first; those beyond its width are 0.
+/// A fingerprint: words, the most significant first; words beyond its width are 0.
 pub(crate) type Bits = [u64; 4];
 
-/// An id as a store holds it. Sorts as output does.
+/// An id of a store. Sorts as output does.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Id {
     None,
@@ -20,7 +20,7 @@ pub(crate) enum Id {
 
 pub(crate) type Record = (Bits, Id);
 
-/// What ids a store has, in the words of `--ids`.
+/// Kind of the ids, in the words of `--ids`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     U64,
@@ -28,7 +28,7 @@ pub(crate) enum Kind {
     None,
 }
 
-/// A width, the distance its stores are made for here, and a kind of ids.
+/// A width, the maximum distance of its stores here, and a kind of ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sort {
     pub(crate) width: u32,
@@ -56,13 +56,13 @@ impl Sort {
         Self { width, distance, kind }
     }
 
-    /// Every width with every kind.
+    /// Returns every width with every kind.
     pub(crate) fn all() -> Vec<Self> {
         let kinds = [Kind::U64, Kind::Text, Kind::None];
         [64, 128, 256].into_iter().flat_map(|width| kinds.map(|kind| Self::new(width, kind))).collect()
     }
 
-    /// Every width.
+    /// Returns every width.
     pub(crate) fn widths(kind: Kind) -> [Self; 3] {
         [64, 128, 256].map(|width| Self::new(width, kind))
     }
@@ -77,7 +77,7 @@ impl Sort {
         bits
     }
 
-    /// The fingerprint with up to `most` random bits flipped.
+    /// Returns the fingerprint with up to `most` random bits flipped.
     pub(crate) fn near(self, random: &mut Random, bits: Bits, most: u64) -> Bits {
         (0..random.below(most + 1)).fold(bits, |mut near, _| {
             let bit = usize::try_from(random.below(self.width.into())).unwrap();
@@ -86,7 +86,7 @@ impl Sort {
         })
     }
 
-    /// Records in families, in no order; some fingerprints occur more than once.
+    /// Returns records in families, in no order; some fingerprints occur more than once.
     pub(crate) fn families(self, number: usize, seed: u64) -> Vec<Record> {
         let mut random = Random::new(seed);
         let mut parent = self.random(&mut random);
@@ -118,7 +118,7 @@ impl Sort {
         })
     }
 
-    /// Input lines, or those of `fpdump scan` where the records are sorted.
+    /// Formats input lines, or the output of `fpdump scan` if the records are sorted.
     pub(crate) fn lines(self, records: &[Record]) -> String {
         records.iter().fold(String::new(), |mut text, (bits, id)| {
             text.push_str(&self.hex(bits));
@@ -132,7 +132,7 @@ impl Sort {
         })
     }
 
-    /// What `fpdump scan` prints of a store with these records.
+    /// Returns the output of `fpdump scan` for a store of these records.
     pub(crate) fn scan(self, records: &[Record]) -> String {
         let mut sorted = records.to_vec();
         sorted.sort();
@@ -148,7 +148,7 @@ impl Sort {
         header + &self.lines(&sorted)
     }
 
-    /// Options of a creation.
+    /// Returns the options of a creation.
     pub(crate) fn create(self) -> Command {
         let mut load = fpload();
         load.args(["--create", "--width", &self.width.to_string(), "--max-distance", &self.distance.to_string()]);
@@ -162,7 +162,7 @@ impl Sort {
         store
     }
 
-    /// Matches by comparing with every record, in the order of answers: distance, match, fourth column.
+    /// Returns the matches by comparing all records, in the order of answers: distance, match, fourth column.
     pub(crate) fn brute_force(self, records: &[Record], query: &Bits, k: u32) -> Vec<(u32, Bits, Id)> {
         let distance = |bits: &Bits| bits.iter().zip(query).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>();
         let mut found: Vec<_> = records
@@ -172,7 +172,7 @@ impl Sort {
             .collect();
         found.sort();
         if self.kind == Kind::None {
-            // How many there are of each takes the place of the id.
+            // The count takes the place of the id.
             let runs: Vec<_> = found.chunk_by(|a, b| a == b).collect();
             return runs.into_iter().map(|run| (run[0].0, run[0].1, Id::Number(run.len() as u64))).collect();
         }
@@ -180,7 +180,7 @@ impl Sort {
         found
     }
 
-    /// Answers as `fpquery` prints them.
+    /// Formats answers as `fpquery` prints them.
     pub(crate) fn answers(self, query: &Bits, found: &[(u32, Bits, Id)]) -> String {
         found.iter().fold(String::new(), |mut text, (distance, bits, id)| {
             let id = match id {
@@ -193,7 +193,7 @@ impl Sort {
         })
     }
 
-    /// Answers to some queries.
+    /// Returns the answers to some queries.
     pub(crate) fn all_answers(self, records: &[Record], queries: &[Bits], k: u32) -> String {
         queries.iter().map(|query| self.answers(query, &self.brute_force(records, query, k))).collect()
     }
@@ -207,7 +207,7 @@ impl Sort {
     }
 }
 
-/// Every so-many-th fingerprint, with a few bits flipped, and some that are near nothing.
+/// Returns every n-th fingerprint, with a few bits flipped, and some fingerprints without matches.
 pub(crate) fn queries(sort: Sort, records: &[Record], step: usize, seed: u64) -> Vec<Bits> {
     let mut random = Random::new(seed);
     let near = records.iter().step_by(step).map(|(bits, _)| *bits).collect::<Vec<_>>();
@@ -217,7 +217,7 @@ pub(crate) fn queries(sort: Sort, records: &[Record], step: usize, seed: u64) ->
     queries
 }
 
-/// Like [`fails`], and not a byte of the store is another afterwards.
+/// Like [`fails`], and checks that the store is unchanged.
 pub(crate) fn fails_unchanged(store: &Path, command: &mut Command, parts: &[&str]) {
     let before = contents(store);
     fails(command, parts);

@@ -114,7 +114,7 @@ fn ids_of_queries_and_objects() {
         let place = Place::new();
         let records = sort.families(300, 5);
         let store = sort.store(&place, "store", &records);
-        // Queries have ids of a kind of their own, or none.
+        // Queries have ids of another kind, or none.
         let input = place.file("q.tsv", format!("{}\tquery\u{e4} 1\n", sort.hex(&records[7].0)));
         let named = stdout(fpquery().args(["--with-query-id", "--input"]).arg(&input).arg(&store));
         let found = sort.brute_force(&records, &records[7].0, sort.distance);

@@ -1,14 +1,15 @@
 //! `cargo xtask crash`: many power failures of recorded processes.
 //!
-//! The test itself is `tests/crash`; it takes the number of states and the seed from the environment.
+//! The test is `tests/crash`; it takes the number of states and the seed from the environment.
 
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::options;
 use crate::workspace::{Workspace, announce};
 
-/// States of a run without `--states`, and of `cargo xtask test --long`.
+/// Default number of states, also of `cargo xtask test --long`.
 const STATES: u64 = 10_000;
 
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
@@ -23,7 +24,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// The test as `cargo xtask test --long` runs it.
+/// Returns the test that `cargo xtask test --long` runs.
 pub(crate) fn long(workspace: &Workspace) -> Command {
     test(workspace, STATES, 1)
 }
@@ -34,19 +35,14 @@ fn test(workspace: &Workspace, states: u64, seed: u64) -> Command {
     command
 }
 
-/// The number of states and the seed.
+/// Returns the number of states and the seed.
 fn parse(arguments: &[&str]) -> Result<(u64, u64)> {
     let (mut states, mut seed) = (STATES, 1);
-    let mut rest = arguments.iter();
-    while let Some(&name) = rest.next() {
-        let value = *rest.next().with_context(|| format!("{name} wants a value"))?;
-        let number = value.parse().with_context(|| format!("{name} {value}: expected a number"))?;
-        match name {
-            "--states" => states = number,
-            "--seed" => seed = number,
-            _ => bail!("there is no option {name}"),
-        }
-    }
+    options::each(arguments, |name, value| match name {
+        "--states" => options::set(&mut states, value),
+        "--seed" => options::set(&mut seed, value),
+        _ => Ok(false),
+    })?;
     Ok((states, seed))
 }
 

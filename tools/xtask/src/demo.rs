@@ -1,8 +1,8 @@
-//! `cargo xtask demo`: the store at work on real documents, from their texts to near-duplicates.
+//! `cargo xtask demo`: shows the store on real documents, from their texts to near-duplicates.
 //!
-//! The sample holds 3,000 versions of pages of one book. The demonstration has `fphash` make a fingerprint of each, loads
-//! these with `fpload`, asks `fpquery` for the neighbours of every record, shows which *different* paths carry nearly the same
-//! text, and has `fpdedup` make clusters of all of them. Both answers are compared with brute force.
+//! The sample holds 3,000 versions of pages of one book. The demonstration makes fingerprints with `fphash`, loads them
+//! with `fpload`, queries the neighbours of every record with `fpquery`, shows *different* paths with nearly the same
+//! text, and clusters all documents with `fpdedup`. Both results are compared with brute force.
 
 mod clusters;
 mod pairs;
@@ -19,11 +19,11 @@ use anyhow::{Context, Result, bail};
 use crate::workspace::{Programs, Workspace, announce};
 use pairs::Document;
 
-/// The texts, with the number of each in the column `n`.
+/// The texts; the column `n` numbers them.
 const TEXTS: &str = "tests/data/rust-book-documents.ndjson.gz";
 /// The paths of the same documents.
 const PATHS: &str = "tests/data/rust-book.ndjson";
-/// At this distance hardly a pair of these fingerprints is found by accident (BENCHMARKS.md, "How well fingerprints match").
+/// At this distance these fingerprints hardly ever match by chance (BENCHMARKS.md, "How well fingerprints match").
 const DISTANCE: u32 = 6;
 
 pub(crate) fn run() -> Result<()> {
@@ -79,7 +79,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// Removes what an earlier demonstration has left.
+    /// Removes the output of an earlier demonstration.
     fn clear(&self, directory: &Path) -> Result<()> {
         if self.store.exists() {
             fs::remove_dir_all(&self.store).with_context(|| format!("cannot remove {}", self.store.display()))?;
@@ -87,7 +87,7 @@ impl Stage {
         fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))
     }
 
-    /// A line of fingerprint and number for each document, as they are in the file of fingerprints.
+    /// Returns a line with fingerprint and number for each document, as in the file of fingerprints.
     fn hash(&self) -> Result<(String, Duration)> {
         let mut command = self.program("fphash")?;
         command.args(["simhash", "--id-column", "n", TEXTS]);
@@ -172,7 +172,7 @@ impl Stage {
     }
 }
 
-/// What a program that has to find something prints.
+/// Returns the output of a program that must find something.
 fn printed(command: &mut Command, name: &str) -> Result<String> {
     let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("cannot run {name}"))?;
     if !output.status.success() {
@@ -187,7 +187,7 @@ fn read_paths(path: &Path) -> Result<Vec<String>> {
 }
 
 fn say(text: &str) -> Result<()> {
-    // Programs write to the same standard output: nothing may stay behind in a buffer.
+    // The programs write to the same standard output, so nothing may stay in a buffer.
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")?;
     out.flush()?;

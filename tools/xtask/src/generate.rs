@@ -1,4 +1,4 @@
-//! `cargo xtask generate`: man pages and shell completions of all programs, as a package installs them.
+//! `cargo xtask generate`: writes man pages and shell completions of all programs, for packages.
 
 use std::fs;
 use std::io::{self, Write};
@@ -8,14 +8,14 @@ use anyhow::{Context, Result, bail};
 
 use crate::workspace::Workspace;
 
-/// The package of the programs, and these.
+/// The package of the programs, and their names.
 const PACKAGE: &str = "fpstore-tools";
 const PROGRAMS: [&str; 6] = ["fphash", "fpload", "fpquery", "fpdedup", "fpdump", "fprepair"];
 
-/// A kind of text as the programs name it, its folder, and the name of a program's file in it.
+/// A kind of text (its name in `--generate`), its folder, and the name of a program's file in it.
 type Kind = (&'static str, &'static str, fn(&str) -> String);
 
-/// All of them.
+/// All kinds.
 const KINDS: [Kind; 4] = [
     ("man", "man/man1", |program| format!("{program}.1")),
     ("bash", "completions/bash", |program| program.to_owned()),
@@ -23,7 +23,7 @@ const KINDS: [Kind; 4] = [
     ("fish", "completions/fish", |program| format!("{program}.fish")),
 ];
 
-/// Writes all of them below the target directory.
+/// Writes all files below the target directory.
 pub(crate) fn run() -> Result<()> {
     let workspace = Workspace::find()?;
     let programs = workspace.build(PACKAGE)?;

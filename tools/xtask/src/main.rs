@@ -1,10 +1,11 @@
-//! The project's chores: `cargo xtask demo` shows what the store does, `cargo xtask test` runs every test.
+//! Tasks of the project: `cargo xtask demo` shows the store at work, `cargo xtask test` runs every test.
 //!
-//! The alias is in `.cargo/config.toml`. Each chore is one module; `workspace` asks cargo where things are.
+//! The alias is in `.cargo/config.toml`. Each task is one module; `workspace` asks cargo for paths.
 
 mod crash;
 mod demo;
 mod generate;
+mod options;
 mod test;
 mod torture;
 mod workspace;
@@ -16,7 +17,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
-  demo   build the programs, load the sample in tests/data, query every record of it,
+  demo   build the programs, load the sample in tests/data, query all its records,
          show the near-duplicate documents, the store's statistics and the times
   test [--long]
          run every test: unit, integration and documentation tests, benches in test mode, examples;
@@ -24,11 +25,11 @@ Usage: cargo xtask COMMAND
   generate
          write man pages and shell completions of all programs to target/share
   torture [--kills N] [--interrupts N] [--disks N] [--records N] [--seed N] [--programs DIR] [--dir DIR]
-         kill, interrupt and starve loads of millions of records; check that each was all or nothing.
-         Takes 100 kills, 20 interrupts and 20 full disks (these need root) if nobody says otherwise
+         kill loads of millions of records, interrupt them, or fill their disk; check that each is all or nothing.
+         By default 100 kills, 20 interrupts and 20 full disks (which need root)
   crash [--states N] [--seed N]
-         record processes that write to stores, from outside the library, and check N states (default 10000)
-         that power failures may leave of them. Needs Linux and a C compiler
+         record the system calls of processes that write to stores, and check N states (default 10000)
+         that a power failure may leave. Needs Linux and a C compiler
 ";
 
 fn main() -> ExitCode {
@@ -49,7 +50,7 @@ fn main() -> ExitCode {
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever read the output has seen enough (`cargo xtask demo | head`).
+        // The reader of the output has seen enough (`cargo xtask demo | head`).
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             complain(&format!("xtask: {error:#}\n"));
@@ -62,7 +63,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Writes to standard error; if even that fails there is nobody left to tell.
+/// Writes to standard error and ignores errors.
 fn complain(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }

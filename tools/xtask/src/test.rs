@@ -1,8 +1,8 @@
-//! `cargo xtask test`: everything that can fail, in one command, with one closing line.
+//! `cargo xtask test`: runs all tests in one command, with a summary at the end.
 //!
-//! Plain `cargo test` runs the unit and integration tests, compiles the examples and runs each bench once, but leaves
-//! out the documentation tests and never starts an example; those are steps of their own here. A failed step does not
-//! stop the later ones: all that is wrong is shown in one run. `--long` adds the tests that take minutes.
+//! `cargo test` runs the unit and integration tests, compiles the examples and runs each bench once, but omits the
+//! documentation tests and never runs an example; these are separate steps here. A failed step does not stop later
+//! steps, so one run shows all failures. `--long` adds the tests that take minutes.
 
 use std::env;
 use std::ffi::OsStr;
@@ -52,8 +52,8 @@ fn steps(workspace: &Workspace) -> Result<Vec<(String, Command)>> {
         ("tests".to_owned(), workspace.cargo(&["test", "--workspace", "--all-targets", "--no-fail-fast"])),
         ("documentation tests".to_owned(), workspace.cargo(&["test", "--workspace", "--doc", "--no-fail-fast"])),
     ];
-    // What has a form for wide registers has a plain one too, which other machines run. Of one package alone, cargo would
-    // build much anew, as others switch features on.
+    // Code for wide registers has a portable version too, which other machines run. For a single package, cargo would
+    // rebuild much, because other features are enabled.
     let tests =
         ["codec::", "every_real_value", "every_block_size", "filters::", "golden::", "strict::blocks", "strict::flips"];
     let mut plain = workspace.cargo(&["test", "--workspace", "--lib", "--test", "it", "--no-fail-fast", "--"]);
@@ -120,7 +120,7 @@ impl Tally {
     }
 }
 
-/// What to say about python3, which runs the independent decoder of the format; a build server must have it.
+/// Returns a notice about python3, which runs the independent decoder of the format; a build server must have it.
 fn python_notice(installed: bool, ci: Option<&OsStr>) -> Result<&'static str> {
     let server = ci.is_some_and(|value| !["", "0", "false"].iter().any(|off| value == *off));
     match (installed, server) {

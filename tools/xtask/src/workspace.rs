@@ -1,4 +1,4 @@
-//! Where the workspace, its target directory and its programs are, as cargo itself says.
+//! The workspace, its target directory and its programs, as reported by cargo.
 
 use std::env;
 use std::ffi::OsString;
@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-/// The checkout this program was built from.
+/// The checkout from which this program was built.
 pub(crate) struct Workspace {
     /// The directory of the workspace's `Cargo.toml`.
     pub(crate) root: PathBuf,
@@ -22,7 +22,7 @@ pub(crate) struct Workspace {
 impl Workspace {
     /// Asks `cargo metadata`.
     pub(crate) fn find() -> Result<Self> {
-        // Set at run time under `cargo xtask`; the other one serves the program started by hand.
+        // Set at run time under `cargo xtask`; the fallback is for a program started directly.
         let package = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
         let output = Command::new(cargo())
             .args(["metadata", "--no-deps", "--format-version=1", "--manifest-path"])
@@ -41,19 +41,19 @@ impl Workspace {
         Ok(Self { root: path("workspace_root")?, target: path("target_directory")?, metadata })
     }
 
-    /// A command of cargo's, to be run at the root of the workspace.
+    /// Returns a cargo command that runs at the root of the workspace.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(cargo());
         command.current_dir(&self.root).args(arguments);
         command
     }
 
-    /// The path as a reader at the root of the workspace would type it.
+    /// Returns the path relative to the root of the workspace.
     pub(crate) fn short<'a>(&self, path: &'a Path) -> &'a Path {
         path.strip_prefix(&self.root).unwrap_or(path)
     }
 
-    /// The examples of a package, by name.
+    /// Returns the names of the examples of a package.
     pub(crate) fn examples(&self, package: &str) -> Vec<String> {
         let packages = self.metadata.get("packages").and_then(Value::as_array);
         let targets =
@@ -68,12 +68,12 @@ impl Workspace {
         names
     }
 
-    /// Builds the programs of a package in release mode and returns where cargo put them.
+    /// Builds the programs of a package in release mode and returns their paths.
     pub(crate) fn build(&self, package: &str) -> Result<Programs> {
         self.build_all(&["--release", "--bins", "--package", package])
     }
 
-    /// Builds the examples of all packages and returns where cargo put them.
+    /// Builds the examples of all packages and returns their paths.
     pub(crate) fn build_examples(&self) -> Result<Programs> {
         self.build_all(&["--workspace", "--examples"])
     }
@@ -89,7 +89,7 @@ impl Workspace {
     }
 }
 
-/// The programs that a build has made, by name.
+/// The programs of a build, by name.
 pub(crate) struct Programs(Vec<(String, PathBuf)>);
 
 impl Programs {
@@ -99,7 +99,7 @@ impl Programs {
     }
 }
 
-/// The executables that cargo's JSON messages report.
+/// Returns the executables in cargo's JSON messages.
 fn executables(messages: &str) -> Vec<(String, PathBuf)> {
     let artifact = |line: &str| {
         let message: Value = serde_json::from_str(line).ok()?;
@@ -123,11 +123,11 @@ fn cargo() -> OsString {
     env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
-/// Prints the command on a line of its own, as it would be typed at the root of the workspace.
+/// Prints the command on a line of its own, as typed at the root of the workspace.
 pub(crate) fn announce(workspace: &Workspace, command: &Command) -> Result<()> {
     let mut line = String::from("\n$");
     let program = Path::new(command.get_program());
-    // cargo is called by its full path; nobody types that.
+    // The full path of cargo is of no use to the reader.
     let program = if program.file_stem().is_some_and(|n| n == "cargo") { Path::new("cargo") } else { program };
     write!(line, " {}", workspace.short(program).display())?;
     for argument in command.get_args() {

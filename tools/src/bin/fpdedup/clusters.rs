@@ -1,16 +1,15 @@
-//! `fpdedup clusters`: for every record the cluster that it is in.
+//! `fpdedup clusters`: the cluster of every record.
 
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::bail;
-use fpstore::{
-    ClusterChanges, ClusterUpdate, Clustered, Clustering, Clusters, Fingerprint, Id, IdKind, Keeper, Label, Previous,
-};
+use fpstore::{ClusterChanges, ClusterUpdate, Clustered, Clustering, Clusters, Fingerprint, IdKind, Keeper, Previous};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::input::{Ids, InputOptions, LabelLines, LabelReader, Source};
+use fpstore_tools::notice;
 use fpstore_tools::number::{count, count_of};
 use fpstore_tools::output::{Column, Output, Rows, Style};
 use fpstore_tools::progress::Progress;
@@ -18,26 +17,27 @@ use fpstore_tools::progress::Progress;
 use crate::args::Options;
 use crate::copied;
 use crate::job::{Job, Writing, open};
+use crate::label_rows::push;
 use crate::loaded::Other;
 use crate::report;
 
-/// Large clusters that a report looks at.
+/// Number of large clusters in a report.
 const LARGEST: usize = 10;
 
-/// The columns of labels, and those where there are no ids.
+/// The columns of labels, and those for a store without ids.
 const COLUMNS: &[Column] = &[Column::id("id"), Column::id("cluster")];
 const WITHOUT_IDS: &[Column] = &[Column::fingerprint("fingerprint"), Column::fingerprint("cluster")];
 
-/// What there is beside the store.
+/// Inputs beside the store.
 pub(crate) struct Beside<'a> {
-    /// Labels from before.
+    /// Labels of an earlier run.
     pub(crate) previous: Option<&'a Path>,
-    /// More records.
+    /// Additional records.
     pub(crate) new: Option<&'a Path>,
     pub(crate) input: &'a InputOptions,
 }
 
-/// What is wanted.
+/// Options of the output.
 #[derive(Clone, Copy)]
 pub(crate) struct What {
     pub(crate) min_size: u64,
@@ -55,7 +55,7 @@ pub(crate) fn run<F: Fingerprint>(
     let store = open::<F>(store)?;
     let kind = store.parameters().ids();
     if beside.new.is_none() && beside.input.any() {
-        bail!("--format and the column options describe the file of --new, which is not there");
+        bail!("--format and the column options describe the file of --new, which was not given");
     }
     if beside.previous.is_some_and(|previous| previous == Path::new("-")) && beside.new == beside.previous {
         bail!("--previous and --new cannot both be standard input");
@@ -73,7 +73,7 @@ pub(crate) fn run<F: Fingerprint>(
     let columns = if kind == IdKind::None { WITHOUT_IDS } else { COLUMNS };
     let texts = [kind == IdKind::Text; 2];
     let path = options.output.as_deref();
-    // A name that is no good shows before the work is done.
+    // An unusable name fails before the work begins.
     let output = labels.then(|| Output::open(path, job.json(), columns, F::WIDTH, &texts)).transpose()?;
     let shown = job.watch("clusters", clusters.progress())?;
     let (found, unknown) = match beside.previous {
@@ -94,7 +94,7 @@ pub(crate) fn run<F: Fingerprint>(
     };
     shown.finish();
     if let Some(unknown) = unknown {
-        job.warn(unknown);
+        notice::warn(unknown);
     }
     let mut written = 0;
     if let Some(output) = output {
@@ -130,10 +130,10 @@ pub(crate) fn run<F: Fingerprint>(
     Ok(Outcome::Done)
 }
 
-/// What was found.
+/// The result.
 enum Found<F: Fingerprint> {
     All(Clustering<F>),
-    /// What has changed of the lines of the file of labels.
+    /// Changes to the lines of the file of labels.
     Changes(ClusterChanges<F>, LabelLines),
 }
 
@@ -153,7 +153,7 @@ impl<F: Fingerprint> Found<F> {
     }
 }
 
-/// What is to be said of labels from before that were of no use.
+/// Returns a warning about labels of an earlier run that no record has.
 fn unknown_labels(path: &Path, given: u64, found: u64) -> Option<String> {
     let name = path.display();
     let labels = count_of(given, "label");
@@ -161,17 +161,19 @@ fn unknown_labels(path: &Path, given: u64, found: u64) -> Option<String> {
         _ if given == 0 => Some(format!("{name}: it has no labels; all records are compared")),
         0 => None,
         unknown if unknown == given => Some(format!(
-            "{name}: no record of the store has one of its {labels}; all records are compared (labels are of ids as the store has them)"
+            "{name}: no record of the store has one of its {labels}; all records are compared (labels name ids as the \
+             store has them)"
         )),
         unknown => Some(format!(
-            "{name}: {} of its {labels} are of records that are in the store no more, or are new again; the rest of their clusters is \
+            "{name}: {} of its {labels} are of records that are no longer in the store, or are in --new; the rest of \
+             their clusters is \
              compared",
             count(unknown)
         )),
     }
 }
 
-/// Labels from before, how many, and their lines if those can be copied.
+/// Reads the labels of an earlier run; returns also their number, and their lines if those can be copied.
 fn read<F: Fingerprint>(
     path: &Path,
     kind: IdKind,
@@ -183,21 +185,4 @@ fn read<F: Fingerprint>(
     let reader = LabelReader::open(&source, kind, Some(&job.temp_dir()), &Progress::hidden())?;
     let (given, lines) = reader.each(|record, cluster| Ok(previous.push(record, cluster)?))?;
     Ok((previous, given, lines))
-}
-
-pub(crate) fn push<F: Fingerprint>(rows: &mut Rows, one: &Clustered<F>) {
-    match &one.record.id {
-        Id::Count(_) => rows.fingerprint(one.record.fingerprint),
-        id => rows.id(id),
-    }
-    push_label(rows, &one.label);
-    rows.end_row();
-}
-
-/// A label as a cell.
-pub(crate) fn push_label<F: Fingerprint>(rows: &mut Rows, label: &Label<F>) {
-    match label {
-        Label::Id(id) => rows.id(id),
-        Label::Fingerprint(fingerprint) => rows.fingerprint(*fingerprint),
-    }
 }

@@ -1,4 +1,4 @@
-//! Labels of which most are lines of the file of those from before.
+//! Writes labels most of which are lines of the file of previous labels.
 
 use std::io;
 use std::ops::{ControlFlow, Range};
@@ -7,17 +7,17 @@ use fpstore::{ClusterChange, ClusterChanges, Fingerprint, Label};
 use fpstore_tools::input::LabelLines;
 use fpstore_tools::output::{Rows, Style};
 
-use crate::clusters::{push, push_label};
 use crate::job::Writing;
+use crate::label_rows::{push, push_label};
 
-/// What a thread has gathered.
+/// Output of one thread.
 #[derive(Default)]
 struct Gathered {
     rows: Option<Rows>,
     failed: Option<io::Error>,
 }
 
-/// Writes the lines that stay, and what is new.
+/// Writes the unchanged lines, and the new labels.
 pub(crate) fn write<F: Fingerprint>(
     changes: &ClusterChanges<F>,
     lines: &LabelLines,
@@ -44,7 +44,7 @@ pub(crate) fn write<F: Fingerprint>(
         failed = gathered.failed;
         if failed.is_some() { Ok(ControlFlow::Break(())) } else { writing.write_found(gathered.rows) }
     })?;
-    // Where the file ends too early, it was written to.
+    // A file that ends too early was changed meanwhile.
     lines.check()?;
     failed.map_or(Ok(()), |error| Err(error.into()))
 }

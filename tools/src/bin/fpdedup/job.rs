@@ -1,4 +1,4 @@
-//! What all subcommands do: open the store, share out the memory, show how far the work is, and listen to Ctrl-C.
+//! The common part of all subcommands: opens the store, divides the memory, shows progress, and handles Ctrl-C.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -9,17 +9,18 @@ use fpstore::{Clusters, Filters, Fingerprint, Store};
 use fpstore_tools::common::Common;
 use fpstore_tools::interrupt::{self, Stop};
 use fpstore_tools::memory;
+use fpstore_tools::notice;
 use fpstore_tools::number::{bytes, count, count_of};
 use fpstore_tools::output::{Output, Rows};
 use fpstore_tools::progress::Progress;
+use fpstore_tools::width;
 
-use crate::PROGRAM;
 use crate::args::Options;
 
-/// Output that waits to be written.
+/// Memory for output that waits to be written.
 const WAITING: u64 = 8 << 20;
 
-/// The width of a store's fingerprints.
+/// Returns the width of a store's fingerprints.
 pub(crate) fn width(store: &Path) -> anyhow::Result<u32> {
     Ok(fpstore::parameters_of(store, &fpstore::Options::new())?.width())
 }
@@ -36,7 +37,7 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// It is done: what is left is to write.
+    /// Hides the progress: only the output remains to be written.
     pub(crate) fn finish(self) {
         self.shown.finish();
     }
@@ -61,26 +62,19 @@ impl<'a> Job<'a> {
         self.common.json
     }
 
-    /// A remark on standard error.
-    pub(crate) fn warn(&self, message: impl std::fmt::Display) {
-        self.common.warn(PROGRAM, message);
-    }
-
-    /// The distance that was asked for, or the store's own.
+    /// Returns the requested distance, or the store's own.
     pub(crate) fn distance<F: Fingerprint>(&self, store: &Store<F>) -> anyhow::Result<u32> {
         let distance = self.options.distance.unwrap_or_else(|| store.parameters().max_distance());
-        if distance > F::WIDTH {
-            bail!("--distance {distance}: fingerprints of {} bits differ in no more", F::WIDTH);
-        }
+        width::check_distance("--distance", distance, F::WIDTH)?;
         Ok(distance)
     }
 
-    /// The place for temporary files.
+    /// Returns the directory for temporary files.
     pub(crate) fn temp_dir(&self) -> PathBuf {
         self.options.tmp_dir.clone().unwrap_or_else(std::env::temp_dir)
     }
 
-    /// The memory that is left for the work beside the indexes of the stores.
+    /// Returns the memory that remains beside the indexes of the stores.
     pub(crate) fn memory<F: Fingerprint>(&self, stores: &[&Store<F>]) -> u64 {
         let mut indexes = WAITING;
         for store in stores {
@@ -89,7 +83,7 @@ impl<'a> Job<'a> {
         memory::of_load(Some(self.options.memory)).saturating_sub(indexes)
     }
 
-    /// The clusters of a store and of what is new, to be made within the memory.
+    /// Returns the clusters of a store and of new records, to be computed within the memory.
     pub(crate) fn clusters<F: Fingerprint>(
         &self,
         store: &Store<F>,
@@ -113,7 +107,7 @@ impl<'a> Job<'a> {
         Ok(clusters)
     }
 
-    /// Shows how far a join is and has Ctrl-C stop it, until the result is dropped.
+    /// Shows the progress of a join and lets Ctrl-C stop it, until the result is dropped.
     pub(crate) fn watch(&self, message: &'static str, progress: fpstore::Progress) -> anyhow::Result<Watched> {
         let watched = progress.clone();
         let shown = if self.common.shows_progress() {
@@ -124,12 +118,13 @@ impl<'a> Job<'a> {
         Ok(Watched { shown, _stop: interrupt::on_interrupt(move || progress.stop())? })
     }
 
-    /// Says how many records are far from the one of their cluster that is kept, or would be, if any are.
+    /// Warns of records that are left out although they are far from the record of their cluster that is kept.
     pub(crate) fn warn_of_chains(&self, far: u64, left_out: u64, distance: u32) {
         if far > 0 {
-            self.warn(format_args!(
-                "{} of {} that are left out differ in more than {} from the one that is kept (chains): they may be no duplicates of \
-                 it; a smaller --distance makes fewer",
+            notice::warn(format_args!(
+                "{} of {} that are left out differ in more than {} from the one that is kept (chains): they may not be \
+                 duplicates of \
+                 it; a smaller --distance leaves out fewer",
                 count(far),
                 count_of(left_out, "record"),
                 count_of(distance.into(), "bit"),
@@ -137,27 +132,22 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// A closing line on standard error.
+    /// Writes the closing line to standard error.
     pub(crate) fn done(&self, count: u64, thing: &str) {
         self.done_with(count, thing, None);
     }
 
-    /// The same, with a remark.
+    /// Writes the closing line, with a remark.
     pub(crate) fn done_with(&self, count: u64, thing: &str, remark: Option<String>) {
-        if !self.common.quiet && !self.common.json {
+        if !self.common.json {
             let remark = remark.map(|remark| format!("; {remark}")).unwrap_or_default();
             let seconds = self.started.elapsed().as_secs_f64();
-            eprint_line(&format!("{} in {seconds:.2} s{remark}", count_of(count, thing)));
+            notice::say(format_args!("{} in {seconds:.2} s{remark}", count_of(count, thing)));
         }
     }
 }
 
-#[expect(clippy::print_stderr, reason = "the closing line")]
-fn eprint_line(text: &str) {
-    eprintln!("{PROGRAM}: {text}");
-}
-
-/// Writes rows as they come. What goes wrong is kept, as the library knows errors of its own only.
+/// Writes rows as they are found. It keeps an error, because the library accepts only errors of its own.
 pub(crate) struct Writing {
     output: Output,
     rows: u64,
@@ -183,12 +173,12 @@ impl Writing {
         }
     }
 
-    /// The same for rows that the library may have found.
+    /// Writes the rows that the library found, if any.
     pub(crate) fn write_found(&mut self, rows: Option<Rows>) -> fpstore::Result<ControlFlow<()>> {
         Ok(rows.map_or(ControlFlow::Continue(()), |rows| self.write(&rows)))
     }
 
-    /// Has the output appear; the number of rows.
+    /// Completes the output and returns the number of rows.
     pub(crate) fn finish(self) -> anyhow::Result<u64> {
         if let Some(error) = self.failed {
             return Err(error);

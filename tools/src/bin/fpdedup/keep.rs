@@ -1,5 +1,5 @@
-//! `fpdedup keep`: one id a cluster. Ids that are listed by priority and are of no record, and records that are left out though
-//! they are far from the one that is kept, are told.
+//! `fpdedup keep`: one id for each cluster. Warns of ids in the priority list that no record has, and of records that
+//! are left out although they are far from the record that is kept.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -14,14 +14,15 @@ use anyhow::{Context, bail};
 use fpstore::{Fingerprint, Id, IdKind, Keeper};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
+use fpstore_tools::notice;
 use fpstore_tools::number::{count, count_of};
 use fpstore_tools::output::{Column, Output, Rows};
 
 use crate::args::Options;
-use crate::clusters::push_label;
 use crate::job::{Job, Writing, open};
+use crate::label_rows::push_label;
 
-/// The column of what is kept, and that where there are no ids.
+/// The column of ids, and the column for a store without ids.
 const COLUMNS: &[Column] = &[Column::id("id")];
 const WITHOUT_IDS: &[Column] = &[Column::fingerprint("fingerprint")];
 
@@ -68,7 +69,7 @@ pub(crate) fn run<F: Fingerprint>(
     let _ = writing.write(&rows);
     let kept = writing.finish()?;
     if let Some(unknown) = priorities.and_then(|priorities| priorities.unknown()) {
-        job.warn(unknown);
+        notice::warn(unknown);
     }
     job.warn_of_chains(left.far, left.records, job.distance(&store)?);
     job.done(kept, "cluster");
@@ -78,7 +79,7 @@ pub(crate) fn run<F: Fingerprint>(
 /// The ids of a file, the most important first.
 struct Priorities {
     path: PathBuf,
-    /// The number of the line, and whether a record has the id.
+    /// The line number of each id, and whether a record has the id.
     ranks: HashMap<Id, (u64, AtomicBool)>,
 }
 
@@ -110,14 +111,14 @@ impl Priorities {
 
     fn rank(&self, id: &Id) -> Option<u64> {
         let (rank, found) = self.ranks.get(id)?;
-        // Written once, as all threads read it.
+        // All threads read the flag, so it is written only once.
         if !found.load(Relaxed) {
             found.store(true, Relaxed);
         }
         Some(*rank)
     }
 
-    /// What is to be said of ids that no record has.
+    /// Returns a warning about ids that no record has.
     fn unknown(&self) -> Option<String> {
         let name = self.path.display();
         let listed = self.ranks.len() as u64;
@@ -126,8 +127,9 @@ impl Priorities {
             _ if listed == 0 => Some(format!("{name} lists no ids; the smallest id of each cluster is kept")),
             0 => None,
             _ if unknown == listed => Some(format!(
-                "{name}: none of its {} is in the store; the smallest id of each cluster is kept (ids stand one a line, as the store \
-                 has them)",
+                "{name}: none of its {} is in the store; the smallest id of each cluster is kept (a file has one id on \
+                 each line, as the store \
+                 has it)",
                 count_of(listed, "id")
             )),
             _ => Some(format!("{name}: not in the store: {} of its {}", count(unknown), count_of(listed, "id"))),

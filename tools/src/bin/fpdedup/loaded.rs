@@ -1,4 +1,4 @@
-//! What is not in the store: another store, or a file that becomes one for a while.
+//! Records beside the store: another store, or a file that is loaded into a temporary store.
 
 use std::path::Path;
 
@@ -7,6 +7,7 @@ use fpstore::{Filters, Fingerprint, Parameters, RecordSorter, Store, check_hashe
 use fpstore_tools::input::{Found, IdRule, Ids, Input, InputOptions, feed, is_store, sources};
 use fpstore_tools::interrupt::{self, Temporary};
 use fpstore_tools::memory;
+use fpstore_tools::notice;
 use fpstore_tools::progress::Progress;
 use tempfile::TempDir;
 
@@ -15,12 +16,13 @@ use crate::job::{Job, open, width};
 /// Another store.
 pub(crate) struct Other<F: Fingerprint> {
     pub(crate) store: Store<F>,
-    /// Where it is if it was a file; goes with it.
+    /// Directory of the temporary store; removed on drop.
     _directory: Option<(TempDir, Temporary)>,
 }
 
 impl<F: Fingerprint> Other<F> {
-    /// Opens a store, or loads a file with these ids. Fingerprints have to be of the same width, and of the same hasher where both are known.
+    /// Opens a store, or loads a file with ids of this kind. The fingerprints must have the same width, and the same
+    /// hasher if both are known.
     pub(crate) fn open(
         job: &Job<'_>,
         one: &Store<F>,
@@ -44,7 +46,7 @@ impl<F: Fingerprint> Other<F> {
             let store = open::<F>(other)?;
             check_hashers("fingerprints", store.parameters().hasher(), hasher)
                 .with_context(|| other.display().to_string())?;
-            warn_if_empty(job, &store, &other.display().to_string());
+            warn_if_empty(&store, &other.display().to_string());
             return Ok(Self { store, _directory: None });
         }
         let directory = tempfile::Builder::new().prefix("fpdedup-").tempdir_in(job.temp_dir());
@@ -72,7 +74,7 @@ impl<F: Fingerprint> Other<F> {
                 Ok(sorter.push(fingerprint, id)?)
             })?;
             if let Some(warning) = fed.numbered {
-                job.warn(warning);
+                notice::warn(warning);
             }
         }
         if ids != Ids::Auto && rule.found() == Some(Found::Numbered) {
@@ -83,13 +85,13 @@ impl<F: Fingerprint> Other<F> {
             .with_ids(rule.kind().unwrap_or_default());
         interrupt::check()?;
         let (store, _) = Store::create_loaded(&path, &parameters, &options, sorter.finish()?)?;
-        warn_if_empty(job, &store, &other.display().to_string());
+        warn_if_empty(&store, &other.display().to_string());
         Ok(Self { store, _directory: Some((directory, listed)) })
     }
 }
 
-fn warn_if_empty<F: Fingerprint>(job: &Job<'_>, store: &Store<F>, name: &str) {
+fn warn_if_empty<F: Fingerprint>(store: &Store<F>, name: &str) {
     if store.statistics().records == 0 {
-        job.warn(format_args!("{name}: it has no records"));
+        notice::warn(format_args!("{name}: it has no records"));
     }
 }

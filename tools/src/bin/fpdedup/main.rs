@@ -1,13 +1,14 @@
 //! `fpdedup`: all against all.
 //!
-//! A file for each subcommand. Stores are opened for reading only; results are written while the work goes on, in an
-//! order that is always the same. What is to be a file appears when it is whole.
+//! There is a file for each subcommand. Stores are opened read-only. Results are written during the work, in a
+//! deterministic order; an output file appears when it is complete.
 
 mod args;
 mod clusters;
 mod copied;
 mod job;
 mod keep;
+mod label_rows;
 mod loaded;
 mod pairs;
 mod report;
@@ -23,10 +24,8 @@ use fpstore_tools::{allocator, program};
 use crate::args::{Args, What};
 use crate::job::width;
 
-const PROGRAM: &str = "fpdedup";
-
 fn main() -> ExitCode {
-    program::main(PROGRAM, |args| run(&args))
+    program::main("fpdedup", |args| run(&args))
 }
 
 fn run(args: &Args) -> anyhow::Result<Outcome> {
@@ -51,7 +50,7 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Refuses to write over what is read. Labels may be written over the previous ones.
+/// Rejects an output that would overwrite an input, except the previous labels.
 fn check_output(what: &What) -> anyhow::Result<()> {
     let (options, store, other) = match what {
         What::Pairs { options, store, .. } => (options, store, None),

@@ -18,7 +18,7 @@ const FP_B: Column = Column::fingerprint("fp_b");
 const DISTANCE: Column = Column::number("distance");
 const DISTINCT: &[Column] = &[FP_A, FP_B, DISTANCE];
 
-/// The columns of pairs of records, whose ids may be counts.
+/// Returns the columns of pairs of records, whose ids may be counts.
 fn columns(a: IdKind, b: IdKind) -> &'static [Column] {
     const ID_A: Column = Column::id("id_a");
     const ID_B: Column = Column::id("id_b");
@@ -32,7 +32,7 @@ fn columns(a: IdKind, b: IdKind) -> &'static [Column] {
     }
 }
 
-/// Within one store.
+/// Finds the pairs within one store.
 pub(crate) fn pairs<F: Fingerprint>(
     common: Common,
     which: Which,
@@ -45,7 +45,7 @@ pub(crate) fn pairs<F: Fingerprint>(
     write(&job, which, pairs, [&store, &store])
 }
 
-/// Between two.
+/// Finds the pairs between two stores.
 pub(crate) fn join<F: Fingerprint>(
     common: Common,
     which: Which,

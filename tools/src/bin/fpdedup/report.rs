@@ -1,4 +1,4 @@
-//! What clusters look like, for people and for programs.
+//! The report on clusters, for people and for programs.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use fpstore_tools::number::{count, hex};
 use fpstore_tools::report::{self, Columns, facts};
 use serde::Serialize;
 
-/// As a JSON object.
+/// The report as a JSON object.
 #[derive(Serialize)]
 struct Object {
     schema_version: u32,
@@ -38,7 +38,7 @@ struct Large {
     sampled: bool,
 }
 
-/// Writes a report.
+/// Writes the report.
 pub(crate) fn write<F: Fingerprint>(
     found: &ClusterReport<F>,
     distance: u32,

@@ -1,4 +1,4 @@
-//! What was typed: subcommands and options of `fpdump`.
+//! Subcommands and options of `fpdump`, as given on the command line.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,25 +14,27 @@ PATH is a store, or a file of one. Nothing is ever written to it.
 Exit code: 0 = done, 1 = `get` found nothing or `verify` found damage, 2 = an error.
 
 Examples:
-  fpdump info store                            what is it, and what is it made of?
-  fpdump stats --json store                    how large is every part, beside the least possible
-  fpdump verify store                          is every byte what was written?
+  fpdump info store                            parameters, files, numbers of records
+  fpdump stats --json store                    size of every part, beside the information bound
+  fpdump verify store                          check every byte
   fpdump scan store | fpload --create copy -   a store as text, and back
   fpdump scan store -o records.parquet         for other programs; fpload reads it too
   fpdump get 832fe9f6aa2f461a store            the ids of one fingerprint
   fpdump get --id https://example.org/a store  the fingerprints of one id
   fpdump block 3 store/00000001.segment --table 1     one block, decoded
-  fpdump what-if store                         would another codec, block size or plan be smaller?
-  fpdump manifest store                        which segments are there, and what is newer than what?
-  fpdump wal --operations store                what was written last
-  fpdump hex store/00000001.segment | less     every byte and its meaning";
+  fpdump what-if store                         sizes with other codecs, block sizes and plans
+  fpdump manifest store                        the runs and their segments, by age
+  fpdump wal --operations store                the latest writes
+  fpdump hex store/00000001.segment | less     every byte with its meaning";
 
 const SCAN_EXAMPLES: &str = "\
-Records come by fingerprint, then id. Files with columns have `fingerprint` and `id`; in Parquet, fingerprints of 64 bits and number ids \
-are UINT64, wider fingerprints are bytes of fixed length, most significant first. Where the store has no ids, there is no column of \
-ids, and a fingerprint that was counted several times comes as many times.
+Records are sorted by fingerprint, then id. Files with columns have `fingerprint` and `id`; in Parquet, fingerprints \
+of 64 bits and \
+numeric ids are UINT64, wider fingerprints are bytes of fixed length, most significant first. For a store without ids \
+there is no \
+column of ids, and a fingerprint is repeated as often as it was counted.
 
-Only lines with TABs say in a first line which width and hasher the fingerprints have.
+Only lines with TABs have a header line with the width and the hasher of the fingerprints.
 
 Examples:
   fpdump scan store | fpload --create copy -
@@ -40,35 +42,37 @@ Examples:
   fpdump scan store -o records.parquet";
 
 const STATS_EXAMPLES: &str = "\
-The drawings are of table 0, whose keys are the fingerprints themselves. They take one pass over it. With --json and \
---draw always the same counts stand in the field \"distributions\", as pairs [value, count].
+The drawings describe table 0, whose keys are the fingerprints themselves. They take one pass over it. With --json and \
+--draw always, the field \"distributions\" holds the same counts, as pairs [value, count].
 
 Examples:
-  fpdump stats store                           on a terminal with drawings, in a pipe without
-  fpdump stats --draw always store | less      with drawings all the same
+  fpdump stats store                           with drawings on a terminal, without in a pipe
+  fpdump stats --draw always store | less      with drawings in a pipe, too
   fpdump stats --json store                    sizes alone, without reading a block";
 
 const WHAT_IF_EXAMPLES: &str = "\
-Every table is encoded in memory and measured, each segment by itself as it is; ids are left out. What a query costs is \
-predicted by the model behind `fpload --plan list`, told how many fingerprints a block really holds. The row of the \
-store as it is is marked.
+Every table is encoded in memory and measured, each segment by itself; ids are left out. The cost of a query is \
+predicted \
+by the model of `fpload --plan list`, with the measured number of fingerprints in a block. A mark shows the row of the \
+current store.
 
 Without --codec, --block-size and --plan: the store's plan with every codec and blocks of 256 bytes to 16 KiB, and the \
 listed plans with the store's codec and block size, except those with tables that a query within K would not probe. \
-Otherwise every combination of what is named; what is not named stays as it is.
+Otherwise every combination of the named values; options that are not given keep the store's value.
 
-Numbers are exactly those of a store that is made like this, and eight bytes of memory are taken for each fingerprint, \
-and up to a gibibyte more for the tables at work. Of a segment with more than N fingerprints, runs of neighbours from \
-all over each table are encoded and scaled up; the row then says that it is an estimate.
+Sizes are exactly those of a store made with these parameters. The program needs eight bytes of memory for each \
+fingerprint, and up to one gibibyte for the tables in work. In a segment with more than N fingerprints, evenly placed \
+runs \
+of neighbours in each table are encoded and scaled up; the row then says that it is an estimate.
 
 Examples:
-  fpdump what-if store                                       would something else be smaller?
+  fpdump what-if store                                       all codecs, block sizes and plans
   fpdump what-if store --block-size 4KiB --block-size 16KiB  larger blocks
   fpdump what-if store --plan tables-4 --plan choose-2-of-5 --max-distance 2
   fpdump what-if store --sample 1000000                      a quick estimate
   fpdump what-if store --json | jq '.alternatives[] | [.plan, .codec, .block_size, .bytes]'";
 
-/// Looks inside a store or a file of it. Never writes.
+/// Looks inside a store or one of its files; never writes
 #[derive(Clone, Debug, Parser)]
 #[command(name = "fpdump", version, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -81,12 +85,12 @@ pub(crate) struct Args {
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum What {
-    /// What it is: parameters, files, numbers of records
+    /// Parameters, files, numbers of records
     Info {
         /// A store, a segment file or a manifest
         path: PathBuf,
     },
-    /// Sizes of all parts, bits a fingerprint beside the information bound
+    /// Sizes of all parts, and bits of a fingerprint beside the information bound
     #[command(after_help = STATS_EXAMPLES)]
     Stats {
         /// A store or a segment file
@@ -95,12 +99,12 @@ pub(crate) enum What {
         #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
         draw: Draw,
     },
-    /// Where the sections of the files begin and end
+    /// Offsets of the sections in the files
     Layout {
         /// A store or a segment file
         path: PathBuf,
     },
-    /// The blocks of a table, a line each
+    /// The blocks of a table, one on each line
     Blocks {
         /// A store or a segment file
         path: PathBuf,
@@ -119,24 +123,24 @@ pub(crate) enum What {
         #[arg(long, value_name = "N", default_value_t = 0)]
         table: usize,
     },
-    /// All records as fpload reads them, a line each: HEX, TAB, ID
+    /// All records, one on each line, as fpload reads them: HEX, TAB, ID
     #[command(after_help = SCAN_EXAMPLES)]
     Scan {
         /// A store or a segment file
         path: PathBuf,
-        /// File to write to, which appears when it is whole: .tsv or .txt (lines with TABs), .csv (with a row of names), .ndjson (each
-        /// of them also with .gz or .zst) or .parquet [default: standard output]
+        /// File to write; it appears when it is complete: .tsv or .txt (lines with TABs), .csv (with a row of names),
+        /// .ndjson (each of them also with .gz or .zst) or .parquet [default: standard output]
         #[arg(short = 'o', long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
     /// The records of one fingerprint, or of one id
     #[command(override_usage = "fpdump get [OPTIONS] HEX PATH\n       fpdump get [OPTIONS] --id ID PATH")]
     Get {
-        /// The fingerprint, in hexadecimal: 16 digits, or 32, or 64, as wide as the store's. Left out with --id
+        /// The fingerprint in hexadecimal: 16, 32 or 64 digits, as wide as the store's. Omitted with --id
         #[arg(value_name = "HEX")]
         first: OsString,
-        /// In place of a fingerprint: the id of a document. A store without an index of its ids (`fpload --id-index`) is read
-        /// as a whole
+        /// In place of a fingerprint: the id of a document. Without an index of the ids (`fpload --id-index`) all
+        /// records of the store are read
         #[arg(long, value_name = "ID", allow_hyphen_values = true)]
         id: Option<String>,
         /// A store or a segment file
@@ -148,12 +152,12 @@ pub(crate) enum What {
         /// A store, a segment file, a log or a manifest
         path: PathBuf,
     },
-    /// The tables: their order of bits, the radius in which each is probed, and what queries are expected to cost
+    /// The tables: their order of bits, their probing radii, and the predicted cost of queries
     Plan {
         /// A store or a segment file
         path: PathBuf,
     },
-    /// What other codecs, block sizes and plans would make of it, side by side
+    /// Sizes with other codecs, block sizes and plans, side by side
     #[command(name = "what-if", after_help = WHAT_IF_EXAMPLES)]
     Alternatives {
         /// A store or a segment file
@@ -161,21 +165,22 @@ pub(crate) enum What {
         #[command(flatten)]
         wanted: Wanted,
     },
-    /// Every byte of a file beside its meaning
+    /// Every byte of a file with its meaning
     Hex {
         /// A segment file, a manifest, a log, or a store: all its files
         path: PathBuf,
     },
-    /// The runs that a store consists of, and their segments
+    /// The runs of a store, and their segments
     Manifest {
         /// A store, or its manifest
         path: PathBuf,
     },
-    /// The write-ahead logs, batch by batch; the first ones may be in segments already (`manifest` says up to which number)
+    /// The write-ahead logs, batch by batch; the first batches may already be in segments (`manifest` tells up to which
+    /// number)
     Wal {
         /// A store, or a log
         path: PathBuf,
-        /// List what each batch says of records: + it is there, - it is not any more
+        /// List the operations of each batch: + adds a record, - removes it
         #[arg(long)]
         operations: bool,
     },
@@ -189,14 +194,14 @@ pub(crate) enum Draw {
     Never,
 }
 
-/// Whether queries have prefix filters.
+/// Whether queries use prefix filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Filter {
     On,
     Off,
 }
 
-/// What `what-if` is to try.
+/// Alternatives that `what-if` tries.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Wanted {
     /// Try this codec; may be repeated
@@ -207,7 +212,7 @@ pub(crate) struct Wanted {
     #[arg(long = "block-size", value_name = "SIZE", value_parser = parse_block_size)]
     pub(crate) block_sizes: Vec<u32>,
 
-    /// Try this plan, by its name in `fpload --plan list` or another like it; may be repeated
+    /// Try this plan, named as in `fpload --plan list` or in the same form; may be repeated
     #[arg(long = "plan", value_name = "NAME", value_parser = parse_plan)]
     pub(crate) plans: Vec<Design>,
 
@@ -215,11 +220,11 @@ pub(crate) struct Wanted {
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=256))]
     pub(crate) max_distance: Option<u32>,
 
-    /// Predict for queries with prefix filters in memory, or without
+    /// Predict queries with or without prefix filters in memory
     #[arg(long, value_enum, value_name = "WHETHER", default_value = "on")]
     pub(crate) filter: Filter,
 
-    /// Encode about N fingerprints of a larger segment, and estimate
+    /// Encode about N fingerprints of a larger segment and scale up
     #[arg(long, value_name = "N", default_value_t = 1 << 25, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) sample: u64,
 }

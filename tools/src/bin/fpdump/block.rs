@@ -1,4 +1,4 @@
-//! `fpdump block N`: one block, and every key in it beside the one before.
+//! `fpdump block N`: one block, with every key beside its predecessor.
 
 use std::io::Write;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::opened::{Versioned, file_name, segments};
 struct Decoded {
     #[serde(flatten)]
     row: BlockRow,
-    /// The key before the first one: the previous block's last.
+    /// The key before the first one: the last key of the previous block.
     base: Option<String>,
     keys: Vec<String>,
     /// The fingerprints of the keys.
@@ -70,7 +70,7 @@ pub(crate) fn run(
     Ok(Outcome::Done)
 }
 
-/// Keys are numbered within a segment, so there has to be one.
+/// Returns the one segment at the path; keys are numbered within a segment.
 fn only_segment(path: &Path) -> anyhow::Result<SegmentView> {
     let mut segments = segments(path)?;
     match (segments.pop(), segments.as_slice()) {

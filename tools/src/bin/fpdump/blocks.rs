@@ -1,4 +1,4 @@
-//! `fpdump blocks`: the blocks of a table, a line each, as they are decoded.
+//! `fpdump blocks`: the blocks of a table, one on each line.
 
 use std::io::Write;
 use std::path::Path;
@@ -7,12 +7,12 @@ use fpstore::inspect::{BlockKind, BlockView, SegmentView};
 use fpstore::{Result, U256};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{hex, wide_hex};
-use fpstore_tools::report;
+use fpstore_tools::report::{self, FixedColumns};
 use serde::Serialize;
 
 use crate::opened::{Versioned, file_name, segments};
 
-/// What is shown of a block without its keys.
+/// Description of a block without its keys.
 #[derive(Serialize)]
 pub(crate) struct BlockRow {
     pub(crate) file: String,
@@ -22,11 +22,11 @@ pub(crate) struct BlockRow {
     pub(crate) offset: u64,
     pub(crate) bytes: usize,
     pub(crate) kind: String,
-    /// Packed bits of a gap; only where the kind has them.
+    /// Packed bits of a gap, for kinds that have them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) low_width: Option<u32>,
     pub(crate) count: usize,
-    /// Fingerprints before it in the table.
+    /// Number of fingerprints before the block in the table.
     pub(crate) rank: u64,
     pub(crate) first_key: Option<String>,
     pub(crate) last_key: Option<String>,
@@ -62,47 +62,55 @@ impl BlockRow {
         })
     }
 
-    /// The kind, with its packed bits.
+    fn cells(&self) -> [String; 8] {
+        let key = |key: &Option<String>| key.clone().unwrap_or_else(|| "-".to_owned());
+        [
+            self.block.to_string(),
+            self.page.to_string(),
+            self.offset.to_string(),
+            self.bytes.to_string(),
+            self.count.to_string(),
+            key(&self.first_key),
+            key(&self.last_key),
+            self.kind_for_people(),
+        ]
+    }
+
+    /// Formats the kind, with its packed bits.
     pub(crate) fn kind_for_people(&self) -> String {
         self.low_width.map_or(self.kind.clone(), |bits| format!("{} (low {bits} bits)", self.kind))
     }
 }
 
+/// The columns for people, and their widths.
+const HEADINGS: &[(&str, usize)] = &[
+    (">block", 9),
+    (">page", 8),
+    (">offset", 12),
+    (">bytes", 6),
+    (">count", 6),
+    ("first key", 16),
+    ("last key", 16),
+    ("kind", 0),
+];
+
 pub(crate) fn run(path: &Path, table: usize, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
     for segment in segments(path)? {
         let blocks = segment.blocks(table)?;
-        if !json {
-            // Columns of fixed width: a table may have millions of blocks, and none of them is kept.
+        // A table may have millions of blocks, so none is kept.
+        let columns = if json {
+            None
+        } else {
             writeln!(out, "{}, table {table}", segment.path().display())?;
-            writeln!(
-                out,
-                "{:>9} {:>8} {:>12} {:>6} {:>6}  {:<16}  {:<16}  kind",
-                "block", "page", "offset", "bytes", "count", "first key", "last key"
-            )?;
-        }
+            Some(FixedColumns::new(HEADINGS, out)?)
+        };
         for block in blocks {
             let row = BlockRow::new(&segment, table, &block?)?;
-            if json {
-                report::json(out, &Versioned::new(row))?;
-            } else {
-                line(&row, out)?;
+            match &columns {
+                Some(columns) => columns.row(row.cells(), out)?,
+                None => report::json(out, &Versioned::new(row))?,
             }
         }
     }
     Ok(Outcome::Done)
-}
-
-fn line(row: &BlockRow, out: &mut dyn Write) -> std::io::Result<()> {
-    writeln!(
-        out,
-        "{:>9} {:>8} {:>12} {:>6} {:>6}  {:<16}  {:<16}  {}",
-        row.block,
-        row.page,
-        row.offset,
-        row.bytes,
-        row.count,
-        row.first_key.as_deref().unwrap_or("-"),
-        row.last_key.as_deref().unwrap_or("-"),
-        row.kind_for_people(),
-    )
 }

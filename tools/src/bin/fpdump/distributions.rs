@@ -1,5 +1,4 @@
-//! How blocks, codes and neighbouring fingerprints of table 0 are distributed: drawn for people, as counts for
-//! programs.
+//! Distributions of blocks, codes and neighbouring fingerprints of table 0: drawings for people, counts for programs.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -9,19 +8,19 @@ use serde::Serialize;
 
 use crate::draw::{Bar, Pen, bars};
 
-/// Pairs of a value and how often it occurs, without those that do not.
+/// Pairs of a value and its number of occurrences, without values that do not occur.
 type Counts = Vec<(usize, u64)>;
 
-/// The field `distributions` of `stats --json`. All of table 0.
+/// The field `distributions` of `stats --json`, about all of table 0.
 #[derive(Serialize)]
 pub(crate) struct DistributionReport {
-    /// Blocks by the share of their room that is filled, in whole percent.
+    /// Blocks by the share of their space that is used, in whole percent.
     fill_percent: Counts,
     /// Blocks by number of fingerprints.
     fingerprints_per_block: Counts,
     /// Blocks by kind.
     block_kinds: BTreeMap<String, u64>,
-    /// For each Huffman code, symbols by the length of their code word in bits.
+    /// For each Huffman code, symbols by the length of their code in bits.
     code_lengths: BTreeMap<String, Counts>,
     /// Fingerprints by the bit length of the gap to the next smaller one.
     gap_bits: Counts,
@@ -46,11 +45,11 @@ fn pairs(counts: &[u64]) -> Counts {
     counts.iter().copied().enumerate().filter(|(_, count)| *count > 0).collect()
 }
 
-/// Draws all of them.
+/// Draws all distributions.
 pub(crate) fn draw(distributions: &Distributions, out: &mut dyn Write) -> io::Result<()> {
     let pen = Pen::of_stdout();
     let kinds = distributions.kinds.iter().map(|(kind, &count)| Bar { label: kind.clone(), count });
-    pen.draw("blocks of table 0 by fill, in percent of their room", &bars(&distributions.fill), out)?;
+    pen.draw("blocks of table 0 by fill, in percent of their space", &bars(&distributions.fill), out)?;
     pen.draw("blocks by number of fingerprints", &bars(&distributions.fingerprints), out)?;
     pen.draw("blocks by kind", &kinds.collect::<Vec<_>>(), out)?;
     for (name, lengths) in &distributions.code_lengths {

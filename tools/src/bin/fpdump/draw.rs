@@ -1,12 +1,12 @@
-//! Bars in a terminal: a label, a bar as long as its count, the count and its share.
+//! Draws bars in a terminal: a label, a bar as long as its count, the count and its share.
 
 use std::io::{self, IsTerminal, Write};
 
 use fpstore_tools::number::{count, float};
 
-/// Columns that the longest bar takes.
+/// Columns of the longest bar.
 const WIDTH: usize = 40;
-/// Bars of one drawing, about.
+/// Approximate number of bars in a drawing.
 const BARS: usize = 14;
 
 /// One bar.
@@ -16,16 +16,16 @@ pub(crate) struct Bar {
     pub(crate) count: u64,
 }
 
-/// How bars are drawn.
+/// Style of the bars.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pen {
-    /// With block characters, which divide a column into eight; otherwise in ASCII.
+    /// Uses block characters, which divide a column into eight; otherwise ASCII.
     unicode: bool,
     colour: bool,
 }
 
 impl Pen {
-    /// What standard output and its user want.
+    /// Returns the style that standard output and the environment allow.
     pub(crate) fn of_stdout() -> Self {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).unwrap_or_default();
@@ -37,7 +37,7 @@ impl Pen {
         }
     }
 
-    /// Draws the bars below a title, unless there is nothing to draw.
+    /// Draws the bars below a title, if any count is above zero.
     pub(crate) fn draw(self, title: &str, bars: &[Bar], out: &mut dyn Write) -> io::Result<()> {
         let total: u64 = bars.iter().map(|bar| bar.count).sum();
         let most = bars.iter().map(|bar| bar.count).max().unwrap_or(0);
@@ -62,7 +62,7 @@ impl Pen {
         Ok(())
     }
 
-    /// The bar and how many columns it takes. Only nothing looks like nothing.
+    /// Returns the bar and its number of columns. Only a count of zero is drawn as nothing.
     fn bar(self, count: u64, most: u64) -> (String, usize) {
         const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
         let (step, full) = if self.unicode { (8, "█") } else { (1, "#") };
@@ -77,8 +77,8 @@ impl Pen {
     }
 }
 
-/// Bars of counts by value: one for each value, or for ranges of values if there are many. What lies far out on either
-/// side is drawn as one bar.
+/// Returns bars of counts by value: one for each value, or for ranges if there are many values. Outliers on either side
+/// share one bar.
 pub(crate) fn bars(counts: &[u64]) -> Vec<Bar> {
     let (Some(first), Some(last)) = (at_share(counts, 0.0), at_share(counts, 1.0)) else { return Vec::new() };
     if last - first < BARS {
@@ -109,7 +109,7 @@ fn bar(counts: &[u64], label: String, first: usize, last: usize) -> Bar {
     Bar { label, count: counts.iter().skip(first).take(last - first + 1).sum() }
 }
 
-/// The smallest value up to which this share of all is reached; `None` if there is nothing.
+/// Returns the smallest value up to which this share of all counts is reached; `None` if all counts are zero.
 fn at_share(counts: &[u64], share: f64) -> Option<usize> {
     let total: u64 = counts.iter().sum();
     let mut reached = 0;
@@ -119,7 +119,7 @@ fn at_share(counts: &[u64], share: f64) -> Option<usize> {
     })
 }
 
-/// The least of 1, 2, 5, 10, 20, 50, ... that is at least so much.
+/// Returns the least of 1, 2, 5, 10, 20, 50, ... that is at least `least`.
 fn round(least: usize) -> usize {
     let mut power = 1;
     loop {

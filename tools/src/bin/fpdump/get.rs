@@ -1,5 +1,5 @@
-//! `fpdump get HEX` and `get --id ID`: the records of one fingerprint, by id, or of one id, by fingerprint. Finding none is exit
-//! code 1.
+//! `fpdump get HEX` and `get --id ID`: the records of one fingerprint, by id, or of one id, by fingerprint. The exit
+//! code is 1 if there are none.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use fpstore_tools::output::{Output, Rows};
 use crate::opened::Opened;
 use crate::scan;
 
-/// The records of a fingerprint.
+/// Prints the records of a fingerprint.
 pub(crate) fn run<F: Fingerprint>(path: &Path, fingerprint: &str, json: bool) -> anyhow::Result<Outcome> {
     let fingerprint: F = parse_hex(fingerprint.as_bytes()).map_err(|message| anyhow!(message))?;
     let opened = Opened::<F>::new(path)?;
@@ -26,13 +26,13 @@ pub(crate) fn run<F: Fingerprint>(path: &Path, fingerprint: &str, json: bool) ->
     write(output, ids.iter().map(|id| (fingerprint, id)))
 }
 
-/// The records of an id.
+/// Prints the records of an id.
 pub(crate) fn run_id<F: Fingerprint>(path: &Path, id: &str, common: Common) -> anyhow::Result<Outcome> {
     let opened = Opened::<F>::new(path)?;
     let ids = [by_id::parse(id, opened.parameters().ids())?];
     let output = scan::output::<F>(None, opened.parameters(), common.json)?;
     let found = match opened {
-        Opened::Store(store) => by_id::fingerprints("fpdump", common, &store, &ids)?,
+        Opened::Store(store) => by_id::fingerprints(&store, &ids)?,
         Opened::Segment(view) => by_id::scan(view.records::<F>()?, &ids)?,
     };
     write(

@@ -1,7 +1,7 @@
-//! `fpdump hex`: every byte of a file beside its meaning.
+//! `fpdump hex`: every byte of a file with its meaning.
 //!
-//! The fields come from the code that reads files, so this cannot tell another story than the reader believes. Where
-//! it finds damage, everything before it has been shown.
+//! The fields come from the code that reads files, so the output shows what the reader sees. If it finds damage, it has
+//! printed everything before it.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::opened::{Versioned, file_name};
 
-/// Bytes on a line.
+/// Bytes of a line.
 const ROW: usize = 16;
 
 #[derive(Serialize)]
@@ -43,7 +43,7 @@ pub(crate) fn run(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Resul
             Error::new(ErrorKind::Io, "cannot write")
         })
     });
-    // What went wrong with the output, rather than what the library makes of it.
+    // An error of the output takes precedence over the library's error about it.
     match failed {
         Some(error) => Err(error.into()),
         None => Ok(shown.map(|()| Outcome::Done)?),

@@ -1,4 +1,4 @@
-//! `fpdump info`: what it is.
+//! `fpdump info`: parameters, files and numbers of records.
 
 use std::io::Write;
 use std::path::Path;
@@ -18,33 +18,33 @@ struct Info {
     kind: &'static str,
     path: String,
     width: u32,
-    /// u64, text or none.
+    /// Kind of ids: u64, text or none.
     ids: &'static str,
-    /// What made the fingerprints, where it is known.
+    /// The hasher, if it is recorded.
     hasher: Option<String>,
     max_distance: u32,
     plan: String,
     tables: usize,
     codec: String,
     block_size: u32,
-    /// Who numbers the records: own, given, undecided. None where ids are no numbers, and for a segment, which does not
-    /// know.
+    /// Source of the ids: own, given, undecided. `None` if ids are no numbers, and for a segment, which does not record
+    /// it.
     numbering: Option<&'static str>,
     records: u64,
     fingerprints: u64,
-    /// Those that are in logs only included.
+    /// Upper bound, including fingerprints that are only in logs.
     distinct_at_most: u64,
     distinct_is_exact: bool,
     file_bytes: u64,
-    /// Those with records.
+    /// Segments of records.
     segments: Vec<SegmentInfo>,
-    /// All others.
+    /// Segments of removals and of id indexes.
     other_segments: Vec<SegmentInfo>,
 }
 
 #[derive(Serialize)]
 struct SegmentInfo {
-    /// What it is for where that is not records: removals, id index.
+    /// Role of a segment without records: removals, id index.
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<&'static str>,
     file: String,
@@ -131,7 +131,7 @@ fn people(info: &Info, out: &mut dyn Write) -> std::io::Result<()> {
         _ if info.ids == IdKind::None.name() => "none: each fingerprint has a count",
         Some("own") => "64-bit numbers, given by the store",
         Some("given") => "64-bit numbers, given by the user",
-        Some(_) => "64-bit numbers; the first load decides who gives them",
+        Some(_) => "64-bit numbers, given by the store or the user: the first load decides",
         None => "64-bit numbers",
     };
     let distinct = count(info.distinct_at_most);
@@ -156,7 +156,7 @@ fn people(info: &Info, out: &mut dyn Write) -> std::io::Result<()> {
     report::facts(out, &facts)
 }
 
-/// What a manifest says, field by field; its segments need not be there.
+/// Prints the fields of a manifest; its segments need not exist.
 pub(crate) fn manifest(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
     let mut fields = Vec::new();
     inspect::explain(path, &Options::new(), &mut |_, field| {

@@ -1,4 +1,4 @@
-//! `fpdump layout`: the sections of segment files; together they are all bytes of a file.
+//! `fpdump layout`: the sections of segment files, which together cover all bytes.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,7 +1,7 @@
-//! `fpdump`: looks inside a store or a file of it, and never writes.
+//! `fpdump`: looks inside a store or one of its files, and never writes.
 //!
-//! A file for each subcommand. Reports go to standard output, for people or, with `--json`, for programs; the figures
-//! are the same.
+//! There is a file for each subcommand. Reports go to standard output, for people or, with `--json`, for programs; both
+//! have the same figures.
 
 mod args;
 mod block;

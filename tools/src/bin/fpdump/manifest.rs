@@ -1,4 +1,4 @@
-//! `fpdump manifest`: which runs a store consists of, and which segments they have.
+//! `fpdump manifest`: the runs of a store, and their segments.
 
 use std::io::Write;
 use std::path::Path;
@@ -135,7 +135,7 @@ fn people(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
         Columns::new(&[">writes", "has", "file", ">records", ">fingerprints", ">bytes", "checksum", ">net records"]);
     for run in &report.runs {
         for (number, segment) in run.segments.iter().enumerate() {
-            // It is the run's, so it stands beside the first of its segments only.
+            // The number belongs to the run, so it is shown with the first segment only.
             let net = if number > 0 { String::new() } else { run.net_records.map_or("unknown".to_owned(), signed) };
             columns.row([
                 format!("{} to {}", run.first_sequence, run.last_sequence),
@@ -152,7 +152,7 @@ fn people(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
     columns.write(out)
 }
 
-/// A number that may be negative, with its sign.
+/// Formats a number that may be negative.
 fn signed(number: i64) -> String {
     let sign = if number < 0 { "-" } else { "" };
     format!("{sign}{}", count(number.unsigned_abs()))

@@ -1,4 +1,4 @@
-//! What a PATH names, open for reading.
+//! Opens the store or segment that a PATH names, read-only.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub(crate) enum Opened<F: Fingerprint> {
 }
 
 impl<F: Fingerprint> Opened<F> {
-    /// A directory is taken for a store, anything else for a segment file.
+    /// Opens a directory as a store, anything else as a segment file.
     pub(crate) fn new(path: &Path) -> fpstore::Result<Self> {
         if !path.is_dir()
             && let Some(view) = inspect::open(path, &Options::new())?.pop()
@@ -39,7 +39,7 @@ impl<F: Fingerprint> Opened<F> {
     }
 }
 
-/// The width of the fingerprints of what a PATH names.
+/// Returns the width of the fingerprints at a PATH.
 pub(crate) fn width(path: &Path) -> fpstore::Result<u32> {
     if path.is_dir() {
         return fpstore::parameters_of(path, &Options::new()).map(|parameters| parameters.width());
@@ -48,12 +48,12 @@ pub(crate) fn width(path: &Path) -> fpstore::Result<u32> {
     Ok(segments.first().map_or(64, |segment| segment.parameters().width()))
 }
 
-/// The segments that a PATH names.
+/// Returns the segments at a PATH.
 pub(crate) fn segments(path: &Path) -> fpstore::Result<Vec<SegmentView>> {
     inspect::open(path, &Options::new())
 }
 
-/// All segments of what a PATH names, and what each is for, which a segment by itself does not know.
+/// Returns all segments at a PATH, each with its role, which a segment itself does not record.
 pub(crate) fn all_segments(path: &Path) -> fpstore::Result<Vec<(Option<SegmentRole>, SegmentView)>> {
     if path.is_dir() {
         let all = inspect::open_all(path, &Options::new())?.into_iter();
@@ -62,17 +62,17 @@ pub(crate) fn all_segments(path: &Path) -> fpstore::Result<Vec<(Option<SegmentRo
     Ok(segments(path)?.into_iter().map(|segment| (None, segment)).collect())
 }
 
-/// Whether a path names a manifest, the file that makes a directory a store.
+/// Whether a path names a manifest.
 pub(crate) fn is_manifest(path: &Path) -> bool {
     file_name(path) == "MANIFEST" && path.is_file()
 }
 
-/// A file's name without its directory.
+/// Returns the name of a file without its directory.
 pub(crate) fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// An object of a report with the version of its schema in front.
+/// An object of a report, with the version of its schema first.
 #[derive(Serialize)]
 pub(crate) struct Versioned<T: Serialize> {
     schema_version: u32,

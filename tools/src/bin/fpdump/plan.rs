@@ -1,5 +1,5 @@
-//! `fpdump plan`: how the tables are ordered, the radius in which a query probes each of them, and what that is
-//! expected to cost on the fingerprints that are stored.
+//! `fpdump plan`: the order of bits of the tables, their probing radii, and the predicted cost on the stored
+//! fingerprints.
 
 use std::io::Write;
 use std::path::Path;
@@ -14,8 +14,7 @@ use serde::Serialize;
 
 use crate::opened::{Opened, Versioned, segments};
 
-/// Most fingerprints that are read to be measured: they are in memory meanwhile. Of more, evenly spread ones are
-/// assumed.
+/// Most fingerprints that are read into memory to be measured. For more, the prediction assumes a uniform distribution.
 const MOST_MEASURED: u64 = 100_000_000;
 
 #[derive(Serialize)]
@@ -24,14 +23,14 @@ struct Plan {
     width: u32,
     max_distance: u32,
     tables: Vec<Table>,
-    /// None for an empty store.
+    /// `None` for an empty store.
     predicted: Option<Predicted>,
 }
 
-/// What a query within the maximum distance is expected to cost, summed over segments.
+/// The predicted cost of a query within the maximum distance, summed over segments.
 #[derive(Default, Serialize)]
 struct Predicted {
-    /// Whether that was measured on the stored fingerprints; else for evenly spread ones.
+    /// Whether the stored fingerprints were measured; otherwise a uniform distribution is assumed.
     from_data: bool,
     filter_bytes: f64,
     with_filters: Expected,
@@ -44,7 +43,7 @@ struct Table {
     leading_bits: u32,
     /// Runs of the fingerprint's bits in the order of the key; bit 0 is the most significant.
     groups: Vec<Group>,
-    /// The radius for each distance from 0 on; null where the table is not probed.
+    /// The radius for each distance from 0 on; null if the table is not probed.
     radii: Vec<Option<u32>>,
 }
 
@@ -79,7 +78,7 @@ pub(crate) fn run<F: Fingerprint>(path: &Path, json: bool, out: &mut dyn Write) 
     Ok(Outcome::Done)
 }
 
-/// The prediction for a store's segments.
+/// Returns the prediction for a store's segments.
 fn predicted(segments: &[SegmentView]) -> fpstore::Result<Option<Predicted>> {
     let total: u64 = segments.iter().map(|segment| segment.statistics().fingerprints).sum();
     if total == 0 {
@@ -87,7 +86,7 @@ fn predicted(segments: &[SegmentView]) -> fpstore::Result<Option<Predicted>> {
     }
     let mut sum = Predicted { from_data: true, ..Predicted::default() };
     for segment in segments {
-        // Damage is for `verify` to report; the rest of the plan can be told all the same.
+        // Reporting damage is the task of `verify`; the rest of the plan can be shown.
         let unmeasured = total > MOST_MEASURED || segment.parameters().width() != 64;
         let skew = if unmeasured { None } else { fingerprints(segment).ok().map(Skew::new) };
         sum.from_data &= skew.is_some();
@@ -113,7 +112,7 @@ fn predicted(segments: &[SegmentView]) -> fpstore::Result<Option<Predicted>> {
     Ok(Some(sum))
 }
 
-/// The keys of the first table, which are the fingerprints.
+/// Returns the keys of the first table, which are the fingerprints.
 fn fingerprints(segment: &SegmentView) -> fpstore::Result<Vec<u64>> {
     let mut all = Vec::with_capacity(usize::try_from(segment.statistics().fingerprints).unwrap_or(0));
     for block in segment.blocks(0)? {
@@ -141,7 +140,8 @@ fn people(plan: &Plan, out: &mut dyn Write) -> std::io::Result<()> {
     columns.write(out)?;
     writeln!(out, "\nA number under k=... is the radius: how many of the leading bits may differ; - = not probed.")?;
     let Some(predicted) = &plan.predicted else { return Ok(()) };
-    let of = if predicted.from_data { "measured on the fingerprints" } else { "as if fingerprints were evenly spread" };
+    let of =
+        if predicted.from_data { "measured on the fingerprints" } else { "for uniformly distributed fingerprints" };
     let near = if predicted.from_data { " near stored ones" } else { "" };
     writeln!(out, "\nPredicted for a query{near} within distance {}, {of}:\n", plan.max_distance)?;
     let mut columns = Columns::new(&["filters", ">MiB of memory", ">probes", ">blocks", ">candidates", ">us a query"]);

@@ -1,5 +1,5 @@
-//! `fpdump scan`: all records as `fpload` reads them, by fingerprint, then id. Where there are no ids, a fingerprint has
-//! as many lines as records.
+//! `fpdump scan`: all records as `fpload` reads them, by fingerprint, then id. In a store without ids, a fingerprint
+//! has as many lines as its count.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ pub(crate) fn run<F: Fingerprint>(path: &Path, output: Option<&Path>, json: bool
     Ok(Outcome::Done)
 }
 
-/// For records of a store with these parameters.
+/// Opens the output for records of a store with these parameters.
 pub(crate) fn output<F: Fingerprint>(
     path: Option<&Path>,
     parameters: &Parameters,
@@ -43,8 +43,8 @@ fn all<F: Fingerprint>(
 ) -> anyhow::Result<()> {
     let mut records = records.peekable();
     let first = records.peek().and_then(|first| first.as_ref().ok());
-    if let Some(header) = header::line(parameters, first.map(|first| &first.id)) {
-        output.write_header(&header)?;
+    if let Some(header) = header::of_store(parameters, first.map(|first| &first.id)) {
+        output.write_header(&format!("{header}\n"))?;
     }
     let mut rows = Rows::new(output.style());
     for record in records {
@@ -60,7 +60,7 @@ fn all<F: Fingerprint>(
     output.write(&rows)
 }
 
-/// Appends a record as a row; without an id where there is none.
+/// Appends a record as a row, with its id if it has one.
 pub(crate) fn push<F: Fingerprint>(rows: &mut Rows, fingerprint: F, id: &Id) {
     rows.fingerprint(fingerprint);
     if !matches!(id, Id::Count(_)) {

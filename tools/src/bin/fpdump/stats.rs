@@ -1,4 +1,4 @@
-//! `fpdump stats`: how large every part is, beside the least that is possible.
+//! `fpdump stats`: the size of every part, beside the information bound.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::opened::{Opened, Versioned, segments};
 struct Report {
     #[serde(flatten)]
     statistics: StoreReport,
-    /// Null unless drawings are asked for.
+    /// Null unless distributions are requested.
     distributions: Option<DistributionReport>,
 }
 
@@ -94,7 +94,7 @@ fn people(statistics: &StoreReport, out: &mut dyn Write) -> io::Result<()> {
     tables(&statistics.tables).write(out)
 }
 
-/// Bits that a fingerprint takes in each table, beside the information bound of evenly spread ones.
+/// Bits of a fingerprint in each table, beside the information bound of uniformly distributed ones.
 fn tables(tables: &[TableReport]) -> Columns {
     let mut columns =
         Columns::new(&["table", ">fingerprints", ">data", ">index", ">codes", ">bits each", ">information bound"]);

@@ -1,5 +1,5 @@
-//! `fpdump verify`: checks every byte and names every damaged place. Damage is exit code 1, also where it is so bad
-//! that nothing can be opened.
+//! `fpdump verify`: checks every byte and names every damaged place. Damage is exit code 1, even if nothing can be
+//! opened.
 
 use std::io::Write;
 use std::path::Path;
@@ -21,7 +21,7 @@ struct Report {
     files: u64,
     bytes: u64,
     damages: Vec<DamageRow>,
-    /// Logs that end with writes which a crash has cut short, and which nobody was promised.
+    /// Logs with a torn tail of unacknowledged writes.
     torn: Vec<TornRow>,
 }
 
@@ -97,7 +97,7 @@ fn check(path: &Path) -> fpstore::Result<Report> {
     })
 }
 
-/// A manifest is read whole: what explains it has checked it.
+/// Verifies a manifest: explaining its fields checks every byte.
 fn verify_manifest(path: &Path) -> fpstore::Result<VerifyReport> {
     let mut report = VerifyReport::default();
     report.files = 1;
@@ -118,7 +118,7 @@ fn people(report: &Report, quiet: bool, out: &mut dyn Write) -> std::io::Result<
     }
     for log in &report.torn {
         let bytes = count_of(log.bytes, "byte");
-        writeln!(out, "{}: no damage: {bytes} behind byte {} were cut short by a crash", log.file, log.offset)?;
+        writeln!(out, "{}: no damage: {bytes} after byte {} were cut short by a crash", log.file, log.offset)?;
     }
     let read = format!("{} of {} checked", bytes(report.bytes), count_of(report.files, "file"));
     match report.damages.len() {

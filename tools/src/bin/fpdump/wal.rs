@@ -1,4 +1,4 @@
-//! `fpdump wal`: what write-ahead logs hold, batch by batch.
+//! `fpdump wal`: the content of write-ahead logs, batch by batch.
 
 use std::io::Write;
 use std::path::Path;
@@ -7,6 +7,7 @@ use fpstore::inspect::{self, FrameView, LogView};
 use fpstore::{Fingerprint, Id, Options};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
+use fpstore_tools::notice;
 use fpstore_tools::number::{count_of, hex};
 use fpstore_tools::report::{self, Columns};
 use serde::Serialize;
@@ -15,20 +16,20 @@ use crate::opened::{Versioned, file_name};
 
 #[derive(Serialize)]
 struct LogRow {
-    /// What this object is about.
+    /// Kind of this object.
     kind: &'static str,
     file: String,
     number: u64,
     first_sequence: u64,
     batches: u64,
     bytes: u64,
-    /// Bytes behind them that a crash has cut short.
+    /// Bytes of the torn tail.
     torn_bytes: u64,
 }
 
 #[derive(Serialize)]
 struct BatchRow {
-    /// What this object is about.
+    /// Kind of this object.
     kind: &'static str,
     file: String,
     offset: u64,
@@ -50,7 +51,7 @@ struct OperationRow {
     count: Option<u64>,
 }
 
-/// The width of the fingerprints in logs: that of the store that a path names, or of the log.
+/// Returns the width of the fingerprints in a log, or in the logs of a store.
 pub(crate) fn width(path: &Path) -> fpstore::Result<u32> {
     if path.is_dir() {
         return fpstore::parameters_of(path, &Options::new()).map(|parameters| parameters.width());
@@ -77,12 +78,12 @@ pub(crate) fn run<F: Fingerprint>(
             }
             None => {
                 let file = file_name(&path);
-                common.warn("fpdump", format_args!("{file} was removed meanwhile; its writes are in segments now"));
+                notice::warn(format_args!("{file} was removed meanwhile; its writes are in segments now"));
             }
         }
     }
     if shown == 0 && !json {
-        writeln!(out, "no logs: everything that was written is in segments")?;
+        writeln!(out, "no logs: all writes are in segments")?;
     }
     Ok(Outcome::Done)
 }
@@ -124,7 +125,7 @@ fn show<F: Fingerprint>(
     }
     let torn = match torn_bytes {
         0 => String::new(),
-        n => format!("; torn behind byte {bytes}: {} were cut short by a crash", count_of(n, "byte")),
+        n => format!("; torn after byte {bytes}: {} were cut short by a crash", count_of(n, "byte")),
     };
     Ok(writeln!(out, "{}{torn}", count_of(batches, "batch"))?)
 }
@@ -153,7 +154,7 @@ fn row<F: Fingerprint>(file: &str, frame: &FrameView<F>, operations: bool) -> Ba
     }
 }
 
-/// A line for each operation: the number of its write, + or -, and the record as `scan` prints it.
+/// Writes a line for each operation: the number of its write, + or -, and the record as `scan` prints it.
 fn people(row: &BatchRow, out: &mut dyn Write) -> std::io::Result<()> {
     for operation in row.operations.iter().flatten() {
         let sign = if operation.removed { '-' } else { '+' };

@@ -1,9 +1,8 @@
-//! `fpdump what-if`: the store as it would be with other codecs, block sizes and plans.
+//! `fpdump what-if`: predicted sizes and costs with other codecs, block sizes and plans.
 
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::bail;
 use fpstore::inspect::{self, Alternative, QueryCost};
 use fpstore::{Codec, Design, Fingerprint, Parameters};
 use fpstore_tools::common::Common;
@@ -12,24 +11,25 @@ use fpstore_tools::number::{bytes, count, float};
 use fpstore_tools::progress::Progress;
 use fpstore_tools::report::{self, Columns};
 use fpstore_tools::statistics::{StoreReport, TableReport};
+use fpstore_tools::width;
 use serde::Serialize;
 
 use crate::args::{Filter, Wanted};
 use crate::opened::{Opened, Versioned, segments};
 
-/// Block sizes that are tried where nothing is named.
+/// Block sizes that are tried by default.
 const BLOCK_SIZES: [u32; 5] = [256, 512, 1024, 4096, 16384];
 
 #[derive(Serialize)]
 struct Report {
     path: String,
-    /// Distance of the queries whose costs are predicted.
+    /// Distance of the predicted queries.
     max_distance: u32,
-    /// Whether they have prefix filters.
+    /// Whether the queries use prefix filters.
     filter: bool,
     fingerprints: u64,
     segments: u64,
-    /// Tables as they are, without ids.
+    /// Bytes of the tables as they are, without ids.
     bytes: u64,
     alternatives: Vec<Row>,
 }
@@ -40,22 +40,22 @@ struct Row {
     codec: String,
     block_size: u32,
     tables: usize,
-    /// Of a table, on average.
+    /// Bits in a table, on average.
     bits_per_fingerprint: f64,
     information_bound_bits: Option<f64>,
-    /// All tables, without ids.
+    /// Bytes of all tables, without ids.
     bytes: u64,
-    /// Beside the store as it is; null if that has nothing.
+    /// Ratio to the store as it is; null for an empty store.
     bytes_ratio: Option<f64>,
     resident_bytes: u64,
-    /// Further memory with the filters on.
+    /// Additional memory with the filters on.
     filter_bytes: u64,
     probes: f64,
     blocks_read: f64,
     candidates: f64,
     /// Whether sizes were scaled up from a sample.
     estimated: bool,
-    /// Whether the store is like this.
+    /// Whether this is the store as it is.
     current: bool,
     by_table: Vec<TableReport>,
 }
@@ -69,9 +69,7 @@ pub(crate) fn run<F: Fingerprint>(
     let opened = Opened::<F>::new(path)?;
     let (now, statistics) = (opened.parameters().clone(), StoreReport::new(&opened.statistics()));
     let max_distance = wanted.max_distance.unwrap_or(now.max_distance());
-    if max_distance > F::WIDTH {
-        bail!("--max-distance {max_distance}: fingerprints of {} bits differ in no more", F::WIDTH);
-    }
+    width::check_distance("--max-distance", max_distance, F::WIDTH)?;
     let filter = wanted.filter == Filter::On;
     let parameters = parameters(wanted, &now, max_distance);
     let progress = if common.shows_progress() { Progress::spinner("encoding") } else { Progress::hidden() };
@@ -100,7 +98,7 @@ pub(crate) fn run<F: Fingerprint>(
     Ok(Outcome::Done)
 }
 
-/// What is tried, the store as it is among it.
+/// Returns the alternatives, including the store as it is.
 fn parameters(wanted: &Wanted, now: &Parameters, max_distance: u32) -> Vec<Parameters> {
     let like = |plan: Design, codec: Codec, block_size: u32| {
         now.clone().with_design(plan).with_codec(codec).with_block_size(block_size)
@@ -127,7 +125,7 @@ fn parameters(wanted: &Wanted, now: &Parameters, max_distance: u32) -> Vec<Param
         }
     });
     let plans: Vec<Design> = distinct.iter().map(Parameters::design).collect();
-    // Plans in the order in which they came up, the store's own and its own codec first.
+    // Plans in the order in which they were named, the store's own plan and codec first.
     let rank = |one: &Parameters| plans.iter().position(|plan| *plan == one.design());
     distinct.sort_by_key(|one| (rank(one), one.codec() != now.codec(), one.codec().name(), one.block_size()));
     distinct

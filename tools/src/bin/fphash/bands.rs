@@ -1,4 +1,4 @@
-//! `fphash bands`: keys of which similar documents have one in common.
+//! `fphash bands`: band keys; similar documents share at least one.
 
 use std::io::{self, Write};
 
@@ -15,16 +15,16 @@ use serde::Serialize;
 use crate::args::BandsArgs;
 use crate::lines::{self, Job};
 
-/// The threshold where nobody names one.
+/// Default threshold.
 const THRESHOLD: f64 = 0.8;
 
 pub(crate) fn run(args: &BandsArgs, common: Common) -> anyhow::Result<Outcome> {
     if let Some(wanted) = args.sentences {
         if !(1..=MOST_SENTENCES).contains(&wanted) {
-            bail!("--sentences={wanted}: there are 1 to {MOST_SENTENCES} keys");
+            bail!("--sentences={wanted}: expected 1 to {MOST_SENTENCES}");
         }
         if args.options.features.features.is_some() {
-            bail!("--features: sentences are hashed as they are; leave it away");
+            bail!("--features: sentences are hashed as they are; leave it out");
         }
         let normalise = args.options.features.normalise.clone().unwrap_or_default();
         let least = args.leave.least();
@@ -34,13 +34,13 @@ pub(crate) fn run(args: &BandsArgs, common: Common) -> anyhow::Result<Outcome> {
             );
         }
         let hasher = format!("sentences/1,longest={wanted},normalise={normalise}");
-        write(args, common, &hasher, 0, |document| {
+        write(args, common, hasher, 0, |document| {
             let keys = normalise.with(document.content.document(), |document| sentences(document, wanted));
             if keys.len() < least { Err(TooFew { features: keys.len() }) } else { Ok(keys) }
         })?;
         return Ok(Outcome::Done);
     }
-    let signer = args.options.signer(args.documents.tokens_column.is_some())?;
+    let signer = args.options.signer(args.reading.options.tokens_column.is_some())?;
     let places = signer.places();
     let bands = match (args.bands, args.rows) {
         (Some(bands), Some(rows)) => Bands::new(bands, rows, places)?,
@@ -53,9 +53,9 @@ pub(crate) fn run(args: &BandsArgs, common: Common) -> anyhow::Result<Outcome> {
         curve(bands, common.json)?;
     } else {
         let hasher = format!("{},bands={},rows={}", signer.identity(), bands.bands, bands.rows);
-        write(args, common, &hasher, args.options.made(), |document| {
+        write(args, common, hasher, args.options.made(), |document| {
             let signature = signer.signature(&document.content, args.leave.least())?;
-            // Documents without features are not similar to each other.
+            // Documents without features must not become candidates.
             let any = signature.iter().any(|place| *place != EMPTY);
             Ok(if any { bands.keys(&signature).collect() } else { Vec::new() })
         })?;
@@ -67,12 +67,11 @@ pub(crate) fn run(args: &BandsArgs, common: Common) -> anyhow::Result<Outcome> {
 fn write(
     args: &BandsArgs,
     common: Common,
-    hasher: &str,
+    hasher: String,
     made: u64,
     keys: impl Fn(&Document) -> Result<Vec<u64>, TooFew> + Sync,
 ) -> anyhow::Result<()> {
-    let (inputs, options, memory) = (&args.inputs, &args.documents, args.memory);
-    let job = Job { inputs, options, memory, made, leave: &args.leave, output: args.output.output.as_deref(), common };
+    let job = Job::new(&args.inputs, &args.reading, &args.leave, &args.output, made, common);
     let least = args.leave.least();
     job.write(Kind::Keys, &lines::header(None, hasher), |document, _| {
         let keys = keys(document).map_err(|few| Fault::features(few, least, document.content.bytes()))?;
@@ -85,9 +84,9 @@ struct Curve {
     schema_version: u32,
     bands: usize,
     rows: usize,
-    /// Where the curve is about one half.
+    /// Similarity at which the curve is about one half.
     threshold: f64,
-    /// Similarity, and the probability to become candidates.
+    /// Pairs of a similarity and the probability to become candidates.
     curve: Vec<(f64, f64)>,
 }
 

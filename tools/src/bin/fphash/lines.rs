@@ -1,57 +1,55 @@
-//! Something of every document, in their order.
+//! Makes a sketch of every document and writes them in order.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 
 use fpstore_tools::common::Common;
-use fpstore_tools::documents::{
-    self, Counts, Document, DocumentOptions, Fault, Inputs, LeaveOptions, Location, Made, Rejects,
-};
+use fpstore_tools::documents::{self, Counts, Document, Fault, Inputs, LeaveOptions, Location, Made, Rejects};
+use fpstore_tools::input::Header;
 use fpstore_tools::memory;
 use fpstore_tools::number::{bytes, count_of};
 use fpstore_tools::output::check_apart;
 use fpstore_tools::progress::Progress;
 use fpstore_tools::sketches::{Kind, Row, Sink, Sketch};
 
-use crate::args::{Documents, OutputOptions};
+use crate::args::{OutputOptions, Reading};
 
-/// Memory of the program where it is not told.
+/// Default memory of the program.
 pub(crate) const MEMORY: u64 = 512 << 20;
 
-/// Sketches of all documents.
+/// The sketches of all documents.
 pub(crate) struct Job<'a> {
-    pub(crate) inputs: &'a [OsString],
-    pub(crate) options: &'a DocumentOptions,
-    pub(crate) memory: Option<u64>,
-    /// Bytes of what is made of a document, about.
-    pub(crate) made: u64,
-    pub(crate) leave: &'a LeaveOptions,
-    pub(crate) output: Option<&'a Path>,
-    pub(crate) common: Common,
+    inputs: &'a [OsString],
+    reading: &'a Reading,
+    /// Approximate bytes of the result for a document.
+    made: u64,
+    leave: &'a LeaveOptions,
+    output: Option<&'a Path>,
+    common: Common,
 }
 
 impl<'a> Job<'a> {
     pub(crate) fn new(
-        documents: &'a Documents,
+        inputs: &'a [OsString],
+        reading: &'a Reading,
         leave: &'a LeaveOptions,
         output: &'a OutputOptions,
         made: u64,
         common: Common,
     ) -> Self {
-        let Documents { inputs, options, memory } = documents;
-        Self { inputs, options, memory: *memory, made, leave, output: output.output.as_deref(), common }
+        Self { inputs, reading, made, leave, output: output.output.as_deref(), common }
     }
 
-    /// Writes what `make` gives for each document; `header` says what that is.
+    /// Writes the sketch that `make` returns for each document; `header` describes the sketches.
     pub(crate) fn write(
         &self,
         kind: Kind,
-        header: &str,
+        header: &Header,
         make: impl Fn(&Document, &Location) -> Result<Sketch, Fault> + Sync,
     ) -> anyhow::Result<()> {
-        // What is wrong with the inputs is said before anything is written.
-        let inputs = Inputs::new(self.inputs, self.options)?;
+        // Errors in the inputs are found before anything is written.
+        let inputs = Inputs::new(self.inputs, &self.reading.options)?;
         let outputs = [("--output", self.output), ("--rejects", self.leave.rejects.rejects.as_deref())];
         check_apart(&outputs, self.inputs)?;
         let mut rejects = Rejects::open(&self.leave.rejects)?;
@@ -71,14 +69,14 @@ impl<'a> Job<'a> {
             }
             Ok(())
         };
-        let documents = each_or_fault(&inputs, self.memory, self.made, self.common, make, take)?;
+        let documents = each_or_fault(&inputs, self.reading.memory, self.made, self.common, make, take)?;
         sink.finish()?;
-        rejects.finish(documents)?.warn(&self.common, "fphash");
+        rejects.finish(documents)?.warn();
         Ok(())
     }
 }
 
-/// Calls `make` for each document on all threads, and `take` with what came of it, in their order.
+/// Calls `make` for each document on all threads, and `take` with the results, in order.
 pub(crate) fn each<T: Send>(
     inputs: &Inputs,
     memory: Option<u64>,
@@ -91,7 +89,7 @@ pub(crate) fn each<T: Send>(
     Ok(())
 }
 
-/// The same, with what is no document; the number of all.
+/// Like [`each`], with faults of documents among the results; returns the number of documents.
 pub(crate) fn each_or_fault<T: Send>(
     inputs: &Inputs,
     memory: Option<u64>,
@@ -105,7 +103,7 @@ pub(crate) fn each_or_fault<T: Send>(
     })
 }
 
-/// Shows how far the reading has come, and what was read.
+/// Shows the progress of reading, and the totals.
 fn reading(
     inputs: &Inputs,
     memory: Option<u64>,
@@ -113,11 +111,11 @@ fn reading(
     read: impl FnOnce(u64, &Progress) -> anyhow::Result<Counts>,
 ) -> anyhow::Result<u64> {
     let progress = if common.shows_progress() { Progress::bytes(inputs.length()) } else { Progress::hidden() };
-    // What is made of documents on the way takes as much as they do.
+    // The results take as much memory as the documents.
     let memory = memory::of_load(Some(memory.unwrap_or(MEMORY)));
     let counts = read(memory / 2, &progress)?;
     progress.finish();
-    counts.warn_of_pages(memory, &common, "fphash");
+    counts.warn_of_pages(memory);
     if common.shows_progress() {
         let (documents, text) = (count_of(counts.documents, "document"), bytes(counts.bytes));
         let _ = writeln!(io::stderr().lock(), "{documents}, {text} of text");
@@ -125,10 +123,7 @@ fn reading(
     Ok(counts.documents)
 }
 
-/// The first line of fingerprint input.
-pub(crate) fn header(width: Option<usize>, hasher: &str) -> String {
-    match width {
-        Some(width) => format!("#fpstore width={width} hasher={hasher}"),
-        None => format!("#fpstore hasher={hasher}"),
-    }
+/// Returns the header of fingerprints of this hasher.
+pub(crate) fn header(width: Option<u32>, hasher: String) -> Header {
+    Header { width, hasher: Some(hasher), ..Header::default() }
 }

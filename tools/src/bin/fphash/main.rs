@@ -1,7 +1,7 @@
-//! `fphash`: documents to fingerprints and signatures, and what there is to know about these.
+//! `fphash`: makes fingerprints and signatures of documents, and examines them.
 //!
-//! A file for each subcommand. The definitions are those of the package `fpsketch`; here documents are read, on all
-//! threads something is made of them, and it is written in their order.
+//! There is a file for each subcommand. The presets are those of the package `fpsketch`; this program reads documents,
+//! processes them on all threads, and writes the results in their order.
 
 mod args;
 mod bands;

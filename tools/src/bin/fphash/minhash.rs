@@ -11,15 +11,22 @@ use crate::lines::{self, Job};
 use crate::signatures::LUCENE;
 
 pub(crate) fn run(args: &MinhashArgs, common: Common) -> anyhow::Result<Outcome> {
-    let job = Job::new(&args.documents, &args.leave, &args.output, args.options.made(), common);
-    let given = args.documents.options.tokens_column.is_some();
+    let job = Job::new(
+        &args.documents.inputs,
+        &args.documents.reading,
+        &args.leave,
+        &args.output,
+        args.options.made(),
+        common,
+    );
+    let given = args.documents.reading.options.tokens_column.is_some();
     let (bits, least) = (args.bits, args.leave.least());
     if args.options.preset == LUCENE {
         if bits != u32::BITS {
             bail!("--bits is for signatures of places; lucene makes terms");
         }
         let lucene = args.options.lucene(given)?;
-        let header = lines::header(None, &lucene.identity());
+        let header = lines::header(None, lucene.identity());
         job.write(Kind::Terms, &header, |document, _| {
             let sketch = lucene.try_sketch(document.content.document(), least);
             let sketch = sketch.map_err(|few| Fault::features(few, least, document.content.bytes()))?;
@@ -33,7 +40,7 @@ pub(crate) fn run(args: &MinhashArgs, common: Common) -> anyhow::Result<Outcome>
         bits => format!("{},bits={bits}", minhash.identity()),
     };
     let width = minhash.places() * bits as usize;
-    job.write(Kind::Bits(width), &lines::header(Some(width), &hasher), |document, _| {
+    job.write(Kind::Bits(width), &lines::header(Some(u32::try_from(width)?), hasher), |document, _| {
         let signature = minhash.try_signature(document.content.document(), least);
         let signature = signature.map_err(|few| Fault::features(few, least, document.content.bytes()))?;
         Ok(Sketch::Signature(signature, bits))

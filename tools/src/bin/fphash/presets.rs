@@ -1,4 +1,4 @@
-//! `fphash presets`: all definitions.
+//! `fphash presets`: all presets.
 
 use std::io;
 
@@ -14,7 +14,7 @@ struct Preset {
     command: &'static str,
     preset: &'static str,
     about: &'static str,
-    /// What a store records where nothing else is asked for.
+    /// The hasher that a store records for the default parameters.
     hasher: String,
 }
 

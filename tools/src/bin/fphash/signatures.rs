@@ -1,4 +1,4 @@
-//! What makes signatures, as the options ask for it.
+//! Makes signatures by the options.
 
 use anyhow::{Context, bail};
 use fpsketch::{Lucene, MinHash, TooFew};
@@ -6,13 +6,13 @@ use fpstore_tools::documents::Content;
 
 use crate::args::SignatureOptions;
 
-/// Name of the preset that makes terms.
+/// The preset that makes terms.
 pub(crate) const LUCENE: &str = "lucene";
 
-/// What makes signatures of so many places.
+/// Makes signatures of a number of places.
 pub(crate) enum Signer {
     MinHash(Box<MinHash>),
-    /// A bucket is a place.
+    /// Each bucket is a place.
     Lucene(Box<Lucene>, usize),
 }
 
@@ -31,7 +31,7 @@ impl Signer {
         }
     }
 
-    /// The signature of a document with at least so many features.
+    /// Returns the signature of a document with at least `least` features.
     pub(crate) fn signature(&self, content: &Content, least: usize) -> Result<Vec<u32>, TooFew> {
         match self {
             Self::MinHash(minhash) => minhash.try_signature(content.document(), least),
@@ -41,20 +41,20 @@ impl Signer {
 }
 
 impl SignatureOptions {
-    /// What makes signatures; of ready-made tokens, if they are given.
+    /// Returns the signer; `given` means that the documents are ready-made tokens.
     pub(crate) fn signer(&self, given: bool) -> anyhow::Result<Signer> {
         if self.preset != LUCENE {
             return Ok(Signer::MinHash(Box::new(self.minhash(given)?)));
         }
         if self.hash_set_size.is_some_and(|size| size != 1) {
-            bail!("--hash-set-size: a place of a signature is one value; leave the option away");
+            bail!("--hash-set-size: a place of a signature is one value; leave the option out");
         }
         let places = u64::from(self.hash_count.unwrap_or(1)) * u64::from(self.bucket_count());
         let lucene = self.lucene(given)?;
         Ok(Signer::Lucene(Box::new(lucene), usize::try_from(places)?))
     }
 
-    /// The preset that makes numbers.
+    /// Returns the MinHash of a preset whose places are numbers.
     pub(crate) fn minhash(&self, given: bool) -> anyhow::Result<MinHash> {
         let preset = self.preset.parse().context("--preset")?;
         let lucene = self.hash_count.is_some() || self.bucket_count.is_some() || self.hash_set_size.is_some();
@@ -65,13 +65,13 @@ impl SignatureOptions {
         Ok(minhash.prepared(|now| self.features.change(now, given)))
     }
 
-    /// The token filter.
+    /// Returns the token filter.
     pub(crate) fn lucene(&self, given: bool) -> anyhow::Result<Lucene> {
         if self.num_perm.is_some() || self.seed.is_some() {
             bail!("lucene has no --num-perm and no --seed; its options are --hash-count, --bucket-count and so on");
         }
         let buckets = self.bucket_count();
-        // As Lucene's own factory has it.
+        // The default of Lucene's own factory.
         let rotation = self.with_rotation.unwrap_or(buckets > 1);
         let lucene = Lucene::new(self.hash_count.unwrap_or(1), buckets, self.hash_set_size.unwrap_or(1), rotation)?;
         Ok(lucene.prepared(|now| self.features.change(now, given)))
@@ -81,9 +81,9 @@ impl SignatureOptions {
         self.bucket_count.unwrap_or(512)
     }
 
-    /// Most bytes that the sketch of a document and its line take, about.
+    /// Most bytes of the sketch of a document and its line, approximately.
     pub(crate) fn made(&self) -> u64 {
-        /// A value of a sketch in a tree, and its digits.
+        /// Bytes of a value in a tree, and of its digits.
         const VALUE: u64 = 160;
         const PLACE: u64 = 32;
         if self.preset == LUCENE {
@@ -94,6 +94,6 @@ impl SignatureOptions {
     }
 }
 
-/// Places of a signature, and the seed, where nobody says them.
+/// Default number of places and default seed.
 pub(crate) const PLACES: usize = 128;
 const SEED: u32 = 1;

@@ -9,15 +9,15 @@ use fpstore_tools::sketching;
 use crate::args::SimhashArgs;
 use crate::lines::{self, Job};
 
-/// Bytes of a line, about.
+/// Approximate bytes of a line.
 const LINE: u64 = 256;
 
 pub(crate) fn run(args: &SimhashArgs, common: Common) -> anyhow::Result<Outcome> {
-    let simhash = args.options.simhash(args.width, args.documents.options.tokens_column.is_some())?;
+    let simhash = args.options.simhash(args.width, args.documents.reading.options.tokens_column.is_some())?;
     let width = simhash.width();
-    let header = lines::header(Some(width as usize), &simhash.identity());
+    let header = lines::header(Some(width), simhash.identity());
     let least = args.leave.least();
-    let job = Job::new(&args.documents, &args.leave, &args.output, LINE, common);
+    let job = Job::new(&args.documents.inputs, &args.documents.reading, &args.leave, &args.output, LINE, common);
     job.write(Kind::Bits(width as usize), &header, |document, place| {
         let fingerprint = sketching::fingerprint(&simhash, document.content.document(), place, least);
         let fingerprint = fingerprint.map_err(|few| Fault::features(few, least, document.content.bytes()))?;

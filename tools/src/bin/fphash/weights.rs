@@ -1,4 +1,4 @@
-//! `fphash weights`: weights of features by the number of documents that they occur in.
+//! `fphash weights`: weights of features by the number of documents that contain them.
 
 use std::io::{self, BufWriter, Write};
 
@@ -12,25 +12,25 @@ use fpstore_tools::report;
 use fpstore_tools::sketching::SimhashOptions;
 use serde::Serialize;
 
-use crate::args::{Documents, WeightsArgs};
+use crate::args::{Documents, Reading, WeightsArgs};
 use crate::lines;
 
 #[derive(Serialize)]
 struct Weight<'a> {
     schema_version: u32,
-    /// None: what all others weigh.
+    /// `None` for the default weight.
     feature: Option<&'a str>,
     weight: f64,
 }
 
 pub(crate) fn run(args: &WeightsArgs, common: Common) -> anyhow::Result<Outcome> {
-    let Documents { inputs, options, memory } = &args.documents;
+    let Documents { inputs, reading: Reading { options, memory } } = &args.documents;
     let features = SimhashOptions { preset: args.preset, features: args.features.clone(), ..SimhashOptions::default() };
     let simhash = features.simhash(None, options.tokens_column.is_some())?;
     check_apart(&[("--rejects", args.rejects.rejects.as_deref())], inputs)?;
     let inputs = Inputs::new(inputs, options)?;
     let mut frequencies = DocumentFrequencies::default();
-    // A third is for counting, a third for the table that is made of the counts, a third for the documents.
+    // A third each for the counts, for the table that is computed from them, and for the documents.
     let memory = memory.unwrap_or(lines::MEMORY) / 3;
     let most = usize::try_from(memory).unwrap_or(usize::MAX);
     let mut rejects = Rejects::open(&args.rejects)?;
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &WeightsArgs, common: Common) -> anyhow::Result<Outcome>
         Ok(())
     };
     let documents = lines::each_or_fault(&inputs, Some(memory), 0, common, |document, _| Ok(Ok(document)), count)?;
-    rejects.finish(documents)?.warn(&common, "fphash");
+    rejects.finish(documents)?.warn();
     let table = frequencies.table(args.min_documents);
     drop(frequencies);
     let mut out = BufWriter::new(io::stdout().lock());

@@ -1,4 +1,4 @@
-//! Removing by ids alone, replacing what ids had, and an index of the ids of a store that is there already.
+//! Removes records by ids alone, replaces the records of ids, and adds an index of ids to an existing store.
 
 use std::path::Path;
 use std::time::Instant;
@@ -9,18 +9,19 @@ use fpstore::{
 };
 use fpstore_tools::input::{IdReader, IdRule, Ids, InputOptions, sources};
 use fpstore_tools::interrupt;
+use fpstore_tools::notice;
 use fpstore_tools::number::count_of;
 use fpstore_tools::progress::Progress;
 
 use crate::args::Args;
-use crate::gather::{PassedOver, temp_dir};
-use crate::load::{DONE, compact_behind_removal, options, warn_of_torn_logs, writing};
+use crate::gather::PassedOver;
 use crate::summary::{self, Deed, Done};
+use crate::writing::{self, DONE, compact_behind_removal, options, warn_of_torn_logs};
 
-/// Refuses what has nothing to do with ids, before any input is read.
+/// Rejects options that do not fit the store's ids, before any input is read.
 pub(crate) fn check(args: &Args, parameters: &Parameters) -> anyhow::Result<()> {
     if (args.by_id || args.replace || args.id_index) && parameters.ids() == IdKind::None {
-        bail!("the store has no ids: its records are told apart by their fingerprints alone");
+        bail!("the store has no ids: its records differ in their fingerprints alone");
     }
     if args.by_id {
         args.options.check_without_fingerprints("with --by-id ids alone are read; name their column by --id-column")?;
@@ -34,18 +35,18 @@ pub(crate) fn check(args: &Args, parameters: &Parameters) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Refuses to replace in a store whose ids name no documents.
+/// Rejects replacing in a store that numbers its records.
 pub(crate) fn check_replace(numbering: IdAssignment) -> anyhow::Result<()> {
     if numbering == IdAssignment::Auto {
         bail!(
-            "the store numbers its records itself, so no id stands for a document; create one from records with ids to \
+            "the store numbers its records itself, so no id names a document; create one from records with ids to \
              replace in it"
         );
     }
     Ok(())
 }
 
-/// What a load may use beside records that stay in memory while others are looked for.
+/// Returns options with half of the memory; the other half holds the records of the ids.
 pub(crate) fn half(options: &Options, memory: u64) -> Options {
     options.clone().with_load_memory(memory / 2)
 }
@@ -53,7 +54,7 @@ pub(crate) fn half(options: &Options, memory: u64) -> Options {
 /// Removes all records of the ids in the inputs.
 pub(crate) fn remove<F: Fingerprint>(args: &Args, path: &Path, parameters: &Parameters) -> anyhow::Result<()> {
     let started = Instant::now();
-    let described = InputOptions { temp_dir: temp_dir(args), ..args.options.clone() };
+    let described = InputOptions { temp_dir: args.temp_dir(), ..args.options.clone() };
     let sources = sources(&args.inputs, &described)?;
     sources.iter().try_for_each(|source| described.format_of(source).map(drop))?;
     let progress = if args.common.shows_progress() { Progress::bytes(None) } else { Progress::hidden() };
@@ -69,55 +70,52 @@ pub(crate) fn remove<F: Fingerprint>(args: &Args, path: &Path, parameters: &Para
         return summary::dry_run(args, path, ids.given(), rule.found(), parameters, &PassedOver::default());
     }
     let _hold = interrupt::hold()?;
-    let writing = writing(args);
+    let progress = writing::progress(args);
     let store = Store::<F>::open(path, &options(args))?;
-    warn_of_torn_logs(args, &store);
+    warn_of_torn_logs(&store);
     let report = store.bulk_remove_ids(&ids)?;
     let compacted = compact_behind_removal(args, &store)?;
-    writing.finish();
+    progress.finish();
     interrupt::leaves(DONE);
-    warn_of_unknown(args, &report);
+    warn_of_unknown(&report);
     let deed = Deed::RemovedIds(report);
     let (passed_over, seconds) = (PassedOver::default(), started.elapsed().as_secs_f64());
     summary::done(args, &Done { path, deed, compacted, store: &store, passed_over, seconds })
 }
 
-/// Gives an existing store an index of its ids.
+/// Adds an index of ids to an existing store.
 pub(crate) fn index<F: Fingerprint>(args: &Args, path: &Path, parameters: &Parameters) -> anyhow::Result<()> {
     let started = Instant::now();
     if args.dry_run {
         return summary::dry_run(args, path, 0, None, parameters, &PassedOver::default());
     }
     let _hold = interrupt::hold()?;
-    let writing = writing(args);
+    let progress = writing::progress(args);
     let is_new = fpstore::add_id_index(path, &options(args))?;
     let store = Store::<F>::open(path, &options(args))?;
     let compacted = if args.compact && !is_new { Some(store.compact()?) } else { None };
-    writing.finish();
+    progress.finish();
     interrupt::leaves(DONE);
     let deed = Deed::Indexed(is_new);
     let (passed_over, seconds) = (PassedOver::default(), started.elapsed().as_secs_f64());
     summary::done(args, &Done { path, deed, compacted, store: &store, passed_over, seconds })
 }
 
-fn warn_of_unknown(args: &Args, report: &RemoveIdsReport) {
+fn warn_of_unknown(report: &RemoveIdsReport) {
     let [first, others @ ..] = report.unknown_ids.as_slice() else { return };
     let mut named = format!("'{first}'");
     others.iter().for_each(|id| named.push_str(&format!(", '{id}'")));
     let more = if report.unknown > report.unknown_ids.len() as u64 { ", ..." } else { "" };
     let ids = count_of(report.unknown, "id");
-    args.common.warn("fpload", format_args!("not found: {ids} of the input: {named}{more}"));
+    notice::warn(format_args!("not found: {ids} of the input: {named}{more}"));
 }
 
-/// An id that comes with several fingerprints may be meant so, or not.
-pub(crate) fn warn_of_several(args: &Args, report: &ReplaceReport) {
+/// Warns that an id occurs with several fingerprints, which may not be intended.
+pub(crate) fn warn_of_several(report: &ReplaceReport) {
     if report.several > 0 {
         let several = count_of(report.several, "record");
-        args.common.warn(
-            "fpload",
-            format_args!(
-                "{several} of an id that the input gives another fingerprint, too; the store has all of them now"
-            ),
-        );
+        notice::warn(format_args!(
+            "{several} of an id with several fingerprints in the input; the store has all of them now"
+        ));
     }
 }

@@ -1,18 +1,18 @@
-//! What `--plan` may say.
+//! The values of `--plan`.
 
 use std::str::FromStr;
 
 use fpstore::plan::{self, Cost, Design, Goal, Skew, Workload};
 use fpstore::{Fingerprint, SortedRecords};
 
-/// How a design is chosen.
+/// How the design is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PlanChoice {
-    /// Show all designs instead of loading.
+    /// Shows all designs instead of loading.
     List,
-    /// The planner takes the one that serves a goal best.
+    /// The planner chooses the best design for a goal.
     Auto(Goal),
-    /// This one.
+    /// The user chose the design.
     Named(Design),
 }
 
@@ -32,7 +32,7 @@ impl FromStr for PlanChoice {
 }
 
 impl PlanChoice {
-    /// The design for a workload, on data such as these.
+    /// Returns the design for a workload on these records.
     pub(crate) fn design<F: Fingerprint>(
         self,
         records: &SortedRecords<F>,
@@ -47,7 +47,7 @@ impl PlanChoice {
     }
 }
 
-/// What each of the listed designs costs.
+/// Returns the cost of each of the listed designs.
 pub(crate) fn costs(skew: Option<&Skew>, workload: &Workload) -> Result<Vec<(Design, Cost)>, fpstore::Error> {
     let cost = |design| match skew {
         Some(skew) => skew.predict(design, workload),

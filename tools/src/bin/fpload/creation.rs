@@ -1,26 +1,26 @@
-//! What a new store is made of, and whether an existing one is what the options say.
+//! Chooses the parameters of a new store, and checks that options fit an existing one.
 
 use anyhow::{Context as _, bail};
 use fpstore::plan::{Design, Goal, Workload};
 use fpstore::{Fingerprint, IdKind, Parameters, SortedRecords};
-use fpstore_tools::input;
+use fpstore_tools::{input, width};
 
 use crate::args::{Args, Ids};
 use crate::choice::PlanChoice;
 use crate::hasher::Hasher;
 
-/// Number of fingerprints that is planned for where none is told.
+/// Number of fingerprints to plan for by default.
 pub(crate) const PLANNED_RECORDS: u64 = 100_000_000;
 
-/// Stores grow, and their plan stays: a small beginning is planned for as if it held so many already, with families
-/// such as it has now ([`fpstore::plan::Skew::predict`]). Below that some design of more tables is always faster, and
-/// costs bytes that a grown store would regret.
+/// Stores grow, but keep their plan: a small store is planned as if it had this many fingerprints, in families like
+/// those it has now ([`fpstore::plan::Skew::predict`]). For fewer fingerprints a design of more tables is always
+/// faster, but its bytes would be a burden when the store has grown.
 const LEAST_PLANNED: u64 = 20_000_000;
 
-/// Distance that a store is made for where none is told.
+/// Default maximum distance of a store.
 const MAX_DISTANCE: u32 = 3;
 
-/// What the planner is to know.
+/// Returns the input of the planner.
 pub(crate) fn workload(args: &Args, width: u32, fingerprints: u64) -> Workload {
     Workload {
         fingerprints,
@@ -31,7 +31,8 @@ pub(crate) fn workload(args: &Args, width: u32, fingerprints: u64) -> Workload {
     }
 }
 
-/// The parameters of a new store that begins with these records. Where the planner chooses, it measures them.
+/// Returns the parameters of a new store with these records. If the planner chooses the design, it measures the
+/// records.
 pub(crate) fn parameters<F: Fingerprint>(
     args: &Args,
     records: &SortedRecords<F>,
@@ -57,7 +58,7 @@ pub(crate) fn parameters<F: Fingerprint>(
     Ok(parameters)
 }
 
-/// What the options want the ids to be.
+/// Returns the kind of ids that the options ask for.
 pub(crate) fn wanted_ids(args: &Args) -> input::Ids {
     match args.ids {
         None | Some(Ids::Auto) => input::Ids::Auto,
@@ -67,17 +68,12 @@ pub(crate) fn wanted_ids(args: &Args) -> input::Ids {
     }
 }
 
-/// Refuses a distance that no two fingerprints have.
+/// Rejects a distance larger than the width.
 pub(crate) fn check_distance(args: &Args, width: u32) -> anyhow::Result<()> {
-    match args.max_distance {
-        Some(distance) if distance > width => {
-            bail!("--max-distance {distance}: fingerprints of {width} bits differ in no more")
-        }
-        _ => Ok(()),
-    }
+    args.max_distance.map_or(Ok(()), |distance| width::check_distance("--max-distance", distance, width))
 }
 
-/// Refuses what no store can be made of, before any input is read.
+/// Rejects options that no store can have, before any input is read.
 pub(crate) fn check_options(args: &Args, width: u32) -> anyhow::Result<()> {
     if args.records.is_some() {
         bail!("--records goes with --plan list only; a load counts its records itself");
@@ -90,8 +86,8 @@ pub(crate) fn check_options(args: &Args, width: u32) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Refuses options that ask for something else than the store is. Options that say what it is are welcome, so that the
-/// command that created it can be repeated without `--create`.
+/// Rejects options that contradict the store. Options that agree with it are accepted, so that the command that created
+/// the store can be repeated without `--create`.
 pub(crate) fn check_existing(args: &Args, parameters: &Parameters) -> anyhow::Result<()> {
     let design: Option<Design> = match args.plan {
         Some(PlanChoice::Named(design)) => Some(design),

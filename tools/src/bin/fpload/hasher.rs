@@ -1,27 +1,27 @@
-//! Who made the fingerprints of a load.
+//! The hasher of a load.
 
 use anyhow::bail;
 use fpstore::Parameters;
 use fpstore_tools::input::Header;
 
-/// What made the fingerprints: what the option says, or the inputs. Every header that names a hasher has to name the same,
-/// and where the option says nothing, either all of them name one or none.
+/// The hasher that the option or the inputs name. All headers that name a hasher must name the same; without the
+/// option, either all inputs name one or none does.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hasher {
     name: Option<String>,
-    /// Whether the option says it.
+    /// Whether the option names the hasher.
     told: bool,
-    /// An input that does not say.
+    /// An input that names no hasher.
     silent: Option<String>,
 }
 
 impl Hasher {
-    /// What the option says.
+    /// Returns the hasher of the option.
     pub(crate) fn new(option: Option<&str>) -> Self {
         Self { name: option.map(str::to_owned), told: option.is_some(), silent: None }
     }
 
-    /// Takes in what an input says of itself.
+    /// Adds the hasher that an input names.
     pub(crate) fn meet(&mut self, input: &str, header: Option<&Header>) -> anyhow::Result<()> {
         let found = header.and_then(|header| header.hasher.as_deref());
         match (&self.name, found) {
@@ -34,7 +34,8 @@ impl Hasher {
         }
         match (&self.name, &self.silent) {
             (Some(name), Some(silent)) if !self.told => bail!(
-                "{silent}: what made its fingerprints is not said, others were made by {name}: if it is the same, name it \
+                "{silent}: the hasher of its fingerprints is not known, others were made by {name}: if it is the same, \
+                 name it \
                  with --hasher {name}"
             ),
             _ => Ok(()),
@@ -45,21 +46,24 @@ impl Hasher {
         self.name.as_deref()
     }
 
-    /// Refuses fingerprints of another hasher than the store's, or of an unknown one where the store's is known.
+    /// Rejects a hasher other than the store's, or an unknown one if the store's is known.
     pub(crate) fn check(&self, parameters: &Parameters) -> anyhow::Result<()> {
         match (parameters.hasher(), self.name()) {
             (Some(store), Some(load)) if store != load => {
                 bail!(
-                    "the store's fingerprints were made by {store}, these by {load}; they must not be mixed: make these as \
-                     the store's were (fphash --like STORE), or make the store anew"
+                    "the store's fingerprints were made by {store}, these by {load}; they must not be mixed: make \
+                     these as \
+                     the store's were (fphash --like STORE), or create a new store"
                 )
             }
             (Some(store), None) => bail!(
-                "the store's fingerprints were made by {store}; what made these is not said: if it is the same, name it \
+                "the store's fingerprints were made by {store}; the hasher of these is not known: if it is the same, \
+                 name it \
                  with --hasher {store}"
             ),
             (None, Some(load)) => bail!(
-                "these fingerprints were made by {load}; what made the store's is not known (it was created without \
+                "these fingerprints were made by {load}; the hasher of the store's is not known (it was created \
+                 without \
                  --hasher)"
             ),
             _ => Ok(()),

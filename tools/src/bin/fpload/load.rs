@@ -1,37 +1,32 @@
-//! The load itself: open, read all, write all.
+//! The load: opens the store, reads all inputs, writes all records.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use fpstore::{Filters, Fingerprint, IdAssignment, Maintenance, Options, Store, with_width};
+use fpstore::{Fingerprint, IdAssignment, Store, with_width};
 use fpstore_tools::input::Found;
-use fpstore_tools::progress::Progress;
-use fpstore_tools::stoppable::Stoppable;
 use fpstore_tools::{interrupt, memory};
 
 use crate::args::Args;
 use crate::gather::{Gathered, Inputs};
 use crate::summary::{self, Deed, Done};
-use crate::{by_id, creation};
+use crate::writing::{DONE, compact_behind_removal, options, warn_of_torn_logs};
+use crate::{by_id, creation, writing};
 
-/// Width of a new store's fingerprints where nobody says it.
+/// Default width of a new store's fingerprints.
 const WIDTH: u32 = 64;
 
-/// What a signal leaves that comes while the rest is said.
-pub(crate) const DONE: &str = "all was done already";
-
-/// Loads, and says what was done.
+/// Loads the inputs and writes the report.
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let Some(path) = args.store.as_deref() else { bail!("which STORE? see --help for examples") };
     if let Some(directory) = &args.tmp_dir {
-        // A typing error shows at once, and not with the first load that needs it.
+        // A typing error is reported at once, not only when the directory is needed.
         std::fs::read_dir(directory).with_context(|| format!("--tmp-dir {}", directory.display()))?;
     }
     interrupt::leaves(if args.create { "no store was made" } else { "the store is as it was" });
     if args.create {
-        // Found out now rather than after an hour of reading; creation itself finds out again.
+        // Found before an hour of reading; creation checks again.
         Store::<u64>::check_vacant(path, &options(args))?;
         let inputs = Inputs::open(args, None)?;
         let width = args.width.or(inputs.width()).unwrap_or(WIDTH);
@@ -63,29 +58,30 @@ fn create<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
     if args.dry_run {
         return summary::dry_run(args, path, records.given(), rule.found(), &parameters, &passed_over);
     }
-    // What the library has begun to write, it removes.
+    // The library removes the files that it has begun.
     let _hold = interrupt::hold()?;
-    let writing = writing(args);
+    let progress = writing::progress(args);
     let (store, deed) = if args.inputs.is_empty() {
         (Store::<F>::create(path, &parameters, &options(args))?, Deed::Created(None))
     } else {
         let (store, report) = Store::create_loaded(path, &parameters, &options(args), records)?;
         (store, Deed::Created(Some(report)))
     };
-    writing.finish();
+    progress.finish();
     interrupt::leaves(DONE);
     let seconds = started.elapsed().as_secs_f64();
     summary::done(args, &Done { path, deed, compacted: None, store: &store, passed_over, seconds })
 }
 
-/// Adds to a store, takes from it, compacts it.
+/// Adds records to a store, removes records, or compacts it.
 fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::Result<()> {
-    // Open for reading only until all is known to be good: bad input touches nothing, not even the lock.
+    // The store is opened for reading until the input is known to be good: bad input changes nothing, not even the
+    // lock.
     let store = Store::<F>::open_read_only(path, &options(args))?;
     let started = Instant::now();
     let parameters = store.parameters().clone();
     let numbering = store.id_assignment();
-    // Its index is read again when it is written to; until then memory is for the records.
+    // The index is read again for writing; until then memory is for the records.
     drop(store);
     let mut loading = options(args);
     if args.replace {
@@ -98,12 +94,12 @@ fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
         return summary::dry_run(args, path, records.given(), rule.found(), &parameters, &passed_over);
     }
     let _hold = interrupt::hold()?;
-    let writing = writing(args);
+    let progress = writing::progress(args);
     let store = Store::<F>::open(path, &options(args))?;
-    warn_of_torn_logs(args, &store);
+    warn_of_torn_logs(&store);
     let (deed, compacted) = match (args.inputs.is_empty(), args.remove) {
         (true, _) => (Deed::Nothing, Some(store.compact()?)),
-        // What is left is one segment; where nothing was removed, compacting is all that is done.
+        // Compaction leaves one segment, even if nothing was removed.
         (false, true) => {
             let report = store.bulk_remove(records)?;
             (Deed::Removed(report), compact_behind_removal(args, &store)?)
@@ -115,7 +111,7 @@ fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
             } else {
                 (store.bulk_replace(records)?, None)
             };
-            by_id::warn_of_several(args, &report);
+            by_id::warn_of_several(&report);
             (Deed::Replaced(report), compacted)
         }
         (false, false) if args.compact => {
@@ -124,18 +120,19 @@ fn change<F: Fingerprint>(args: &Args, path: &Path, inputs: Inputs) -> anyhow::R
         }
         (false, false) => (Deed::Loaded(store.bulk_load(records)?), None),
     };
-    writing.finish();
+    progress.finish();
     interrupt::leaves(DONE);
     let seconds = started.elapsed().as_secs_f64();
     summary::done(args, &Done { path, deed, compacted, store: &store, passed_over, seconds })
 }
 
-/// What the load itself would refuse, too.
+/// Rejects what the library would reject after the input was sorted.
 fn check(args: &Args, numbering: IdAssignment, found: Option<Found>) -> anyhow::Result<()> {
     match (numbering, found) {
         (_, Some(Found::Numbered)) if args.remove => {
             bail!(
-                "the input has no ids; a record is removed by its fingerprint and its id, as `fpdump scan` prints them; \
+                "the input has no ids; a record is removed by its fingerprint and its id, as `fpdump scan` prints \
+                 them; \
                  ids alone, with --by-id"
             )
         }
@@ -150,43 +147,4 @@ fn check(args: &Args, numbering: IdAssignment, found: Option<Found>) -> anyhow::
         }
         _ => Ok(()),
     }
-}
-
-/// Compacts, if it is asked for, a store from which records were removed.
-pub(crate) fn compact_behind_removal<F: Fingerprint>(args: &Args, store: &Store<F>) -> anyhow::Result<Option<bool>> {
-    const REMOVED: &str = "the records are removed, and the store is not compacted; `fpload --compact` does that";
-    if !args.compact {
-        return Ok(None);
-    }
-    interrupt::leaves(REMOVED);
-    Ok(Some(store.compact().context(REMOVED)?))
-}
-
-/// Says what a crash has cut short: it was not acknowledged, but it is well to know.
-#[expect(clippy::print_stderr, reason = "a warning")]
-pub(crate) fn warn_of_torn_logs<F: Fingerprint>(args: &Args, store: &Store<F>) {
-    for log in store.recovery().torn.iter().filter(|_| !args.common.quiet) {
-        eprintln!(
-            "fpload: {}: {} bytes behind byte {} were cut short by a crash and are left out; no acknowledged write was \
-             among them",
-            log.path.display(),
-            log.bytes,
-            log.offset
-        );
-    }
-}
-
-pub(crate) fn writing(args: &Args) -> Progress {
-    if args.common.shows_progress() { Progress::spinner("writing") } else { Progress::hidden() }
-}
-
-/// Nobody asks here, so nothing is prepared for it; and nothing goes on behind the load's back.
-pub(crate) fn options(args: &Args) -> Options {
-    let documents = if args.texts.text { args.document_memory() } else { 0 };
-    Options::new()
-        .with_env(Arc::new(Stoppable::default()))
-        .with_filters(Filters::Off)
-        .with_maintenance(Maintenance::Foreground)
-        .with_load_memory(memory::of_load(args.memory) - documents)
-        .with_temp_dir(args.tmp_dir.as_deref())
 }

@@ -1,7 +1,7 @@
-//! `fpload`: fingerprints into a store, all or nothing.
+//! `fpload`: loads fingerprints into a store, all or nothing.
 //!
 //! Every input is read to its end and checked before a byte is written. After an error, a signal or a kill the store is
-//! as it was; where it was to be created, there is none.
+//! as before; a store that was to be created does not exist.
 
 mod args;
 mod by_id;
@@ -12,7 +12,7 @@ mod hasher;
 mod load;
 mod plan_list;
 mod summary;
-mod text_options;
+mod writing;
 
 use std::process::ExitCode;
 

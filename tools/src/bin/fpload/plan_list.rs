@@ -1,4 +1,5 @@
-//! `fpload --plan list`: every design and what it would cost, for evenly spread fingerprints or for those of inputs.
+//! `fpload --plan list`: every design and its predicted cost, for uniformly distributed fingerprints or for those of
+//! inputs.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -16,22 +17,22 @@ use crate::args::Args;
 use crate::choice::costs;
 use crate::creation;
 use crate::gather::Inputs;
-use crate::load;
+use crate::writing;
 
 #[derive(Serialize)]
 struct Listed {
     schema_version: u32,
     plan: String,
     tables: usize,
-    /// Distinct fingerprints that the figures are for.
+    /// Number of distinct fingerprints behind the figures.
     fingerprints: u64,
-    /// Whether they were measured on inputs; else for evenly spread fingerprints.
+    /// Whether the inputs were measured; otherwise a uniform distribution is assumed.
     from_data: bool,
     bytes: f64,
     bytes_per_fingerprint: f64,
     resident_bytes: f64,
     filter_bytes: f64,
-    /// With filters.
+    /// Prediction with filters.
     #[serde(flatten)]
     expected: Expected,
     without_filters: Expected,
@@ -76,11 +77,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         match measured {
             None => writeln!(
                 out,
-                "Predicted for {number} evenly spread {width}-bit fingerprints and queries within distance {k}, in memory:\n"
+                "Predicted for {number} uniformly distributed {width}-bit fingerprints and queries within distance \
+                 {k}, in \
+                 memory:\n"
             )?,
             Some(measured) => writeln!(
                 out,
-                "Predicted for {number} fingerprints such as the {} distinct ones of the input, and queries within \
+                "Predicted for {number} fingerprints like the {} distinct ones of the input, and queries within \
                  distance {k} that\nare near stored ones, in memory; a query that is near nothing costs less:\n",
                 count(measured)
             )?,
@@ -90,16 +93,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// What is known of the inputs.
+/// Measurements of the inputs.
 struct Measured {
     width: u32,
-    /// Number of different fingerprints; none without inputs.
+    /// Number of distinct fingerprints; `None` without inputs.
     fingerprints: Option<u64>,
     /// Only 64-bit fingerprints are measured.
     skew: Option<Skew>,
 }
 
-/// Reads the inputs, if there are any: where nothing is loaded, the first operand is no store but an input, too.
+/// Measures the inputs, if there are any. Nothing is loaded, so the first operand is an input too, not a store.
 fn measure(args: &Args) -> anyhow::Result<Measured> {
     let Some(first) = &args.store else {
         return Ok(Measured { width: args.width.unwrap_or(64), fingerprints: None, skew: None });
@@ -109,9 +112,9 @@ fn measure(args: &Args) -> anyhow::Result<Measured> {
     let inputs = Inputs::open(&args, None)?;
     let width = args.width.or(inputs.width()).unwrap_or(64);
     with_width!(width, F => {
-        let records = inputs.gather::<F>(&args, Path::new("store"), None, &load::options(&args))?.records;
+        let records = inputs.gather::<F>(&args, Path::new("store"), None, &writing::options(&args))?.records;
         if records.is_empty() {
-            bail!("the input has no records; leave it out to see the designs for evenly spread fingerprints");
+            bail!("the input has no records; leave it out to see the designs for uniformly distributed fingerprints");
         }
         let skew = (width == 64).then(|| records.skew());
         Ok(Measured { width, fingerprints: Some(records.fingerprints()), skew })

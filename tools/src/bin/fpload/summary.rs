@@ -1,4 +1,4 @@
-//! What was done, or would be: for people on standard error, as JSON on standard output.
+//! The report on a load: for people on standard error, as JSON on standard output.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,27 +17,27 @@ use crate::gather::PassedOver;
 
 /// What was done with the inputs.
 pub(crate) enum Deed {
-    /// A store was created, of no inputs or of some.
+    /// A store was created, with or without inputs.
     Created(Option<LoadReport>),
-    /// They were added.
+    /// The records were added.
     Loaded(LoadReport),
-    /// They were removed.
+    /// The records were removed.
     Removed(RemoveReport),
-    /// They were ids, whose records were removed.
+    /// All records of the ids were removed.
     RemovedIds(RemoveIdsReport),
-    /// Their ids were given their fingerprints.
+    /// The records of the ids were replaced.
     Replaced(ReplaceReport),
-    /// There were none, and the store has an index of its ids; whether it had none before.
+    /// There were no inputs; an index of the ids was added, unless there was one already.
     Indexed(bool),
-    /// There were none.
+    /// There were no inputs.
     Nothing,
 }
 
-/// What was done.
+/// The result of a load.
 pub(crate) struct Done<'a, F: Fingerprint> {
     pub(crate) path: &'a Path,
     pub(crate) deed: Deed,
-    /// Whether there was anything to compact; none where that was not asked for.
+    /// Whether there was anything to compact; `None` if compaction was not requested.
     pub(crate) compacted: Option<bool>,
     pub(crate) store: &'a Store<F>,
     pub(crate) passed_over: PassedOver,
@@ -45,7 +45,7 @@ pub(crate) struct Done<'a, F: Fingerprint> {
 }
 
 impl Deed {
-    /// Records in the inputs, and those of them that were there already.
+    /// Number of records in the inputs, and of those already present.
     fn counts(&self) -> (u64, u64) {
         match self {
             Self::Created(Some(report)) | Self::Loaded(report) => (report.records, report.already_present),
@@ -56,7 +56,7 @@ impl Deed {
         }
     }
 
-    /// Records that were removed.
+    /// Number of records that were removed.
     fn removed(&self) -> u64 {
         match self {
             Self::Removed(report) => report.removed,
@@ -86,7 +86,7 @@ struct Summary<'a> {
     left_out: u64,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     left_out_reasons: BTreeMap<&'static str, u64>,
-    /// Records beside these that were passed over for their quality.
+    /// Records skipped for their quality, not counted in `records`.
     below_quality: u64,
     #[serde(flatten)]
     outcome: Option<Outcome<'a>>,
@@ -95,21 +95,21 @@ struct Summary<'a> {
 #[derive(Serialize)]
 struct Outcome<'a> {
     already_present: u64,
-    /// Records that were removed.
+    /// Number of records that were removed.
     removed: u64,
-    /// Ids of the input that no record had, where it was ids alone.
+    /// Number of ids that no record had, if the input was ids alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_found: Option<u64>,
-    /// Records that share their id with another of the input, where they replaced others.
+    /// Records that share their id with another record of the input, if they replaced others.
     #[serde(skip_serializing_if = "Option::is_none")]
     several: Option<u64>,
-    /// Whether an index of ids was made, where that was all.
+    /// Whether an index of ids was added, if nothing else was done.
     #[serde(skip_serializing_if = "Option::is_none")]
     id_index_made: Option<bool>,
     compacted: bool,
     seconds: f64,
     records_per_second: f64,
-    /// Of the whole store, after the load.
+    /// Records in the whole store after the load.
     store_records: u64,
     fingerprints: u64,
     distinct_at_most: u64,
@@ -200,7 +200,7 @@ fn outcome_facts<F: Fingerprint>(
         facts.push(("left out", left_out.to_string()));
     }
     if let Some(compacted) = done.compacted {
-        let what = if compacted { "to one segment" } else { "nothing to do: there are not two segments" };
+        let what = if compacted { "to one segment" } else { "nothing to do: there are no two segments" };
         facts.push(("compacted", what.to_owned()));
     }
     let holds = format!(
@@ -283,7 +283,7 @@ fn summary<'a>(
     }
 }
 
-/// Bits a fingerprint takes in each table, beside the fewest that any code of evenly spread ones can do with: one line.
+/// Formats the bits of a fingerprint in each table, beside the information bound, on one line.
 fn table_fact(tables: &[TableReport]) -> Option<(&'static str, String)> {
     tables.first()?.information_bound_bits?;
     let range = |bits: &mut dyn Iterator<Item = f64>| {

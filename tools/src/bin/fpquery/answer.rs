@@ -1,8 +1,8 @@
-//! How answers look: the columns of a table, and what stands in its rows.
+//! The format of answers: the columns of the table, and its rows.
 
 use anyhow::bail;
 use fpstore::{Fingerprint, Id, IdKind, Match};
-use fpstore_tools::header::{ANNOUNCED, trailer};
+use fpstore_tools::header::trailer;
 use fpstore_tools::input::Header;
 use fpstore_tools::output::{Column, Output, Rows, Style};
 
@@ -17,7 +17,7 @@ const DISTANCE: Column = Column::number("distance");
 const ID: Column = Column::id("id");
 const COUNT: Column = Column::number("count");
 
-/// What is written of an answer.
+/// Content of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A row for every match.
@@ -28,23 +28,23 @@ pub(crate) enum Kind {
     Unseen,
 }
 
-/// What is written of answers, and how.
+/// The format of answers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
     pub(crate) kind: Kind,
     query_id: bool,
-    /// Whether queries have ids of their own; those of a table all do, or none does.
+    /// Whether queries have ids of their own; in a table all of them do, or none does.
     own_id: bool,
-    /// Whether the ids of queries are texts; in a table numbers too are written as texts then.
+    /// Whether the ids of queries are texts; a table then holds numbers as texts.
     texts: bool,
     style: Style,
-    /// Whether the first line announces a last one.
+    /// Whether the first line announces a trailer.
     announced: bool,
 }
 
 impl Look {
-    /// Opens the output. `ids` are those of the records; `first` is the first query, if there is any, and `header` what the
-    /// input says of the queries.
+    /// Opens the output. `ids` is the kind of the records' ids, `first` the first query, and `header` the header of the
+    /// input.
     pub(crate) fn open<F: Fingerprint>(
         args: &Args,
         ids: IdKind,
@@ -75,14 +75,14 @@ impl Look {
         let style = output.style();
         let header = header.filter(|_| matches!((kind, style), (Kind::Unseen, Style::Tsv)));
         if let Some(header) = header {
-            output.write_text(line(header).as_bytes())?;
+            output.write_text(format!("{header}\n").as_bytes())?;
         }
         let announced = header.is_some_and(|header| header.end);
         let look = Self { kind, query_id, own_id, texts, style, announced };
         Ok((look, output))
     }
 
-    /// Refuses ids that do not fit the columns, which are those of the first query.
+    /// Rejects ids that do not fit the columns, which the first query determines.
     pub(crate) fn check<F: Fingerprint>(&self, batch: &[Query<F>]) -> anyhow::Result<()> {
         let any = |test: &dyn Fn(&Query<F>) -> bool| batch.iter().any(test);
         let is_table = !matches!(self.style, Style::Tsv | Style::Json(_));
@@ -96,7 +96,7 @@ impl Look {
         Ok(())
     }
 
-    /// Ends the output, of so many queries that nothing is near.
+    /// Completes the output, which has `unseen` queries without a match.
     pub(crate) fn finish(&self, mut output: Output, unseen: u64) -> anyhow::Result<()> {
         if self.announced {
             output.write_text(trailer(unseen).as_bytes())?;
@@ -108,7 +108,7 @@ impl Look {
         Rows::new(self.style)
     }
 
-    /// A match of a query; `again` if the row before it was one of the same query, in the same rows.
+    /// Appends a match of a query; `again` if the row before it is a match of the same query.
     pub(crate) fn push_match<F: Fingerprint>(&self, rows: &mut Rows, query: &Query<F>, found: &Match<F>, again: bool) {
         if again {
             rows.again();
@@ -128,7 +128,7 @@ impl Look {
         rows.end_row();
     }
 
-    /// A query that nothing is near: fingerprint input again.
+    /// Appends a query without a match, as fingerprint input.
     pub(crate) fn push_unseen<F: Fingerprint>(&self, rows: &mut Rows, query: &Query<F>) {
         rows.fingerprint(query.fingerprint);
         if query.has_id {
@@ -144,7 +144,7 @@ impl Look {
         rows.fingerprint(query.fingerprint);
     }
 
-    /// A column of a Parquet file has one type.
+    /// Appends an id. A column of a Parquet file has one type.
     fn push_id(&self, rows: &mut Rows, id: &Id) {
         match (self.style, id.number()) {
             (Style::Columns, Some(number)) if self.texts => rows.id(&Id::from(number.to_string().as_str())),
@@ -153,23 +153,9 @@ impl Look {
     }
 }
 
-/// Number of records that a match stands for.
+/// Returns the number of records behind a match.
 pub(crate) fn records<F>(found: &Match<F>) -> u64 {
     if let Id::Count(count) = found.id { count } else { 1 }
-}
-
-/// A first line that says what a header says.
-fn line(header: &Header) -> String {
-    let mut line = "#fpstore".to_owned();
-    let words = [
-        header.width.map(|width| format!(" width={width}")),
-        header.ids.map(|ids| format!(" ids={ids}")),
-        header.hasher.as_ref().map(|hasher| format!(" hasher={hasher}")),
-        header.end.then(|| ANNOUNCED.to_owned()),
-    ];
-    line.extend(words.into_iter().flatten());
-    line.push('\n');
-    line
 }
 
 #[cfg(test)]

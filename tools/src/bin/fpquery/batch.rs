@@ -1,9 +1,9 @@
 //! Answers a batch of queries on all cores and writes the answers in order.
 //!
 //! Memory is bounded: a piece of the batch stops when its answers have grown to its share of the memory, even in the
-//! middle of a query, and leaves the rest for the moment when the answers before it have been written. A query with so many
-//! matches is asked anew then, and its answer is written as it is found. Of queries that are merged with the store so many
-//! are taken together that their matches fit; a query near a fingerprint with very many records is asked by itself.
+//! middle of a query, and leaves the rest until the answers before it have been written. A query with that many matches
+//! is then repeated, and its answer is written as it is found. For merging, a part of the batch is chosen whose matches
+//! fit; a query near a fingerprint with very many records is answered alone.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -18,13 +18,13 @@ use crate::queries::Query;
 use crate::question::Question;
 use crate::stats::Totals;
 
-/// Queries that are answered together where they are looked up one by one, at most.
+/// Most queries that are answered together when they are looked up one by one.
 const ROUND: usize = 4096;
 
-/// Pieces of a round for every thread, so that a slow one does not keep the others waiting.
+/// Pieces of a round for every thread, so that a slow piece does not delay the others.
 const PIECES_PER_THREAD: usize = 4;
 
-/// Fewer queries are not merged with the store for want of memory.
+/// Fewer queries are not merged with the store if memory is short.
 const LEAST_MERGED: usize = 256;
 
 /// Answers queries in one way.
@@ -33,16 +33,16 @@ pub(crate) struct Asker<'a, F: Fingerprint> {
     pub(crate) question: Question,
     pub(crate) look: Look,
     pub(crate) memory: Memory,
-    /// Whether each query's time is taken.
+    /// Whether the time of each query is measured.
     pub(crate) timed: bool,
 }
 
-/// Answers to the first of some queries, and the queries that are left.
+/// Answers to the first queries of a range, and the remaining queries.
 struct Piece<'a, F> {
     rows: Rows,
     totals: Totals,
     left: &'a [Query<F>],
-    /// How many matches of the first query that is left are among the rows.
+    /// Number of matches of the first remaining query that are already among the rows.
     begun: u64,
 }
 
@@ -51,7 +51,7 @@ impl<'a, F: Fingerprint> Piece<'a, F> {
         Self { rows: look.rows(), totals: Totals::default(), left: queries, begun: 0 }
     }
 
-    /// The next query is answered.
+    /// Advances past the query that was answered.
     fn advance(&mut self) {
         self.left = self.left.get(1..).unwrap_or_default();
         self.begun = 0;
@@ -76,14 +76,14 @@ impl<F: Fingerprint> Asker<'_, F> {
             for piece in made {
                 all &= self.write(piece?, most, out, totals)?;
             }
-            // What pieces leave is answered by one thread.
+            // One thread answers the queries that pieces have left.
             round = if all { (2 * round).min(ROUND) } else { (round / 2).max(pieces) };
             batch = later;
         }
         Ok(())
     }
 
-    /// The same by merging the batch with the store, as many of its queries at a time as memory allows.
+    /// Answers the batch by merging parts of it with the store, each as large as memory allows.
     pub(crate) fn merge(
         &self,
         k: u32,
@@ -92,16 +92,16 @@ impl<F: Fingerprint> Asker<'_, F> {
         totals: &mut Totals,
     ) -> anyhow::Result<()> {
         let most = self.memory.piece(rayon::current_num_threads() * PIECES_PER_THREAD);
-        // What a match takes until it is written, and some room: queries may not be like those of the sample.
+        // Memory of a match until it is written, with a reserve: queries may differ from those of the sample.
         let matches = usize::try_from(self.memory.answers).unwrap_or(usize::MAX) / (6 * size_of::<(u32, Match<F>)>());
         let mut length = (matches / self.expected_matches(batch)?).max(LEAST_MERGED);
         while !batch.is_empty() {
-            let (lot, later) = batch.split_at(batch.len().min(length));
+            let (part, later) = batch.split_at(batch.len().min(length));
             let before = totals.matches;
-            let fingerprints: Vec<F> = lot.iter().map(|query| query.fingerprint).collect();
+            let fingerprints: Vec<F> = part.iter().map(|query| query.fingerprint).collect();
             let mut searcher = self.store.searcher();
             let make = |first: usize, answers: Vec<Option<Vec<Match<F>>>>| {
-                let queries = lot.get(first..first + answers.len()).unwrap_or_default();
+                let queries = part.get(first..first + answers.len()).unwrap_or_default();
                 self.merged_piece(queries, &answers, most)
             };
             let take = |piece: fpstore::Result<Piece<'_, F>>| self.write(piece?, most, out, totals).map(|_| ());
@@ -111,17 +111,18 @@ impl<F: Fingerprint> Asker<'_, F> {
                 let found = usize::try_from(totals.matches - before).unwrap_or(usize::MAX);
                 length = if found < matches / 2 { 2 * length } else { length };
                 batch = later;
-            } else if lot.len() > LEAST_MERGED {
-                length = (lot.len() / 4).max(LEAST_MERGED);
+            } else if part.len() > LEAST_MERGED {
+                length = (part.len() / 4).max(LEAST_MERGED);
             } else {
-                self.answer(lot, out, totals)?;
+                self.answer(part, out, totals)?;
                 batch = later;
             }
         }
         Ok(())
     }
 
-    /// How many matches a query has, judging by some. One with very many is asked by itself.
+    /// Returns the number of matches of a query, estimated from a sample. A query with very many matches is answered
+    /// alone.
     fn expected_matches(&self, batch: &[Query<F>]) -> fpstore::Result<usize> {
         const SAMPLE: usize = 64;
         const MANY: u64 = 4096;
@@ -136,7 +137,7 @@ impl<F: Fingerprint> Asker<'_, F> {
         Ok(usize::try_from(matches).unwrap_or(usize::MAX).div_ceil(SAMPLE).max(1))
     }
 
-    /// Looks queries up until the answers are `most` bytes.
+    /// Looks queries up until the answers take `most` bytes.
     fn piece<'q>(&self, queries: &'q [Query<F>], most: usize) -> fpstore::Result<Piece<'q, F>> {
         let mut searcher = self.store.searcher();
         let mut piece = Piece::new(&self.look, queries);
@@ -145,7 +146,7 @@ impl<F: Fingerprint> Asker<'_, F> {
         Ok(piece)
     }
 
-    /// The piece of queries that were merged with the store.
+    /// Returns the piece of queries that were merged with the store.
     fn merged_piece<'q>(
         &self,
         queries: &'q [Query<F>],
@@ -179,7 +180,7 @@ impl<F: Fingerprint> Asker<'_, F> {
         Ok(piece)
     }
 
-    /// Answers the next query of a piece; `false` if the answer is too long for it.
+    /// Answers the next query of a piece; `false` if the answer does not fit.
     fn next(&self, searcher: &mut Searcher<'_, F>, piece: &mut Piece<'_, F>, most: usize) -> fpstore::Result<bool> {
         let Some(query) = piece.left.first() else { return Ok(true) };
         let started = self.timed.then(Instant::now);
@@ -215,7 +216,7 @@ impl<F: Fingerprint> Asker<'_, F> {
         Ok(true)
     }
 
-    /// Writes a piece, and the answers to the queries that it left; whether there were none.
+    /// Writes a piece and the answers to the remaining queries; returns whether no query remained.
     fn write(
         &self,
         mut piece: Piece<'_, F>,
@@ -236,7 +237,7 @@ impl<F: Fingerprint> Asker<'_, F> {
         }
     }
 
-    /// Writes the matches of a query behind the first ones as they are found.
+    /// Writes the matches of a query after the first `begun` ones as they are found.
     fn rest(&self, query: &Query<F>, mut begun: u64, out: &mut Output, totals: &mut Totals) -> anyhow::Result<()> {
         let mut searcher = self.store.searcher();
         let mut rows = self.look.rows();

@@ -1,4 +1,4 @@
-//! How long queries took, in bounded memory: a histogram whose buckets are at most 1/32 of their value wide.
+//! Latencies of queries in bounded memory: a histogram whose buckets are at most 1/32 of their value wide.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub(crate) struct Latency {
 }
 
 impl Latency {
-    /// One more time.
+    /// Adds a time.
     pub(crate) fn add(&mut self, time: Duration) {
         let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let bucket = bucket(nanoseconds);
@@ -30,7 +30,7 @@ impl Latency {
         self.max = self.max.max(nanoseconds);
     }
 
-    /// Takes in the times of another histogram.
+    /// Adds the times of another histogram.
     pub(crate) fn merge(&mut self, other: &Self) {
         if self.buckets.len() < other.buckets.len() {
             self.buckets.resize(other.buckets.len(), 0);
@@ -56,13 +56,13 @@ impl Latency {
         microseconds(self.max)
     }
 
-    /// The mean time, in microseconds; 0 of none.
+    /// The mean time in microseconds; 0 without queries.
     pub(crate) fn mean(&self) -> f64 {
         let mean = self.sum / u128::from(self.number.max(1));
         microseconds(u64::try_from(mean).unwrap_or(u64::MAX))
     }
 
-    /// The longest time, in microseconds.
+    /// The longest time in microseconds.
     pub(crate) fn max(&self) -> f64 {
         microseconds(self.max)
     }
@@ -72,13 +72,13 @@ fn microseconds(nanoseconds: u64) -> f64 {
     fpstore_tools::number::float(nanoseconds) / 1000.0
 }
 
-/// Values below 32 have a bucket each; above, each power of two has 32.
+/// Values below 32 have a bucket each; above, each power of two has 32 buckets.
 fn bucket(value: u64) -> usize {
     let shift = (u64::BITS - value.leading_zeros()).saturating_sub(FINE_BITS + 1);
     usize::try_from(u64::from(shift) * FINE + (value >> shift)).unwrap_or(usize::MAX)
 }
 
-/// The largest value of a bucket.
+/// Returns the largest value of a bucket.
 fn upper(bucket: usize) -> u64 {
     let bucket = bucket as u64;
     let shift = (bucket / FINE).saturating_sub(1);

@@ -1,8 +1,8 @@
-//! `fpquery`: which stored fingerprints are near these?
+//! `fpquery`: finds the stored fingerprints near given ones.
 //!
-//! Queries come from the command line, a file or a pipe without end; they are taken in batches of what is there, each
-//! batch is answered on all cores, and answers are written in the order of the queries. What is written does not
-//! depend on the number of threads or on how queries arrive.
+//! Queries come from the command line, a file or an endless pipe. They are read in batches of what is available, each
+//! batch is answered on all cores, and answers are written in the order of the queries. The output depends neither on
+//! the number of threads nor on the timing of the queries.
 
 mod answer;
 mod args;
@@ -24,6 +24,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use fpstore::{Filters, Fingerprint, Options, Parameters, Store, with_width};
 use fpstore_tools::exit::Outcome;
+use fpstore_tools::notice;
 use fpstore_tools::output::check_apart;
 use fpstore_tools::{allocator, number, program, size};
 
@@ -35,16 +36,14 @@ use crate::queries::Queries;
 use crate::question::Question;
 use crate::stats::Totals;
 
-/// Queries that are read together, at most.
+/// Most queries of a batch.
 const BATCH: usize = 4096;
 
-/// The same where they may be merged with the store: the more, the faster.
+/// Most queries of a batch that may be merged with the store: more queries are faster.
 const MERGED: usize = 1 << 20;
 
-const PROGRAM: &str = "fpquery";
-
 fn main() -> ExitCode {
-    program::main(PROGRAM, |args: Args| run(&args.settled()))
+    program::main("fpquery", |args: Args| run(&args.settled()))
 }
 
 fn run(args: &Args) -> anyhow::Result<Outcome> {
@@ -54,20 +53,18 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
     args.common.start()?;
     let mut read: Vec<&OsStr> = [&args.input, &args.corpus].into_iter().flatten().map(AsRef::as_ref).collect();
     read.extend(args.store.as_ref().map(|store| store.as_os_str()));
-    read.extend(args.queries.iter().filter(|_| args.texts.text).map(OsStr::new));
+    read.extend(args.queries.iter().filter(|_| args.text).map(OsStr::new));
     let rejects = args.texts.leave.rejects.rejects.as_deref();
     check_apart(&[("--output", args.output.as_deref()), ("--rejects", rejects)], &read)?;
-    if !args.texts.text && (args.texts.simhash.any() || args.texts.leave.any()) {
-        bail!("the options of documents and of their fingerprints go with --text");
+    if !args.text {
+        args.texts.check_unused()?;
     }
     if let Some(file) = &args.corpus {
         return corpus::run(args, file);
     }
     let Some(store) = &args.store else { bail!("which STORE? see --help for examples") };
     let parameters = fpstore::parameters_of(store, &Options::new())?;
-    if let Some(distance) = args.distance.filter(|&distance| distance > parameters.width()) {
-        bail!("--distance {distance}: fingerprints of {} bits differ in no more", parameters.width());
-    }
+    args.check_distance(parameters.width())?;
     with_width!(parameters.width(), F => answer::<F>(args, store, &parameters))
 }
 
@@ -75,13 +72,13 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
 fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) -> anyhow::Result<Outcome> {
     let mut queries = if !args.ids.is_empty() {
         Queries::of_records(by_id::queries::<F>(args, store, parameters)?)
-    } else if args.texts.text {
+    } else if args.text {
         Queries::of_texts(args, parameters)?
     } else {
         Queries::new(args, &args.options)?
     };
     let question = Question::new(args, parameters.max_distance());
-    // Merging needs no filters: they are made when queries probe.
+    // Merging needs no filters; they are built when queries probe.
     let merging = merging_distance(args, &question)?.filter(|_| args.batch == BatchMode::Always || queries.all_there());
     let wanted = args.filter.map_or_else(Filters::default, Filters::from);
     let mut later = merging.is_some() && args.filter.is_none();
@@ -143,7 +140,7 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) ->
     Ok(if found { Outcome::Done } else { Outcome::NothingFound })
 }
 
-/// The distance within which queries may be merged with the store, if they may.
+/// Returns the distance within which queries may be merged with the store, if they may.
 fn merging_distance(args: &Args, question: &Question) -> anyhow::Result<Option<u32>> {
     match (args.batch, question.of_a_batch()) {
         (BatchMode::Never, _) => Ok(None),
@@ -152,45 +149,36 @@ fn merging_distance(args: &Args, question: &Question) -> anyhow::Result<Option<u
     }
 }
 
-/// Filters that the memory for them leaves out, and those that could not be made before the first query.
+/// Warns of filters that do not fit their memory, and of filters that could not be built.
 fn warn_of_missing_filters<F: Fingerprint>(args: &Args, store: &Store<F>) {
     let filters = store.filter_statistics();
     if filters.refused_bytes > 0 && !args.scan {
         let [wanted, refused, budget] =
             [filters.wanted_bytes, filters.refused_bytes, filters.budget_bytes].map(number::bytes);
         let remedy = match args.memory {
-            // Half of it is for filters.
+            // Half of the memory is for filters.
             Some(_) => format!("--memory {}", size::at_least(2 * filters.wanted_bytes + (64 << 20))),
             None => format!("--filter-memory {}", size::at_least(filters.wanted_bytes)),
         };
-        args.common.warn(
-            PROGRAM,
-            format_args!(
-                "prefix filters take {wanted} and may take {budget}: {refused} are left out, so queries read more \
+        notice::warn(format_args!(
+            "prefix filters take {wanted} and may take {budget}: {refused} are left out, so queries read more \
                  blocks; {remedy} allows all"
-            ),
-        );
+        ));
     }
     if filters.failed_bytes > 0 {
         let failed = number::bytes(filters.failed_bytes);
-        args.common.warn(
-            PROGRAM,
-            format_args!(
-                "{failed} of prefix filters could not be made, for want of memory or because a table cannot be read; \
+        notice::warn(format_args!(
+            "{failed} of prefix filters could not be built, for lack of memory or because a table cannot be read; \
                  `fpdump verify` checks the store"
-            ),
-        );
+        ));
     }
 }
 
 fn warn_of_wide_radius<F: Fingerprint>(args: &Args, question: &Question, store: &Store<F>) {
     let designed = store.parameters().max_distance();
     if let Some(k) = question.distance().filter(|k| *k > designed && !args.scan) {
-        args.common.warn(
-            PROGRAM,
-            format_args!(
-                "distance {k} is beyond the {designed} that the store is made for; answers are complete, but slow"
-            ),
-        );
+        notice::warn(format_args!(
+            "distance {k} is beyond the {designed} that the store was made for; answers are complete, but slow"
+        ));
     }
 }

@@ -1,29 +1,29 @@
-//! How the memory is shared out: `--memory`.
+//! Division of the memory: `--memory`.
 
 use anyhow::bail;
 use fpstore::{Fingerprint, Store};
 use fpstore_tools::{memory, size};
 
-/// Memory for queries and answers where none is told; prefix filters have their own then.
+/// Default memory for queries and answers; prefix filters have memory of their own then.
 const DEFAULT: u64 = 1 << 30;
 
-/// The least with which answers can be given.
+/// Least memory for answers.
 const LEAST: u64 = 8 << 20;
 
-/// Most answers of a thread that wait to be written.
+/// Most bytes of a thread's answers that wait to be written.
 const PIECE: u64 = 4 << 20;
 
 /// Bytes for each part of the work, beside the store's index and filters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory {
-    /// Queries that are answered together.
+    /// Memory of the queries in a batch.
     pub(crate) queries: u64,
-    /// What is found of them.
+    /// Memory of their matches.
     pub(crate) answers: u64,
 }
 
 impl Memory {
-    /// The most that prefix filters may take: half of what was told, or what `--filter-memory` says if that is less.
+    /// Returns the most memory of prefix filters: half of the limit, or `--filter-memory` if that is less.
     pub(crate) fn filters(asked: Option<u64>, filters: Option<u64>) -> Option<u64> {
         let half = asked.map(|asked| memory::of_load(Some(asked)) / 2);
         match (half, filters) {
@@ -32,7 +32,7 @@ impl Memory {
         }
     }
 
-    /// What an open store leaves, and documents that are read and take so much of what was asked for.
+    /// Divides the memory that remains beside an open store and the documents in flight.
     pub(crate) fn beside<F: Fingerprint>(asked: Option<u64>, documents: u64, store: &Store<F>) -> anyhow::Result<Self> {
         let left = match asked {
             None => DEFAULT,
@@ -55,18 +55,18 @@ impl Memory {
         Ok(Self { queries: left / 4, answers: left / 4 * 3 })
     }
 
-    /// Answers that each of so many pieces may hold before it is written.
+    /// Returns the bytes of answers that each of `pieces` pieces may hold before it is written.
     pub(crate) fn piece(self, pieces: usize) -> usize {
-        // Texts grow by doubling.
+        // Buffers grow by doubling.
         bytes((self.answers / 4 / pieces as u64).min(PIECE))
     }
 
-    /// What is found of one query while all threads answer some.
+    /// Returns the memory for the matches of one query while all threads answer some.
     pub(crate) fn of_thread(self) -> usize {
         bytes(self.answers / 2 / rayon::current_num_threads() as u64)
     }
 
-    /// What is found of one query that is answered by itself.
+    /// Returns the memory for the matches of one query that is answered alone.
     pub(crate) fn of_one(self) -> usize {
         bytes(self.answers / 2)
     }

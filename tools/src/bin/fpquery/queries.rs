@@ -1,4 +1,4 @@
-//! Where queries come from: the command line, a file, or a pipe that may never end.
+//! Reads queries from the command line, a file, or a pipe that may never end.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -9,10 +9,10 @@ use anyhow::{anyhow, bail};
 use fpstore::{Fingerprint, Id, IdKind, IdRef, Parameters, check_hashers};
 use fpstore_tools::documents::DocumentId;
 use fpstore_tools::input::{Header, IdRule, Ids, InputOptions, RawId, Series, Source, parse_hex, sources};
+use fpstore_tools::notice;
 use fpstore_tools::progress::Progress;
 use fpstore_tools::sketching;
 
-use crate::PROGRAM;
 use crate::args::Args;
 use crate::texts::{self, Texts};
 
@@ -20,14 +20,14 @@ use crate::texts::{self, Texts};
 #[derive(Clone, Debug)]
 pub(crate) struct Query<F> {
     pub(crate) fingerprint: F,
-    /// Its id in the input, or its number there.
+    /// The id in the input, or the number of the query.
     pub(crate) id: Id,
     /// Whether the input has an id.
     pub(crate) has_id: bool,
 }
 
 impl<F> Query<F> {
-    /// Bytes that it takes in a list that grows by doubling.
+    /// Bytes of the query in a list that grows by doubling.
     pub(crate) fn bytes(&self) -> u64 {
         (2 * size_of::<Self>() + self.id.text().map_or(0, |text| text.len() + 16)) as u64
     }
@@ -37,12 +37,12 @@ impl<F> Query<F> {
 #[derive(Debug)]
 pub(crate) struct Queries<F: Fingerprint> {
     from: From<F>,
-    /// What their first line says.
+    /// Header in the first line.
     header: Option<Header>,
-    /// What their ids have to be, if they need any.
+    /// The kind of ids that the queries must have, if they need any.
     rule: Option<IdRule>,
     next_number: u64,
-    /// Whether they come without waiting.
+    /// Whether they are available without waiting.
     all_there: bool,
 }
 
@@ -54,11 +54,11 @@ enum From<F: Fingerprint> {
     Texts(Texts),
 }
 
-/// What came after a batch: nothing yet, the end, or an error.
+/// What follows a batch: `None` for more queries, the end, or an error.
 pub(crate) type End = Option<anyhow::Result<()>>;
 
 impl<F: Fingerprint> Queries<F> {
-    /// Opens the input. Arguments are all checked here, before the first answer.
+    /// Opens the input, after checking all arguments.
     pub(crate) fn new(args: &Args, options: &InputOptions) -> anyhow::Result<Self> {
         let mut header = None;
         let mut reader = |file: &OsStr| -> anyhow::Result<From<F>> {
@@ -80,12 +80,12 @@ impl<F: Fingerprint> Queries<F> {
         Ok(Self { from, header, rule: None, next_number: 0, all_there })
     }
 
-    /// The fingerprints and ids of records.
+    /// Returns the fingerprints and ids of records as queries.
     pub(crate) fn of_records(records: VecDeque<(Id, IntoIter<F>)>) -> Self {
         Self { from: From::Records(records), header: None, rule: None, next_number: 0, all_there: true }
     }
 
-    /// Documents in place of fingerprints.
+    /// Returns the fingerprints of documents as queries.
     pub(crate) fn of_texts(args: &Args, store: &Parameters) -> anyhow::Result<Self> {
         let (texts, header) = Texts::open::<F>(args, store, args.document_memory())?;
         let names = texts::names(args);
@@ -93,29 +93,28 @@ impl<F: Fingerprint> Queries<F> {
         Ok(Self { from: From::Texts(texts), header: Some(header), rule: None, next_number: 0, all_there })
     }
 
-    /// Whether more queries can be waited for: they come from a file, not from a pipe whose writer may wait for answers.
+    /// Whether the caller may wait for more queries: they come from a file, not from a pipe whose writer may wait for
+    /// answers.
     pub(crate) fn all_there(&self) -> bool {
         self.all_there
     }
 
-    /// What the first line of the input says.
+    /// The header in the first line of the input.
     pub(crate) fn header(&self) -> Option<&Header> {
         self.header.as_ref()
     }
 
-    /// Warns that queries were numbered though they have columns of which one may hold their ids, if the numbers are shown.
+    /// Warns if queries were numbered although a column may hold their ids, and the numbers are shown.
     pub(crate) fn warn_of_numbered(&self, args: &Args) {
         if let (From::Reader(series), true) = (&self.from, args.with_query_id) {
-            series.numbered().iter().for_each(|warning| args.common.warn(PROGRAM, warning));
+            series.numbered().iter().for_each(notice::warn);
         }
     }
 
-    /// Refuses queries without ids, and ids that are no such as records have.
+    /// Rejects queries without ids, and ids of another kind than the records have.
     pub(crate) fn need_ids(&mut self, kind: IdKind) -> anyhow::Result<()> {
         if kind == IdKind::None {
-            bail!(
-                "--not-self: the records of the store have no ids to tell them by; leave it out, and skip distance 0"
-            );
+            bail!("--not-self: the records of the store have no ids; leave it out, and skip distance 0");
         }
         if matches!(self.from, From::Arguments(_)) {
             bail!("--not-self: queries on the command line have no ids; give them as lines HEX<TAB>ID, with --input");
@@ -126,13 +125,13 @@ impl<F: Fingerprint> Queries<F> {
         Ok(())
     }
 
-    /// Refuses queries of another hasher than the fingerprints', where both are known.
+    /// Rejects queries of another hasher than the fingerprints', if both are known.
     pub(crate) fn check_hasher(&self, of_fingerprints: Option<&str>) -> anyhow::Result<()> {
         Ok(check_hashers("queries", self.header().and_then(|header| header.hasher.as_deref()), of_fingerprints)?)
     }
 
-    /// The next queries, at most `limit` or as many as take so many `bytes`; once there is one, only what need not be waited for.
-    /// What went wrong is told after the queries before it, so that they are still answered.
+    /// Returns the next queries: at most `limit`, or as many as take `bytes`; after the first, only those available
+    /// without waiting. An error comes after the queries before it, so that they are still answered.
     pub(crate) fn next_batch(&mut self, limit: usize, bytes: u64) -> (Vec<Query<F>>, End) {
         let (mut batch, mut taken) = (Vec::new(), 0);
         loop {
@@ -193,7 +192,7 @@ impl<F: Fingerprint> Queries<F> {
     }
 }
 
-/// The id of a query: one such as records have, if there is a rule.
+/// Converts the id of a query, to the kind of the records if there is a rule.
 fn own_id(id: RawId<'_>, rule: Option<&mut IdRule>) -> Result<Option<Id>, String> {
     match rule {
         None => id.own(),
@@ -206,7 +205,7 @@ fn own_id(id: RawId<'_>, rule: Option<&mut IdRule>) -> Result<Option<Id>, String
     }
 }
 
-/// Whether all of an input is there: it is a file, or a directory of files.
+/// Whether all of an input is available: it is a file, or a directory of files.
 fn is_there(name: &OsStr) -> bool {
     match Source::new(name) {
         Source::Standard => std::fs::metadata("/dev/stdin").is_ok_and(|metadata| metadata.is_file()),

@@ -1,4 +1,4 @@
-//! What the options mean: the question that is asked of every query.
+//! The question that is asked of every query, as the options define it.
 
 use std::ops::ControlFlow;
 
@@ -22,7 +22,7 @@ enum What {
     All(u32),
     /// Any one record within the distance.
     First(u32),
-    /// The so many nearest, at any distance or within one.
+    /// The nearest N, at any distance or within one.
     Nearest(usize, Option<u32>),
 }
 
@@ -37,7 +37,7 @@ impl Question {
         Self { what, scan: args.scan, not_self: args.not_self }
     }
 
-    /// The distance asked for, where the question has one.
+    /// The distance of the question, if it has one.
     pub(crate) fn distance(&self) -> Option<u32> {
         match self.what {
             What::All(k) | What::First(k) => Some(k),
@@ -45,7 +45,7 @@ impl Question {
         }
     }
 
-    /// The distance, if the question is one that a batch of queries can be asked together.
+    /// The distance, if a batch of queries can be answered together.
     pub(crate) fn of_a_batch(&self) -> Option<u32> {
         match (self.what, self.scan) {
             (What::All(k), false) => Some(k),
@@ -58,8 +58,8 @@ impl Question {
         !self.not_self || found.id != query.id
     }
 
-    /// Calls `take` with the matches of one query, by distance, fingerprint and id, until it breaks. So many bytes of memory
-    /// are for what is found.
+    /// Calls `take` with the matches of one query, by distance, fingerprint and id, until it breaks. The matches found
+    /// take at most `memory` bytes.
     pub(crate) fn ask<F: Fingerprint>(
         &self,
         searcher: &mut Searcher<'_, F>,
@@ -89,7 +89,7 @@ impl Question {
         Ok(())
     }
 
-    /// The number of records that are near a query.
+    /// Returns the number of records near a query.
     pub(crate) fn count<F: Fingerprint>(
         &self,
         searcher: &mut Searcher<'_, F>,

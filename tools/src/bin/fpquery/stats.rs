@@ -1,4 +1,4 @@
-//! What answering took: the report of `--stats`.
+//! The report of `--stats`.
 
 use std::io::{self, Write};
 
@@ -11,12 +11,12 @@ use serde::Serialize;
 
 use crate::latency::Latency;
 
-/// Work added up over queries.
+/// Totals over queries.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Totals {
     pub(crate) queries: u64,
     pub(crate) matches: u64,
-    /// Queries without a match, where these are what is asked for.
+    /// Queries without a match, for `--only new`.
     pub(crate) unseen: u64,
     pub(crate) work: QueryStats,
     pub(crate) latency: Latency,
@@ -29,15 +29,15 @@ struct Report {
     queries: u64,
     matches: u64,
     probes: u64,
-    /// Probes that no filter denied.
+    /// Probes that passed the filters.
     places: u64,
     /// Memory of the prefix filters that were in use at the end.
     filter_bytes: u64,
-    /// The same, what is wanted and what is left out.
+    /// Prefix filters that are built and refused.
     filters: FilterReport,
     blocks_read: u64,
     candidates: u64,
-    /// Segments that were compared whole, because that was cheaper or asked for.
+    /// Segments that were scanned, because that was cheaper or requested.
     segments_scanned: u64,
     /// Segments that batches of queries were merged with; these queries have no latency.
     segments_merged: u64,
@@ -54,7 +54,7 @@ struct Percentiles {
 }
 
 impl Totals {
-    /// Takes in other totals.
+    /// Adds other totals.
     pub(crate) fn add(&mut self, other: &Self) {
         self.queries += other.queries;
         self.matches += other.matches;

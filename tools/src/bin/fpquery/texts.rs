@@ -1,4 +1,4 @@
-//! `--text`: queries are documents, of which fingerprints are made as those of the store were.
+//! `--text`: queries are documents, whose fingerprints are made like the store's.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -8,71 +8,41 @@ use std::thread;
 use anyhow::{Context, bail};
 use fpsketch::Simhash;
 use fpstore::{Fingerprint, Parameters};
-use fpstore_tools::documents::{
-    self, Document, DocumentId, DocumentOptions, Fault, Inputs, LeaveOptions, Location, Rejects,
-};
+use fpstore_tools::documents::{self, Document, DocumentId, Fault, Inputs, Location, Rejects};
 use fpstore_tools::input::Header;
 use fpstore_tools::progress::Progress;
-use fpstore_tools::sketching::{self, SimhashOptions, UNKNOWN};
+use fpstore_tools::sketching::{self, UNKNOWN};
 
-use crate::PROGRAM;
 use crate::args::Args;
 
-const HEADING: &str = "Documents (with --text)";
-
-/// Bytes of what is made of a document, about.
+/// Approximate bytes of the result for a document.
 const MADE: u64 = 128;
 
-/// Options of documents.
-#[derive(Clone, Debug, Default, clap::Args)]
-pub(crate) struct TextOptions {
-    /// Queries are documents, as `fphash simhash` reads them: ndjson, csv and parquet with a column of text, other files and
-    /// the files of directories one document each, whose path is the id. They stand behind STORE, or are named by --input.
-    /// Fingerprints are made as the store records that its own were; for a store that does not, the sketch options say how
-    #[arg(long, conflicts_with = "corpus", help_heading = HEADING)]
-    pub(crate) text: bool,
-
-    /// Column of the text [default: text]
-    #[arg(long, value_name = "NAME", requires = "text", help_heading = HEADING)]
-    pub(crate) text_column: Option<String>,
-
-    /// Column of ready-made tokens, in place of a text
-    #[arg(long, value_name = "NAME", requires = "text", conflicts_with = "text_column", help_heading = HEADING)]
-    pub(crate) tokens_column: Option<String>,
-
-    #[command(flatten)]
-    pub(crate) simhash: SimhashOptions,
-
-    #[command(flatten)]
-    pub(crate) leave: LeaveOptions,
-}
-
-/// A document's place, id and fingerprint.
+/// The place, id and fingerprint of a document.
 pub(crate) type Made = (Location, DocumentId, u128);
 
 /// Documents as they become fingerprints.
 #[derive(Debug)]
 pub(crate) struct Texts {
-    /// The last one is empty, or an error: without either, the thread has ended too early.
-    lots: Receiver<anyhow::Result<Vec<Made>>>,
+    /// The last batch is empty, or an error; otherwise the thread has ended too early.
+    batches: Receiver<anyhow::Result<Vec<Made>>>,
     made: VecDeque<Made>,
-    /// What came last, if it was seen too early.
+    /// The end or the error, if [`Self::ready`] has received it.
     end: Option<anyhow::Result<()>>,
 }
 
 impl Texts {
-    /// Begins to read the documents, on a thread of its own that is so much ahead as memory allows. Returns also what the
-    /// fingerprints are.
+    /// Starts reading the documents, on a thread that reads ahead as memory allows. Returns also the header of the
+    /// fingerprints.
     pub(crate) fn open<F: Fingerprint>(args: &Args, store: &Parameters, memory: u64) -> anyhow::Result<(Self, Header)> {
         let texts = &args.texts;
-        let options =
-            DocumentOptions::of_text(&args.options, texts.text_column.as_ref(), texts.tokens_column.as_ref())?;
+        let options = texts.documents(&args.options)?;
         let simhash = simhash::<F>(args, store)?;
         let header = Header { width: Some(F::WIDTH), hasher: Some(simhash.identity()), end: true, ..Header::default() };
         let inputs = Inputs::new(&names(args), &options)?;
-        let (sender, lots) = sync_channel(1);
+        let (sender, batches) = sync_channel(1);
         let leave = &texts.leave;
-        let (mut rejects, least, common) = (Rejects::open(&leave.rejects)?, leave.least(), args.common);
+        let (mut rejects, least) = (Rejects::open(&leave.rejects)?, leave.least());
         let read = move || {
             let make = |Document { id, content }, place: &Location| {
                 let fingerprint = sketching::fingerprint(&simhash, content.document(), place, least);
@@ -80,14 +50,14 @@ impl Texts {
                     .map(|fingerprint| (id, fingerprint))
                     .map_err(|few| Fault::features(few, least, content.bytes())))
             };
-            let take = |lot: Vec<documents::Made<Result<(DocumentId, u128), Fault>>>| {
-                let mut made = Vec::with_capacity(lot.len());
-                let failed = lot.into_iter().try_for_each(|document| {
+            let take = |batch: Vec<documents::Made<Result<(DocumentId, u128), Fault>>>| {
+                let mut made = Vec::with_capacity(batch.len());
+                let failed = batch.into_iter().try_for_each(|document| {
                     let kept = rejects.keep(document)?;
                     made.extend(kept.map(|(place, (id, fingerprint))| (place, id, fingerprint)));
                     Ok(())
                 });
-                // What stands before the one that failed is answered. If the receiver is gone, no more answers are wanted.
+                // Queries before the failed document are answered. If the receiver is gone, no more answers are wanted.
                 if !made.is_empty() {
                     sender.send(Ok(made))?;
                 }
@@ -96,34 +66,34 @@ impl Texts {
             let read = documents::each_or_fault(&inputs, memory, MADE, &Progress::hidden(), make, take);
             let left_out = read.and_then(|counts| rejects.finish(counts.documents));
             let end = left_out.map(|left_out| {
-                left_out.warn(&common, PROGRAM);
+                left_out.warn();
                 Vec::new()
             });
             drop(sender.send(end));
         };
         thread::Builder::new().name("documents".to_owned()).spawn(read).context("cannot start a thread")?;
-        Ok((Self { lots, made: VecDeque::new(), end: None }, header))
+        Ok((Self { batches, made: VecDeque::new(), end: None }, header))
     }
 
-    /// The next document, until there is none; after that it is not called again.
+    /// Returns the next document, or `None` at the end, after which it must not be called again.
     pub(crate) fn next_made(&mut self) -> anyhow::Result<Option<Made>> {
         if self.made.is_empty() {
             match self.end.take() {
                 Some(end) => end?,
-                None => self.made = self.lots.recv().context("reading the documents has broken off")??.into(),
+                None => self.made = self.batches.recv().context("the reading thread has ended early")??.into(),
             }
         }
         Ok(self.made.pop_front())
     }
 
-    /// Whether it is there, or known that there is none, without waiting.
+    /// Whether the next document, or the end, is available without waiting.
     pub(crate) fn ready(&mut self) -> bool {
         if self.made.is_empty() && self.end.is_none() {
-            match self.lots.try_recv() {
+            match self.batches.try_recv() {
                 Ok(Ok(made)) if made.is_empty() => self.end = Some(Ok(())),
                 Ok(Ok(made)) => self.made = made.into(),
                 Ok(Err(error)) => self.end = Some(Err(error)),
-                // Whether the thread has ended too early is told by the next call.
+                // The next call reports a thread that has ended too early.
                 Err(_) => {}
             }
         }
@@ -131,7 +101,7 @@ impl Texts {
     }
 }
 
-/// What the command line names: standard input, if nothing.
+/// Returns the inputs on the command line, by default standard input.
 pub(crate) fn names(args: &Args) -> Vec<OsString> {
     match (&args.input, args.queries.as_slice()) {
         (Some(input), _) => vec![input.clone()],
@@ -140,7 +110,7 @@ pub(crate) fn names(args: &Args) -> Vec<OsString> {
     }
 }
 
-/// What makes fingerprints like those of the store.
+/// Returns the simhash of the store's fingerprints.
 fn simhash<F: Fingerprint>(args: &Args, store: &Parameters) -> anyhow::Result<Simhash> {
     let (options, given) = (&args.texts.simhash, args.texts.tokens_column.is_some());
     let simhash = match store.hasher() {

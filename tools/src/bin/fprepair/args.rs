@@ -1,4 +1,4 @@
-//! What was typed: options of `fprepair`.
+//! Options of `fprepair`, as given on the command line.
 
 use std::path::PathBuf;
 
@@ -8,30 +8,35 @@ use fpstore_tools::size;
 
 const DETAILS: &str = "\
 What can be saved:
-  Every full table holds all fingerprints: a table of 64-bit fingerprints that is damaged is made anew from the others, \
-and so are indexes of ids from the records. Wider fingerprints stand whole in their rows alone, and ids once. What \
-stands once and is damaged is lost, and is listed: fingerprints with the ids that they had, ids with the fingerprints \
-that had them, as far as the rest of the bytes tells. Lost removals let the removed records come back.
-  The end of a log that a crash has cut short is cut off: nobody was promised those writes. If writes before it are \
-damaged, all others of the logs are kept, later ones too, and the numbers of the lost batches are listed.
-  Nothing is guessed. A manifest with one changed byte is mended by its checksum; for any other one, and for parts of a \
-segment that hold but contradict each other, it says so and leaves them alone.
+  Every full table holds all fingerprints: a damaged table of 64-bit fingerprints is rebuilt from the other tables, \
+  and an \
+index of ids from the records. Wider fingerprints are complete in their rows only, and ids are stored once. Damaged \
+data \
+that is stored once is lost, and is listed: fingerprints with their ids, ids with their fingerprints, as far as the \
+other \
+bytes tell. If removals are lost, the removed records come back.
+  The torn tail of a log is cut off: those writes were never acknowledged. If writes before it are damaged, all other \
+writes in the logs are kept, later ones too, and the numbers of the lost batches are listed.
+  Nothing is guessed. A manifest with one changed byte is repaired by its checksum. Any other damaged manifest, and \
+  parts \
+of a segment that are readable but contradict each other, are reported and left as they are.
 
-What becomes of the files:
-  Segments are written anew under new numbers before a new manifest takes the place of the old one in one step: killed \
-at any moment, the store is as before or repaired. A damaged file of which something could not be saved stays beside \
-the store as NAME.damaged, and nobody removes it; the others go.
+What happens to the files:
+  Segments are written under new numbers before a new manifest atomically replaces the old one: if the program is \
+  killed \
+at any moment, the store is as before or repaired. A damaged file that could not be saved completely stays beside the \
+store as NAME.damaged, and no program removes it; other replaced files are removed.
 
-Exit code: 0 = nothing to do, or everything was saved; 1 = something is to be done (without --yes), or something could \
-not be saved; 2 = an error; 130, 143 = stopped by a signal.
+Exit code: 0 = nothing to do, or everything was saved; 1 = repair is needed (without --yes), or something could not be \
+saved; 2 = an error; 130, 143 = stopped by a signal.
 
 Examples:
   fprepair store                        what is damaged, what would be done, what would be lost?
-  fprepair --yes store                  does it
+  fprepair --yes store                  repairs the store
   fprepair --json store | jq .losses    what would be lost, for a program
-  fprepair --yes store > report.txt     does it, and keeps the list of what is lost";
+  fprepair --yes store > report.txt     repairs the store, and keeps the list of what is lost";
 
-/// Repairs a damaged store: says what it would do, and with --yes does it. What cannot be saved is listed exactly.
+/// Repairs a damaged store: reports what it would do, and does it with --yes. Everything that cannot be saved is listed
 #[derive(Clone, Debug, Parser)]
 #[command(name = "fprepair", version, after_help = DETAILS)]
 pub(crate) struct Args {
@@ -39,16 +44,15 @@ pub(crate) struct Args {
     #[arg(value_name = "STORE")]
     pub(crate) store: PathBuf,
 
-    /// Do it; without this nothing is written
+    /// Repair; without this option nothing is written
     #[arg(long)]
     pub(crate) yes: bool,
 
-    /// Memory that sorting may take, from 64MiB on; what does not fit goes to temporary files [default: half of the
-    /// machine's]
+    /// Memory for sorting, at least 64MiB; what does not fit goes to temporary files [default: half of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = size::parse_memory)]
     pub(crate) memory: Option<u64>,
 
-    /// Directory for temporary files [default: the store's]. They have no names there and vanish with the program
+    /// Directory for temporary files [default: the store's]. They have no names and vanish with the program
     #[arg(long, value_name = "DIR")]
     pub(crate) tmp_dir: Option<PathBuf>,
 

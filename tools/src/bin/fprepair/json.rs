@@ -1,4 +1,4 @@
-//! The report for programs: one object.
+//! The report for programs: one JSON object.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 struct Report {
     schema_version: u32,
     path: String,
-    /// Whether it was done, or is only said.
+    /// Whether the repair was done, or only planned.
     done: bool,
-    /// Whether there was nothing to do.
+    /// Whether the store was sound.
     sound: bool,
     /// Whether everything is saved.
     saved: bool,
@@ -29,7 +29,7 @@ struct Report {
     kept_aside: Vec<String>,
 }
 
-/// Writes the report of a repair, or of a plan of one.
+/// Writes the report of a repair, or of the plan of one.
 pub(crate) fn write(store: &Path, done: bool, report: &RepairReport, out: &mut dyn Write) -> anyhow::Result<()> {
     let torn =
         |torn: &fpstore::TornLog| json!({ "file": text(&torn.path), "offset": torn.offset, "bytes": torn.bytes });
@@ -94,7 +94,7 @@ fn action(action: &RepairAction) -> Value {
             "batches": batches,
             "operations": operations,
         }),
-        // One that this program does not know yet.
+        // An action that this program does not know yet.
         _ => json!({ "action": "other" }),
     }
 }

@@ -1,7 +1,7 @@
 //! `fprepair`: saves what can be saved of a damaged store, and lists what cannot.
 //!
-//! Without `--yes` it reads and tells; with it, the same happens. Reports go to standard output, for people or, with `--json`,
-//! for programs.
+//! Without `--yes` it only reports what it would do. Reports go to standard output, for people or, with `--json`, for
+//! programs.
 
 mod args;
 mod json;
@@ -31,14 +31,14 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
     let options = Options::new().with_load_memory(memory::of_load(args.memory)).with_temp_dir(args.tmp_dir.as_deref());
     let options = options.with_env(Arc::new(Stoppable::default()));
     interrupt::leaves("the store is as it was");
-    // What the library has begun to write, it removes.
+    // The library removes the files that it has begun.
     let hold = args.yes.then(interrupt::hold).transpose()?;
     let shows = args.common.shows_progress();
     let progress = if shows { Progress::spinner("reading every byte") } else { Progress::hidden() };
     let report =
         if args.yes { fpstore::repair(&args.store, &options) } else { fpstore::plan_repair(&args.store, &options) }?;
     drop(hold);
-    // What follows is the report.
+    // Only the report remains.
     interrupt::leaves(if args.yes { "the store is repaired, its report is not complete" } else { "" });
     progress.finish();
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
@@ -51,7 +51,7 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
     Ok(outcome(args.yes, &report))
 }
 
-/// Damage is what is still to be done, and what could not be saved.
+/// Remaining damage, or data that could not be saved, is exit code 1.
 fn outcome(done: bool, report: &RepairReport) -> Outcome {
     let is_well = if done { report.saves_everything() } else { report.is_sound() };
     if is_well { Outcome::Done } else { Outcome::Damaged }

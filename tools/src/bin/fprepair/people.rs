@@ -1,4 +1,4 @@
-//! The report for people. Everything that could not be saved is listed, however much it is.
+//! The report for people. It lists everything that could not be saved, however long the list.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use fpstore::{Damage, Id, Loss, Lost, LostFingerprints, RepairAction, RepairReport};
 use fpstore_tools::number::{bytes, count, count_of};
 
-/// Writes the report of a repair, or of a plan of one; with `quiet` only damage and losses.
+/// Writes the report of a repair, or of the plan of one; with `quiet` only damage and losses.
 pub(crate) fn write(
     store: &Path,
     done: bool,
@@ -31,7 +31,7 @@ pub(crate) fn write(
     }
     for path in &report.kept_aside {
         let verb = if done { "stays" } else { "would stay" };
-        writeln!(out, "{verb}: the damaged file, as {}; nobody removes it", path.display())?;
+        writeln!(out, "{verb}: the damaged file, as {}; no program removes it", path.display())?;
     }
     if quiet {
         return Ok(());
@@ -56,10 +56,10 @@ fn damage(verb: &str, damage: &Damage, out: &mut dyn Write) -> io::Result<()> {
 fn describe(action: &RepairAction) -> String {
     match action {
         RepairAction::RestoreManifest { path, offset } => {
-            format!("the byte at offset {offset} of {} is put right, as the checksum tells", path.display())
+            format!("the byte at offset {offset} of {} is corrected, by the checksum", path.display())
         }
         RepairAction::Rewrite { role, from, to, records, fingerprints } => format!(
-            "{} ({}) is written anew as {}: {} of {}, {} of {}",
+            "{} ({}) is rewritten as {}: {} of {}, {} of {}",
             from.display(),
             role.name(),
             to.display(),
@@ -69,13 +69,13 @@ fn describe(action: &RepairAction) -> String {
             count_of(fingerprints.1, "fingerprint"),
         ),
         RepairAction::RebuildIdIndex { from, to } => {
-            format!("{} (id index) is made anew from the records as {}", from.display(), to.display())
+            format!("{} (id index) is rebuilt from the records as {}", from.display(), to.display())
         }
         RepairAction::Drop { role, path } => {
             format!("the store goes on without {} ({})", path.display(), role.name())
         }
         RepairAction::CutLog { path, offset, bytes } => format!(
-            "{} is cut at offset {offset}: {} behind it were cut short by a crash, and nobody was promised them",
+            "{} is cut at offset {offset}: {} after it were torn by a crash and never acknowledged",
             path.display(),
             count_of(*bytes, "byte"),
         ),
@@ -86,7 +86,7 @@ fn describe(action: &RepairAction) -> String {
             count_of(logs.len() as u64, "log"),
             logs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "),
         ),
-        _ => "something that this program has no words for".to_owned(),
+        _ => "an action that this version does not describe".to_owned(),
     }
 }
 
@@ -111,7 +111,7 @@ fn loss(done: bool, loss: &Loss, out: &mut dyn Write) -> io::Result<()> {
                 writeln!(out, "  fingerprint {fingerprint}: ids are lost")?;
             }
             if let Some(fingerprint) = perhaps {
-                writeln!(out, "  fingerprint {fingerprint}: perhaps ids are lost")?;
+                writeln!(out, "  fingerprint {fingerprint}: ids may be lost")?;
             }
             ids.iter().try_for_each(|id| writeln!(out, "  id {}: its fingerprint is one of these", word(id)))
         }
@@ -124,7 +124,7 @@ fn loss(done: bool, loss: &Loss, out: &mut dyn Write) -> io::Result<()> {
         Lost::Fingerprints(lost) => fingerprints(lost, out),
         Lost::Batches { first, last: Some(last) } => writeln!(out, "  batches of writes {first} to {last}"),
         Lost::Batches { first, last: None } => {
-            writeln!(out, "  batches of writes from {first} on, how many is not known")
+            writeln!(out, "  batches of writes from {first} on, of unknown number")
         }
         _ => Ok(()),
     }
@@ -136,7 +136,7 @@ fn fingerprints(lost: &LostFingerprints, out: &mut dyn Write) -> io::Result<()> 
     writeln!(out, "  {} between {after} and {before}", count_of(lost.count, "fingerprint"))?;
     for known in &lost.known {
         match lost.kept {
-            0 => writeln!(out, "  fingerprint {known} is one of them, with which ids is not known")?,
+            0 => writeln!(out, "  fingerprint {known} is one of them, with unknown ids")?,
             kept => writeln!(out, "  fingerprint {known} is one of them, and stays with {}", count_of(kept, "record"))?,
         }
     }
@@ -151,7 +151,7 @@ fn fingerprints(lost: &LostFingerprints, out: &mut dyn Write) -> io::Result<()> 
     Ok(())
 }
 
-/// An id or a count.
+/// Formats an id or a count.
 fn word(id: &Id) -> String {
     match id {
         Id::Number(number) | Id::Count(number) => number.to_string(),

@@ -1,13 +1,13 @@
-//! Documents in Parquet files, of which only the two columns are read that matter.
+//! Reads documents in Parquet files, decoding only the two columns that matter.
 //!
 //! | column | types |
 //! |---|---|
 //! | text | STRING, BYTE_ARRAY (read as UTF-8) |
 //! | tokens | LIST of those |
-//! | id | any integer (a negative one is refused), STRING, BYTE_ARRAY; null is as good as none |
+//! | id | any integer (negative ones are rejected), STRING, BYTE_ARRAY; null counts as no id |
 //!
-//! So few rows are decoded at a time that they are some megabytes on average; texts stay in the pages that they came in
-//! until they are given away one after another. A page is in memory as a whole: memory is bounded by the pages of a file.
+//! A batch has about as many rows as make some megabytes on average; texts stay in the pages that hold them until they
+//! are returned. A page is in memory as a whole, so memory is bounded by the pages of a file.
 
 use std::path::Path;
 use std::str;
@@ -19,20 +19,19 @@ use arrow_array::{Array, ArrayRef, BinaryViewArray, ListArray, StringViewArray};
 use arrow_schema::DataType;
 
 use super::content::{Columns, Kind, check_tokens};
-use super::fault::not_text;
+use super::fault::{not_text, too_long};
 use super::item::Raw;
-use super::reader::too_long;
 use super::{DOCUMENT_LIMIT, DocumentId, Fault, FaultKind};
 use crate::input::parquet::columns::{Ids, check_id};
-use crate::input::parquet::{Batches, Table};
+use crate::input::parquet::{Batches, LOST, Table};
 use crate::input::source::Opened;
 use crate::input::{Selection, Source};
 use crate::progress::Progress;
 
-/// Bytes that are decoded at a time, if documents are as long as the average.
+/// Decoded bytes of a batch, for documents of average length.
 const BATCH_BYTES: u64 = 8 << 20;
 
-/// Rows that are decoded at a time, at most.
+/// Most rows of a batch.
 const BATCH: usize = 1024;
 
 /// The rows of a file.
@@ -44,7 +43,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Opens an input and looks at its columns.
+    /// Opens an input and examines its columns.
     pub(super) fn open(
         source: &Source,
         bytes: Opened,
@@ -68,22 +67,22 @@ impl Rows {
         let batches = table.batches(&wanted, rows, |columns| match columns {
             [value, id] => Ok((Contents::of(value)?, Ids::of(id)?)),
             [value] => Ok((Contents::of(value)?, Ids::None)),
-            _ => Err("the file has lost a column".to_owned()),
+            _ => Err(LOST.to_owned()),
         })?;
         Ok(Self { batches, kind: *kind, selection: selection.clone() })
     }
 
-    /// Number of the row that [`Self::next_raw`] gave last, or failed on; the first is 1.
+    /// Number of the row that [`Self::next_raw`] returned last, or failed on; the first is 1.
     pub(super) fn number(&self) -> u64 {
         self.batches.number()
     }
 
-    /// Bytes of memory that the longest page has taken so far, about.
+    /// Memory of the longest page so far, in bytes and approximately.
     pub(super) fn page_memory(&self) -> u64 {
         self.batches.page_memory()
     }
 
-    /// The next row.
+    /// Returns the next row.
     pub(super) fn next_raw(&mut self) -> Result<Option<Raw>, String> {
         if !self.batches.advance()? {
             return Ok(None);
@@ -99,7 +98,7 @@ impl Rows {
     }
 }
 
-/// Refuses types that documents cannot be of.
+/// Rejects types that documents cannot have.
 fn check(kind: Kind, data_type: &DataType) -> Result<(), String> {
     let is_text = |data_type: &DataType| matches!(data_type, DataType::Utf8 | DataType::Binary);
     match (kind, data_type) {
@@ -148,7 +147,7 @@ impl Texts {
         }
     }
 
-    /// The text of a row; nothing where it is null.
+    /// Returns the text of a row; `None` if it is null.
     fn get(&self, row: usize) -> Option<&[u8]> {
         match self {
             Self::Text(column) if row < column.len() && column.is_valid(row) => Some(column.value(row).as_bytes()),
@@ -158,12 +157,12 @@ impl Texts {
     }
 }
 
-/// The text of a row.
+/// Returns the document of a text.
 fn text(text: &[u8], id: DocumentId) -> Result<Raw, Fault> {
     if text.len() > DOCUMENT_LIMIT { Err(too_long()) } else { Ok(Raw::Cells(id, text.to_vec())) }
 }
 
-/// The tokens of a row.
+/// Returns the document of a list of tokens.
 fn tokens(lists: &ListArray, texts: &Texts, row: usize, id: DocumentId) -> Result<Raw, Fault> {
     let offset = |row: usize| lists.offsets().get(row).and_then(|offset| usize::try_from(*offset).ok()).unwrap_or(0);
     let range = offset(row)..offset(row + 1);
@@ -172,7 +171,7 @@ fn tokens(lists: &ListArray, texts: &Texts, row: usize, id: DocumentId) -> Resul
     let mut tokens = Vec::with_capacity(range.len());
     for number in range {
         let token = texts.get(number).ok_or_else(|| Fault::new(FaultKind::Null, "a token is null"))?;
-        // A short page can hold one long token many times.
+        // A short page can repeat one long token many times.
         length += token.len();
         if length > DOCUMENT_LIMIT {
             return Err(too_long());

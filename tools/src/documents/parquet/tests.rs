@@ -1,4 +1,4 @@
-//! Files that the test writes with the same crate.
+//! Tests with files that the same crate writes.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn texts<'a>(texts: impl IntoIterator<Item = Option<&'a str>>) -> ArrayRef {
     Arc::new(StringArray::from_iter(texts))
 }
 
-/// A column of lists.
+/// Returns a column of lists.
 fn lists<'a>(rows: impl IntoIterator<Item = Option<Vec<Option<&'a str>>>>) -> ArrayRef {
     let mut builder = ListBuilder::new(StringBuilder::new());
     rows.into_iter().for_each(|row| builder.append_option(row));
@@ -154,7 +154,7 @@ fn damaged_files_give_errors() {
         for length in (0..good.len()).step_by(7) {
             assert!(raw("a.parquet", &good[..length], &options).is_err(), "{length}");
         }
-        // Parquet's pages have no checksums here: a flip may change a value. It must not end the program.
+        // Pages have no checksums here, so a flipped bit may change a value. It must not end the program.
         for position in 0..good.len() {
             let mut bad = good.clone();
             bad[position] ^= 0xff;

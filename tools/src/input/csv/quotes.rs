@@ -1,38 +1,38 @@
-//! Quotes that swallow what follows them, which the parser takes as they come.
+//! Finds quotes that are not closed, which the parser accepts.
 //!
-//! A cell that begins with a quote ends at the next one that is not doubled, and only a delimiter or the end of the row may
-//! follow. So a quote that is not closed shows at the end of the input, or earlier, where the next quote closes it in the
-//! middle of a cell.
+//! A cell that begins with a quote ends at the next quote that is not doubled, and only a delimiter or the end of the
+//! row may follow. So a quote that is not closed is found at the end of the input, or earlier, if the next quote closes
+//! it in the middle of a cell.
 
-/// How far a row is read.
+/// State of the row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// At the start of a cell.
     Begin,
     /// In a cell without quotes.
     Plain,
-    /// Behind the quote that opens a cell.
+    /// After the quote that opens a cell.
     Quoted,
-    /// Behind a quote in such a cell: it closes the cell, or another one follows.
+    /// After a quote in such a cell: it closes the cell, or a second quote follows.
     Closing,
 }
 
-/// What is wrong with a quote.
+/// A malformed quote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Unsound {
-    /// Number of the line on which it opens.
+    /// Number of the line on which the quote opens.
     pub(super) line: u64,
     pub(super) message: String,
-    /// Whether it is closed on that line, so that other rows are what they seem to be.
+    /// Whether it is closed on the same line, so that other rows are unaffected.
     pub(super) is_one_line: bool,
 }
 
-/// Watches the bytes that the parser takes.
+/// Follows the bytes that the parser consumes.
 #[derive(Debug)]
 pub(super) struct Quotes {
     delimiter: u8,
     state: State,
-    /// Line feeds that were passed.
+    /// Number of line feeds so far.
     lines: u64,
     /// Number of the line on which the last quote opened a cell; the first is 1.
     opened: u64,
@@ -43,28 +43,29 @@ impl Quotes {
         Self { delimiter, state: State::Begin, lines: 0, opened: 0 }
     }
 
-    /// Line feeds that were passed.
+    /// Number of line feeds so far.
     pub(super) fn lines(&self) -> u64 {
         self.lines
     }
 
-    /// Passes over bytes of a row that is given up; the next bytes are watched as the start of a row.
+    /// Skips bytes of an abandoned row; the next bytes are taken as the start of a row.
     pub(super) fn give_up(&mut self, bytes: &[u8]) {
         self.lines += memchr::memchr_iter(b'\n', bytes).count() as u64;
         self.state = State::Begin;
     }
 
-    /// Whether the input may end here.
+    /// Checks that the input may end here.
     pub(super) fn end(&self) -> Result<(), Unsound> {
         if self.state != State::Quoted {
             return Ok(());
         }
-        let message = "the quote that opens a cell on this line is not closed before the input ends; close it, or write \
+        let message = "the quote that opens a cell on this line is not closed before the input ends; close it, or \
+                       write \
                        a quote that is part of the text twice in a cell that is quoted";
         Err(Unsound { line: self.opened, message: message.to_owned(), is_one_line: false })
     }
 
-    /// Passes over bytes. Those behind a quote that is closed as none is are counted, and not watched.
+    /// Follows bytes. After a malformed quote it only counts line feeds.
     pub(super) fn pass(&mut self, bytes: &[u8]) -> Result<(), Unsound> {
         let (mut at, mut counted) = (0, 0);
         let count =
@@ -103,7 +104,8 @@ impl Quotes {
                     let found = char::from(byte).escape_debug();
                     let message = format!(
                         "the quote that opens a cell on this line is closed on line {closed}, where '{found}' follows \
-                         instead of the end of the cell; is one not closed? a quote that is part of the text is written \
+                         instead of the end of the cell; is one not closed? a quote that is part of the text is \
+                         written \
                          twice"
                     );
                     self.give_up(bytes.get(counted..).unwrap_or_default());
@@ -122,7 +124,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What is wrong with a text that is given in pieces of that length, and its line feeds.
+    /// Returns the error in a text that is passed in pieces of `step` bytes, and its number of line feeds.
     fn watched(text: &[u8], step: usize) -> (Option<Unsound>, u64) {
         let mut quotes = Quotes::new(b',');
         let passed = text.chunks(step).try_for_each(|piece| quotes.pass(piece));

@@ -1,10 +1,11 @@
-//! The rows of a stream: CSV as RFC 4180 has it, and what is common beside it.
+//! Splits a stream into rows: CSV by RFC 4180 and its common variants.
 //!
-//! Cells are separated by commas, or by another delimiter, and may be quoted; rows end with LF, CRLF or CR, and empty ones are passed over. No row
-//! is longer than a limit, whatever the stream holds.
+//! Cells are separated by commas or by another delimiter, and may be quoted. Rows end with LF, CRLF or CR; empty rows
+//! are skipped. No row is longer than a limit, whatever the stream holds.
 //!
-//! The parser is that of the crate `csv`, of which `csv-core` is the part that works on bytes in memory: so the longest
-//! row is ours to bound.
+//! The parser is `csv-core`, on which the crate `csv` is built. The reader of `csv` hides its buffer and accepts rows
+//! of any length. This reader bounds the length of a row, goes on after a row that was too long, reports a quote that
+//! is not closed with its line, and tells whether the next row is available without waiting.
 
 use std::{io, mem};
 
@@ -13,24 +14,24 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use super::quotes::{Quotes, Unsound};
 use crate::input::header;
 use crate::input::place::excerpt;
-use crate::input::reader::reading;
-use crate::input::window::Window;
+use crate::input::recognise::{UTF_16, is_utf_16};
+use crate::input::window::{Window, reading};
 
-/// Most names that a message lists.
+/// Most names in a message.
 const SHOWN: usize = 20;
 
 /// Most cells of a row.
 const MOST_CELLS: usize = 2 << 20;
 
-/// Length from which on memory is not kept for the next long row.
+/// From this length on memory is released after a long row.
 const LONG: usize = 4 << 20;
 
-/// Why there is no row where there are others behind it.
+/// Why a row was abandoned, if other rows can follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GivenUp {
-    /// It is longer than the limit.
+    /// The row is longer than the limit.
     TooLong,
-    /// A quote in the middle of a cell.
+    /// The row has a malformed quote.
     Malformed,
 }
 
@@ -42,21 +43,21 @@ pub(crate) struct Rows {
     parser: Reader,
     quotes: Quotes,
     limit: usize,
-    /// The cells of the row, one behind the other.
+    /// The cells of the row, concatenated.
     text: Vec<u8>,
-    /// Where each of them ends.
+    /// The end of each cell in `text`.
     ends: Vec<usize>,
     count: usize,
-    /// Why the row was given up, if it was.
+    /// Why the row was abandoned, if it was.
     given_up: Option<GivenUp>,
-    /// Whether its rest is not used up.
+    /// Whether the rest of the row has not been consumed.
     has_rest: bool,
-    /// Number of the line on which the row begins, or a quote that is not closed; the first is 1.
+    /// Number of the line on which the row begins, or on which a malformed quote opens; the first is 1.
     line: u64,
 }
 
 impl Rows {
-    /// Rows of at most `limit` bytes, whose cells the delimiter separates.
+    /// Returns a reader of rows of at most `limit` bytes.
     pub(crate) fn new(window: Window, delimiter: u8, limit: usize) -> Self {
         let (text, ends) = (vec![0; 1024], vec![0; 16]);
         let parser = ReaderBuilder::new().delimiter(delimiter).build();
@@ -76,7 +77,7 @@ impl Rows {
         }
     }
 
-    /// What a message says behind that a column is missing: cells may be separated by something else.
+    /// Hint of a message about a missing column: the delimiter may be another one.
     pub(super) fn delimiter_hint(&self) -> String {
         let others = [(b';', "';'"), (b'\t', "tab"), (b'|', "'|'"), (b',', "','")];
         let cell = self.cell(0);
@@ -84,8 +85,8 @@ impl Rows {
         if matches!(digits, 16 | 32 | 64) && self.count == 1 {
             return "; if these are lines of fingerprints, say --format hex".to_owned();
         }
-        if matches!(cell, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) {
-            return "; this looks like UTF-16: convert it with iconv -f UTF-16 -t UTF-8".to_owned();
+        if is_utf_16(cell) {
+            return UTF_16.to_owned();
         }
         let found = others.iter().find(|(byte, _)| *byte != self.delimiter && cell.contains(byte));
         match found {
@@ -94,7 +95,7 @@ impl Rows {
         }
     }
 
-    /// Uses up a byte-order mark at the start of the stream, and a `#fpstore` line if there is one.
+    /// Consumes a byte-order mark at the start of the stream, and a `#fpstore` line if there is one.
     pub(super) fn skip_header(&mut self, has_header: bool) -> Result<(), String> {
         header::skip(&mut self.window, has_header).map_err(|error| reading(&error))
     }
@@ -109,19 +110,19 @@ impl Rows {
         self.count
     }
 
-    /// A cell; nothing if there is none of that number.
+    /// Returns a cell; empty if there is no cell of that number.
     pub(super) fn cell(&self, number: usize) -> &[u8] {
         let end_of = |number: usize| self.ends.get(number).copied().unwrap_or(0);
         let start = number.checked_sub(1).map_or(0, end_of);
         self.text.get(start..end_of(number)).unwrap_or_default()
     }
 
-    /// All cells, for a message.
+    /// Lists all cells, for a message.
     pub(super) fn list(&self) -> String {
         self.list_but(usize::MAX)
     }
 
-    /// All cells but one, for a message.
+    /// Lists all cells but one, for a message.
     pub(super) fn list_but(&self, one: usize) -> String {
         let cells = || (0..self.count).filter(|number| *number != one);
         let shown: Vec<String> = cells().take(SHOWN).map(|i| excerpt(self.cell(i))).collect();
@@ -129,7 +130,7 @@ impl Rows {
         format!("{}{more}", shown.join(", "))
     }
 
-    /// Number of the cell that holds the name.
+    /// Returns the number of the cell that holds the name.
     pub(super) fn find(&self, name: &str) -> Result<Option<usize>, String> {
         let mut found = (0..self.count).filter(|&i| self.cell(i) == name.as_bytes());
         match (found.next(), found.next()) {
@@ -138,25 +139,25 @@ impl Rows {
         }
     }
 
-    /// Why [`Self::advance`] failed, if the next call goes on with the next row.
+    /// Why [`Self::advance`] failed, if the next call continues with the next row.
     pub(super) fn given_up(&self) -> Option<GivenUp> {
         self.given_up
     }
 
-    /// Bytes that are set aside for the cells.
+    /// Bytes allocated for the cells, and number of ends allocated.
     #[cfg(test)]
     pub(super) fn held(&self) -> (usize, usize) {
         (self.text.capacity(), self.ends.capacity())
     }
 
-    /// Whether the next row is there without waiting for the stream, as far as can be told without looking at quotes.
+    /// Whether the next row is available without waiting for the stream, as far as can be told without parsing quotes.
     pub(super) fn ready(&self) -> bool {
         let data = self.window.data();
         let row = data.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).and_then(|start| data.get(start..));
         row.is_some_and(|row| memchr::memchr(b'\n', row).is_some() || self.window.ended())
     }
 
-    /// Goes on to the next row; `false` at the end of the stream.
+    /// Advances to the next row; `false` at the end of the stream.
     pub(super) fn advance(&mut self) -> Result<bool, String> {
         let given_up = self.given_up.take();
         let mut passing = mem::take(&mut self.has_rest);
@@ -171,7 +172,7 @@ impl Rows {
             }
             let data = self.window.data();
             let text_left = self.text.get_mut(length..).unwrap_or_default();
-            // No bytes at all tell the parser that the stream has ended.
+            // An empty slice tells the parser that the stream has ended.
             let (result, n, written, ended) =
                 self.parser.read_record(data, text_left, self.ends.get_mut(cells..).unwrap_or_default());
             let passed = data.get(..n).unwrap_or_default();
@@ -198,7 +199,7 @@ impl Rows {
             }
             match result {
                 ReadRecordResult::InputEmpty => {}
-                // The rest of a row that is too long: each part takes the place of the one before.
+                // The rest of a row that is too long: each part replaces the previous one.
                 ReadRecordResult::OutputFull if passing => length = 0,
                 ReadRecordResult::OutputEndsFull if passing => cells = 0,
                 ReadRecordResult::Record if passing => {
@@ -230,12 +231,12 @@ impl Rows {
         Ok(())
     }
 
-    /// Passes over empty rows and the rest of a CRLF, so that what follows begins a row.
+    /// Skips empty rows and the rest of a CRLF.
     fn skip_line_ends(&mut self) -> io::Result<()> {
         loop {
             let data = self.window.data();
             let length = data.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-            // Between rows nothing is open.
+            // No quote is open between rows.
             let _ = self.quotes.pass(data.get(..length).unwrap_or_default());
             self.window.consume(length);
             if !self.window.data().is_empty() || self.window.ended() {

@@ -1,4 +1,4 @@
-//! Goes through the rows of some columns of a Parquet file, of which a batch is decoded at a time.
+//! Reads the rows of some columns of a Parquet file, decoding a batch at a time.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,31 +12,37 @@ use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchR
 use super::file::ParquetFile;
 use super::guard::guarded;
 
-/// The rows of a file; `C` is what the columns of a batch are decoded to.
+/// Rows of a batch.
+pub(super) const BATCH: usize = 8192;
+
+/// Error of a batch without the columns of the first one.
+pub(crate) const LOST: &str = "the file has lost a column";
+
+/// The rows of a file; `C` is the decoded form of the columns of a batch.
 pub(crate) struct Batches<C> {
     reader: ParquetRecordBatchReader,
-    /// Where in a batch the columns stand that are wanted.
+    /// Positions of the wanted columns in a batch.
     places: Vec<usize>,
     decode: fn(&[&ArrayRef]) -> Result<C, String>,
     columns: Option<C>,
     length: usize,
-    /// The row in the batch.
+    /// Index of the row in the batch.
     row: usize,
     /// Number of the row; the first is 1.
     number: u64,
     pages: Pages,
 }
 
-/// The pages that were read: they are in memory as a whole, whatever a batch takes of them.
+/// Pages that were read. A page is in memory as a whole, however little a batch takes of it.
 pub(super) struct Pages {
-    /// Bytes of the longest, as it is stored.
+    /// Stored bytes of the longest page.
     pub(super) longest: Arc<AtomicU64>,
-    /// Bytes of all of them, as they are stored and decompressed.
+    /// Bytes of all pages, stored and decompressed.
     pub(super) sizes: (u64, u64),
 }
 
 impl<C> Batches<C> {
-    /// Rows of these columns.
+    /// Returns a reader of these columns.
     pub(super) fn new(
         builder: ParquetRecordBatchReaderBuilder<ParquetFile>,
         columns: &[usize],
@@ -46,7 +52,7 @@ impl<C> Batches<C> {
     ) -> Result<Self, String> {
         let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
         let reader = guarded(|| builder.with_projection(mask).with_batch_size(rows).build())?;
-        // A batch has them once each, in the order of the file.
+        // A batch holds each column once, in the order of the file.
         let mut sorted = columns.to_vec();
         sorted.sort_unstable();
         sorted.dedup();
@@ -59,25 +65,25 @@ impl<C> Batches<C> {
         self.number
     }
 
-    /// Bytes of memory that pages have taken so far, at most and about: one as it is stored, the same decompressed, and the
-    /// one before it.
+    /// Most memory that pages have taken so far, in bytes and approximately: a stored page, its decompressed form, and
+    /// the page before it.
     pub(crate) fn page_memory(&self) -> u64 {
         let ((stored, plain), longest) = (self.pages.sizes, self.pages.longest.load(Relaxed));
         let decompressed = u128::from(longest) * u128::from(plain) / u128::from(stored.max(1));
         longest.saturating_add(u64::try_from(2 * decompressed).unwrap_or(u64::MAX))
     }
 
-    /// Goes on to the next row; `false` at the end of the file.
+    /// Advances to the next row; `false` at the end of the file.
     pub(crate) fn advance(&mut self) -> Result<bool, String> {
         self.number += 1;
         self.row += 1;
         while self.row >= self.length {
-            // Not two batches at once.
+            // Release the previous batch before decoding the next.
             self.columns = None;
             let batch = guarded(|| self.reader.next().transpose());
             let batch = batch.map_err(|error| format!("this row or one soon after it cannot be read: {error}"))?;
             let Some(batch) = batch else { return Ok(false) };
-            let column = |place: &usize| batch.columns().get(*place).ok_or("the file has lost a column");
+            let column = |place: &usize| batch.columns().get(*place).ok_or(LOST);
             let columns: Vec<&ArrayRef> = self.places.iter().map(column).collect::<Result<_, _>>()?;
             self.columns = Some((self.decode)(&columns)?);
             (self.length, self.row) = (batch.num_rows(), 0);
@@ -85,7 +91,7 @@ impl<C> Batches<C> {
         Ok(true)
     }
 
-    /// The columns of the row that [`Self::advance`] came to, and its place in them.
+    /// Returns the columns of the row that [`Self::advance`] came to, and the index of the row in them.
     pub(crate) fn row(&self) -> Result<(&C, usize), String> {
         self.columns.as_ref().map(|columns| (columns, self.row)).ok_or_else(|| "there is no row".to_owned())
     }

@@ -1,4 +1,4 @@
-//! The types that the two columns may have, and the values of a row.
+//! The types of the columns of fingerprints and ids, and their values.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use arrow_array::{Array, BinaryViewArray, FixedSizeBinaryArray, Int64Array, Stri
 use arrow_schema::DataType;
 use fpstore::{Fingerprint, WIDTHS};
 
-use super::RawId;
 use crate::input::Digits;
+use crate::input::RawId;
 
-/// The width that a type of fingerprints tells, if it does; an error if they cannot be of that type.
+/// Returns the width that a type of fingerprints implies, if any; an error if fingerprints cannot have the type.
 pub(super) fn width(data_type: &DataType) -> Result<Option<u32>, String> {
     match data_type {
         DataType::UInt64 | DataType::Int64 => Ok(Some(64)),
@@ -26,7 +26,7 @@ pub(super) fn width(data_type: &DataType) -> Result<Option<u32>, String> {
     }
 }
 
-/// Refuses types that ids cannot be of.
+/// Rejects types that ids cannot have.
 pub(crate) fn check_id(data_type: &DataType) -> Result<(), String> {
     match data_type {
         DataType::Null | DataType::Utf8 | DataType::Binary => Ok(()),
@@ -57,7 +57,7 @@ impl Fingerprints {
         })
     }
 
-    /// The fingerprint of a row of the batch.
+    /// Returns the fingerprint of a row of the batch.
     #[inline]
     pub(super) fn get<F: Fingerprint>(&self, row: usize, digits: Option<Digits>) -> Result<F, String> {
         const NULL: &str = "there is no fingerprint (null)";
@@ -65,7 +65,7 @@ impl Fingerprints {
             Self::Unsigned(column) if column.is_valid(row) => {
                 Digits::unsigned(digits, column.value(row)).and_then(of_64_bits)
             }
-            // Where the user says nothing, all 64 bits count: most systems have no unsigned integers.
+            // By default all 64 bits count, because most systems have no unsigned integers.
             Self::Signed(column) if column.is_valid(row) => match column.value(row) {
                 value @ 0.. => Digits::unsigned(digits, value.cast_unsigned()).and_then(of_64_bits),
                 value => Digits::negative(digits.or(Some(Digits::Signed)), value),
@@ -78,13 +78,13 @@ impl Fingerprints {
     }
 }
 
-/// Refuses columns of 64 bits for wider fingerprints.
+/// Rejects columns of 64 bits for wider fingerprints.
 #[inline]
 fn of_64_bits<F: Fingerprint>(fingerprint: F) -> Result<F, String> {
     if F::WIDTH == 64 { Ok(fingerprint) } else { Err(format!("expected {} bits, found 64", F::WIDTH)) }
 }
 
-/// A fingerprint that is big-endian bytes.
+/// Converts big-endian bytes.
 #[inline]
 fn bytes<F: Fingerprint>(bytes: &[u8]) -> Result<F, String> {
     if bytes.len() != F::BYTES {
@@ -100,7 +100,7 @@ pub(crate) enum Ids {
     None,
     Unsigned(UInt64Array),
     Signed(Int64Array),
-    /// Fingerprints that stand for ids.
+    /// Fingerprints in place of ids.
     Fixed(FixedSizeBinaryArray),
     Bytes(BinaryViewArray),
     Text(StringViewArray),
@@ -125,7 +125,7 @@ impl Ids {
         })
     }
 
-    /// The id of a row of the batch.
+    /// Returns the id of a row of the batch.
     #[inline]
     pub(crate) fn get(&self, row: usize) -> Result<RawId<'_>, String> {
         Ok(match self {
@@ -142,12 +142,12 @@ impl Ids {
     }
 }
 
-/// A column of narrow integers, widened.
+/// Widens a column of narrow integers.
 fn unsigned<T: ArrowPrimitiveType<Native: Into<u64>>>(column: &Arc<dyn Array>) -> UInt64Array {
     column.as_primitive::<T>().iter().map(|id| id.map(Into::into)).collect()
 }
 
-/// A column of narrow integers, widened.
+/// Widens a column of narrow integers.
 fn signed<T: ArrowPrimitiveType<Native: Into<i64>>>(column: &Arc<dyn Array>) -> Int64Array {
     column.as_primitive::<T>().iter().map(|id| id.map(Into::into)).collect()
 }

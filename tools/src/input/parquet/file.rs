@@ -1,4 +1,4 @@
-//! The bytes of a Parquet file, at any place, and how far the reading of them has come.
+//! Random access to the bytes of a Parquet file, with progress.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -13,22 +13,22 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
 use crate::input::Source;
-use crate::input::reader::reading;
 use crate::input::source::Opened;
+use crate::input::window::reading;
 use crate::progress::{Counted, Progress};
 
-/// A file that can be read at any place.
+/// A file with random access.
 #[derive(Debug)]
 pub(super) struct ParquetFile {
     file: File,
     length: u64,
     progress: Progress,
-    /// Bytes of the longest piece that was read at once: a page, as it is stored.
+    /// Bytes of the longest piece read at once: a stored page.
     longest: Arc<AtomicU64>,
 }
 
 impl ParquetFile {
-    /// Opens the file itself, or copies to a temporary one what cannot be read at any place.
+    /// Opens the file itself, or copies an input without random access to a temporary file.
     pub(super) fn open(
         source: &Source,
         Opened { window, plain }: Opened,
@@ -49,17 +49,17 @@ impl ParquetFile {
         let length = io::copy(&mut bytes, &mut file).map_err(|error| {
             anyhow::anyhow!("{}: cannot copy it to a temporary file: {}", source.name(), reading(&error))
         })?;
-        // It has been counted.
+        // The copy counted as progress already.
         Ok(Self { file, length, progress: Progress::hidden(), longest: Arc::default() })
     }
 
-    /// Counts the longest piece that is read from now on.
+    /// Starts counting the longest piece anew.
     pub(super) fn watch(&mut self) -> Arc<AtomicU64> {
         self.longest = Arc::default();
         Arc::clone(&self.longest)
     }
 
-    /// The file from an offset on.
+    /// Returns the file from an offset on.
     fn at(&self, start: u64) -> Result<Counted<File>> {
         let mut file = self.file.try_clone()?;
         file.seek(SeekFrom::Start(start))?;
@@ -81,8 +81,8 @@ impl ChunkReader for ParquetFile {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
-        // What a damaged file says of its lengths is not yet a reason to ask for more memory than the file has bytes. Exactly
-        // as much as it takes: pages may be large.
+        // A damaged file may claim any length, so the buffer is never larger than the rest of the file. It is exact,
+        // because pages may be large.
         self.longest.fetch_max(length as u64, Relaxed);
         let rest = usize::try_from(self.length.saturating_sub(start)).unwrap_or(usize::MAX);
         let mut bytes = Vec::with_capacity(length.min(rest));

@@ -1,15 +1,15 @@
-//! What the Parquet library makes of damaged files: mostly errors, sometimes a panic. Both are errors to us.
+//! Turns errors and panics of the Parquet library on damaged files into errors.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
 thread_local! {
-    /// Whether this thread is at work in the library.
+    /// Whether this thread is inside the library.
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls the library. A panic in it becomes an error, and is not reported as one of ours on standard error.
+/// Calls the library. A panic becomes an error and is not reported on standard error.
 pub(super) fn guarded<T, E: ToString>(work: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {

@@ -1,11 +1,14 @@
-//! The ids in one column of a Parquet file.
+//! Reads the ids in one column of a Parquet file.
 
 use std::path::Path;
 
 use anyhow::anyhow;
 
+use super::batches::{BATCH, Batches, LOST};
 use super::columns::{Ids, check_id};
-use super::{BATCH, Batches, Opened, RawId, Source, Table};
+use super::table::Table;
+use crate::input::source::Opened;
+use crate::input::{RawId, Source};
 use crate::progress::Progress;
 
 /// The rows of a file.
@@ -29,7 +32,7 @@ impl IdColumn {
         table.checked(number, check_id)?;
         let batches = table.batches(&[number], BATCH, |columns| match columns {
             [ids] => Ids::of(ids),
-            _ => Err("the file has lost a column".to_owned()),
+            _ => Err(LOST.to_owned()),
         })?;
         Ok(Self(batches))
     }
@@ -39,12 +42,12 @@ impl IdColumn {
         self.0.number()
     }
 
-    /// Goes on to the next row; `false` at the end of the file.
+    /// Advances to the next row; `false` at the end of the file.
     pub(in crate::input) fn advance(&mut self) -> Result<bool, String> {
         self.0.advance()
     }
 
-    /// The id of the row that [`Self::advance`] came to.
+    /// Returns the id of the row that [`Self::advance`] came to.
     pub(in crate::input) fn id(&self) -> Result<RawId<'_>, String> {
         let (ids, row) = self.0.row()?;
         ids.get(row)

@@ -1,14 +1,15 @@
-//! Labels in Parquet files: a record and its cluster a row, both ids, or both fingerprints.
+//! Reads labels in Parquet files: a record and its cluster a row, both ids or both fingerprints.
 
 use std::path::Path;
 
 use anyhow::anyhow;
 use arrow_schema::DataType;
 
+use super::batches::{BATCH, Batches, LOST};
 use super::columns::{Ids, check_id};
-use super::{BATCH, Batches, RawId, Source, Table};
-use crate::input::ToldBy;
-use crate::input::labels::{CLUSTER, Cell, FINGERPRINT, ID};
+use super::table::Table;
+use crate::input::labels::cell::{CLUSTER, Cell, FINGERPRINT, ID};
+use crate::input::{RawId, Source, ToldBy};
 use crate::progress::Progress;
 
 /// The rows of a file.
@@ -41,7 +42,7 @@ impl Labels {
         }
         let batches = table.batches(&[record, cluster], BATCH, |columns| match columns {
             [record, cluster] => Ok([Ids::of(record)?, Ids::of(cluster)?]),
-            _ => Err("the file has lost a column".to_owned()),
+            _ => Err(LOST.to_owned()),
         })?;
         Ok(Self(batches))
     }
@@ -51,12 +52,12 @@ impl Labels {
         self.0.number()
     }
 
-    /// Goes on to the next row; `false` at the end of the file.
+    /// Advances to the next row; `false` at the end of the file.
     pub(in crate::input) fn advance(&mut self) -> Result<bool, String> {
         self.0.advance()
     }
 
-    /// The row that [`Self::advance`] came to.
+    /// Returns the row that [`Self::advance`] came to.
     pub(in crate::input) fn row(&self) -> Result<[Cell<'_>; 2], String> {
         fn cell(ids: &Ids, row: usize) -> Result<Cell<'_>, String> {
             Ok(match (ids, ids.get(row)?) {

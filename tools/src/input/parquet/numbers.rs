@@ -1,4 +1,4 @@
-//! Columns of numbers, whatever their type.
+//! Columns of numbers of any type.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -8,7 +8,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, Float64Array};
 use arrow_schema::DataType;
 
-/// Refuses columns of anything else.
+/// Rejects columns of other types.
 pub(super) fn check(data_type: &DataType) -> Result<(), String> {
     match data_type {
         DataType::Float32 | DataType::Float64 => Ok(()),
@@ -39,7 +39,7 @@ impl Numbers {
         }))
     }
 
-    /// That of a row; none if it is null.
+    /// Returns the number of a row; `None` if it is null.
     pub(super) fn get(&self, row: usize) -> Option<f64> {
         self.0.is_valid(row).then(|| self.0.value(row))
     }

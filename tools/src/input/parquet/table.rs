@@ -1,4 +1,4 @@
-//! A Parquet file that is open, and what it says of its columns, which are found by their names.
+//! An open Parquet file, and its columns by name.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 
-use super::batches::{Batches, Pages};
+use super::batches::{Batches, LOST, Pages};
 use super::file::ParquetFile;
 use super::guard::guarded;
-use crate::input::options::no_column;
+use crate::input::selection::no_column;
 use crate::input::source::Opened;
 use crate::input::{Selection, Source};
 use crate::progress::Progress;
@@ -24,7 +24,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Opens an input and looks at its columns.
+    /// Opens an input and reads its metadata.
     pub(crate) fn open(
         source: &Source,
         bytes: Opened,
@@ -32,25 +32,25 @@ impl Table {
         progress: &Progress,
     ) -> anyhow::Result<Self> {
         let file = ParquetFile::open(source, bytes, temp_dir, progress)?;
-        // What the program that wrote it noted beside does not count.
+        // The annotations of the program that wrote the file do not count.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let metadata = guarded(|| ArrowReaderMetadata::load(&file, options));
         let metadata = metadata.map_err(|message| anyhow!("{}: {message}; is the file whole?", source.name()))?;
         Ok(Self { file, metadata })
     }
 
-    /// Number of rows, as the file says.
+    /// Number of rows, according to the file.
     pub(crate) fn row_count(&self) -> Option<u64> {
         u64::try_from(self.metadata.metadata().file_metadata().num_rows()).ok()
     }
 
-    /// What the writer of the file noted under a key.
+    /// Returns the metadata under a key.
     pub(crate) fn metadata_value(&self, key: &str) -> Option<&str> {
         let noted = self.metadata.metadata().file_metadata().key_value_metadata()?;
         noted.iter().find(|pair| pair.key == key)?.value.as_deref()
     }
 
-    /// Number of the column with that name.
+    /// Returns the number of the column with that name.
     pub(crate) fn column(&self, name: &str) -> Result<Option<usize>, String> {
         let mut found = self.schema().fields().iter().enumerate().filter(|(_, field)| field.name() == name);
         match (found.next(), found.next()) {
@@ -59,41 +59,41 @@ impl Table {
         }
     }
 
-    /// Numbers of the two columns that matter.
+    /// Returns the numbers of the two columns.
     pub(crate) fn find(&self, selection: &Selection) -> Result<(usize, Option<usize>), String> {
         selection.find(|name| self.column(name), || self.list())
     }
 
-    /// A column that is wanted is not there.
+    /// Message about a column that is missing.
     pub(super) fn missing(&self, name: &str) -> String {
         no_column(name, &self.list())
     }
 
-    /// The names of all columns, for a message.
+    /// Lists the names of all columns, for a message.
     fn list(&self) -> String {
         self.list_but(usize::MAX)
     }
 
-    /// The names of all columns but one.
+    /// Lists the names of all columns but one.
     pub(super) fn list_but(&self, one: usize) -> String {
         let fields = self.schema().fields().iter().enumerate().filter(|(number, _)| *number != one);
         let names: Vec<String> = fields.map(|(_, field)| format!("'{}'", field.name())).collect();
         names.join(", ")
     }
 
-    /// The type of a column, if `check` has nothing against it.
+    /// Applies `check` to the type of a column.
     pub(crate) fn checked<T>(
         &self,
         column: usize,
         check: impl FnOnce(&DataType) -> Result<T, String>,
     ) -> Result<T, String> {
-        let field = self.schema().fields().get(column).ok_or("the file has lost a column")?;
+        let field = self.schema().fields().get(column).ok_or(LOST)?;
         check(field.data_type()).map_err(|error| format!("column \"{}\": {error}", field.name()))
     }
 
-    /// Bytes that a row has in these columns once it is decoded: those of the row group where they are most on average.
+    /// Returns the decoded bytes of these columns in a row, on average over the row group with the most.
     pub(crate) fn bytes_per_row(&self, columns: &[usize]) -> u64 {
-        /// Bytes of a text beside itself.
+        /// Bytes of a text, besides its own.
         const VIEW: u64 = 16;
         let number = |signed: i64| u64::try_from(signed).unwrap_or(0);
         let schema = self.metadata.parquet_schema();
@@ -110,7 +110,8 @@ impl Table {
         groups.max().unwrap_or(0)
     }
 
-    /// The rows of these columns, so many at a time; `decode` is given the columns of a batch in the order of `columns`.
+    /// Reads the rows of these columns in batches of `rows`; `decode` receives the columns of a batch in the order of
+    /// `columns`.
     pub(crate) fn batches<C>(
         mut self,
         columns: &[usize],
@@ -123,7 +124,7 @@ impl Table {
         Batches::new(builder, columns, rows, decode, pages)
     }
 
-    /// Bytes of these columns as they are stored, and decompressed.
+    /// Returns the bytes of these columns, stored and decompressed.
     fn sizes(&self, columns: &[usize]) -> (u64, u64) {
         let schema = self.metadata.parquet_schema();
         let groups = self.metadata.metadata().row_groups().iter();
@@ -137,7 +138,7 @@ impl Table {
         })
     }
 
-    /// What the file says, with the texts of these columns as views into pages: as strings of their own, one long text in
+    /// Returns the metadata with the texts of these columns as views into pages. As separate strings, one long text in
     /// a dictionary could be copied for every row of a batch.
     fn with_views(&self, columns: &[usize]) -> Result<ArrowReaderMetadata, String> {
         let fields = self
@@ -155,7 +156,7 @@ impl Table {
     }
 }
 
-/// The field with its texts, or those of its lists, as views.
+/// Returns the field with its texts, or those of its lists, as views.
 fn viewed(field: &Field) -> Field {
     let views = match field.data_type() {
         DataType::Utf8 => DataType::Utf8View,

@@ -1,4 +1,4 @@
-//! Files that the test writes with the same crate, in the types and encodings that programs write.
+//! Tests with files that the same crate writes, in the types and encodings that programs use.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::progress::Progress;
 
 type Records<F> = Result<Vec<(F, Option<String>)>, String>;
 
-/// A file of row groups of 1000 rows.
+/// Returns a file with row groups of 1000 rows.
 fn file_with(columns: Vec<(&str, ArrayRef)>, properties: WriterProperties) -> Vec<u8> {
     let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(n, c)| (n, c, true))).unwrap();
     let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
@@ -92,7 +92,7 @@ fn types_of_ids() {
     ];
     for (column, expected) in columns {
         let expected: Vec<_> = (1_u64..).zip(expected.map(|id| id.map(str::to_owned))).collect();
-        // Whatever the order of the columns, and with others between them.
+        // In any order of the columns, and with other columns between them.
         let other: ArrayRef = Arc::new(Float64Array::from(vec![0.5; 3]));
         let before = file(vec![("id", column.clone()), ("x", other.clone()), ("fingerprint", fingerprint.clone())]);
         let after = file(vec![("fingerprint", fingerprint.clone()), ("x", other), ("id", column.clone())]);
@@ -262,7 +262,7 @@ fn damaged_files_give_errors() {
     for length in 0..good.len() {
         assert!(read::<u64>(&good[..length]).is_err(), "{length}");
     }
-    // Parquet's pages have no checksums here: a flip may change a value. It must not end the program.
+    // Pages have no checksums here, so a flipped bit may change a value. It must not end the program.
     for position in 0..good.len() {
         for flip in [1, 0x80, 0xff] {
             let mut bad = good.clone();

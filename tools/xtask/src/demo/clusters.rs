@@ -1,4 +1,4 @@
-//! Clusters of documents: what `fpdedup clusters` prints, what brute force says, and how they look.
+//! Clusters of documents: the output of `fpdedup clusters`, the result of brute force, and their summary.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -9,13 +9,13 @@ use super::pairs::{Document, Pair};
 
 /// Clusters shown.
 const SHOWN: usize = 5;
-/// Paths shown of each.
+/// Paths shown of each cluster.
 const PATHS: usize = 4;
 
 /// The cluster of every document.
 pub(super) type Labels = Vec<usize>;
 
-/// The labels in `fpdedup clusters`' output, where every document has one line.
+/// Parses the output of `fpdedup clusters`, with one line for each document.
 pub(super) fn parse(lines: &str, documents: usize) -> Result<Labels> {
     let mut labels = vec![None; documents];
     for line in lines.lines() {
@@ -34,7 +34,7 @@ pub(super) fn parse(lines: &str, documents: usize) -> Result<Labels> {
         .collect()
 }
 
-/// The least document that each one is linked with, by pairs found by brute force.
+/// Returns the least document of each cluster, from pairs found by brute force.
 pub(super) fn brute_force(pairs: &[Pair], documents: usize) -> Labels {
     let mut labels: Labels = (0..documents).collect();
     loop {
@@ -52,7 +52,7 @@ pub(super) fn brute_force(pairs: &[Pair], documents: usize) -> Labels {
     }
 }
 
-/// The list of all clusters with several documents, tab-separated.
+/// Returns the tab-separated list of all clusters of several documents.
 pub(super) fn list(labels: &Labels, documents: &[Document]) -> String {
     let mut text = String::from("cluster\tid\tpath\n");
     for (label, members) in clusters(labels).into_iter().filter(|(_, members)| members.len() > 1) {
@@ -63,7 +63,7 @@ pub(super) fn list(labels: &Labels, documents: &[Document]) -> String {
     text
 }
 
-/// How many there are, and those that join the most paths.
+/// Returns the number of clusters, and those with the most paths.
 pub(super) fn selection(labels: &Labels, documents: &[Document]) -> String {
     let clusters = clusters(labels);
     let several = clusters.values().filter(|members| members.len() > 1).count();
@@ -89,7 +89,7 @@ pub(super) fn selection(labels: &Labels, documents: &[Document]) -> String {
     text.trim_end().to_owned()
 }
 
-/// The members of each cluster.
+/// Returns the members of each cluster.
 fn clusters(labels: &Labels) -> BTreeMap<usize, Vec<usize>> {
     let mut clusters: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     labels.iter().enumerate().for_each(|(id, &label)| clusters.entry(label).or_default().push(id));

@@ -1,18 +1,18 @@
-//! Documents, the pairs of them that are near, and the brute force that says which those are.
+//! Documents, the pairs of near documents, and the brute force that finds them.
 
 use std::ops::Range;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-/// One document of the sample. Its id is its place in the file.
+/// A document of the sample. Its id is its index in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Document {
     pub(super) fingerprint: u64,
     pub(super) path: String,
 }
 
-/// Two documents within the distance asked for, `a < b`. Ordered closest first.
+/// Two documents within the distance, with `a < b`. The closest come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Pair {
     pub(super) distance: u32,
@@ -35,7 +35,7 @@ fn path(number: usize, line: &str) -> Result<String> {
     Ok(path.to_owned())
 }
 
-/// The documents, of what `fphash simhash` printed of them in their order, behind its header.
+/// Returns the documents, from the output of `fphash simhash` without its header, in order.
 pub(super) fn documents(hashed: &str, paths: Vec<String>) -> Result<Vec<Document>> {
     let lines: Vec<&str> = hashed.lines().filter(|line| !line.starts_with('#')).collect();
     if lines.len() != paths.len() {
@@ -50,7 +50,7 @@ pub(super) fn documents(hashed: &str, paths: Vec<String>) -> Result<Vec<Document
     paths.into_iter().enumerate().zip(lines).map(read).collect()
 }
 
-/// The unordered pairs in `fpquery --with-query-id`'s output, where every document has asked once.
+/// Returns the unordered pairs in the output of `fpquery --with-query-id`, to which every document was a query.
 pub(super) fn parse(answers: &str, documents: &[Document]) -> Result<Vec<Pair>> {
     let mut pairs = Vec::new();
     let mut itself = 0;
@@ -69,7 +69,7 @@ pub(super) fn parse(answers: &str, documents: &[Document]) -> Result<Vec<Pair>> 
     Ok(pairs)
 }
 
-/// Query id, stored id and distance of one line.
+/// Parses query id, stored id and distance of one line.
 fn answer(line: &str, ids: Range<usize>) -> Result<(usize, usize, u32)> {
     let columns: Vec<&str> = line.split('\t').collect();
     let [query_id, _query, _match, distance, id] = columns.as_slice() else {
@@ -82,7 +82,7 @@ fn answer(line: &str, ids: Range<usize>) -> Result<(usize, usize, u32)> {
     Ok((query_id, id, distance.parse()?))
 }
 
-/// Every pair within `limit`, by looking at every pair.
+/// Returns every pair within `limit`, by comparing all pairs.
 pub(super) fn brute_force(documents: &[Document], limit: u32) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for (a, first) in documents.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What the demonstration prints.
+//! The output of the demonstration.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,16 +6,17 @@ use std::time::Duration;
 
 use super::pairs::{Document, Pair};
 
-/// Pairs shown of each distance.
+/// Pairs shown for each distance.
 const SHOWN: usize = 5;
-/// Characters of a path shown; longer ones lose their middle.
+/// Most characters of a path; longer paths lose their middle.
 const WIDTH: usize = 50;
 
-/// Follows the statistics, which show fewer bits than the bound.
+/// Explains statistics with fewer bits than the bound.
 pub(super) const ABOUT_THE_BOUND: &str = "\n\
-(The information bound is that of uniformly random fingerprints. Those of real documents come in families and take less.)";
+(The information bound is that of uniformly random fingerprints. Those of real documents come in families and take \
+less.)";
 
-/// The full list, tab-separated, closest first.
+/// Returns the full list, tab-separated, closest first.
 pub(super) fn list(pairs: &[Pair], documents: &[Document]) -> String {
     let mut text = String::from("distance\tid_a\tid_b\tpath_a\tpath_b\n");
     for &Pair { distance, a, b } in pairs {
@@ -24,7 +25,7 @@ pub(super) fn list(pairs: &[Pair], documents: &[Document]) -> String {
     text
 }
 
-/// A table of documents at *different* paths, each pair of paths once, a few of each distance.
+/// Returns a table of documents at *different* paths, each pair of paths once, a few for each distance.
 pub(super) fn selection(pairs: &[Pair], documents: &[Document]) -> String {
     let closest = closest_by_paths(pairs, documents);
     let prefix = common_prefix(documents);
@@ -50,7 +51,7 @@ pub(super) fn selection(pairs: &[Pair], documents: &[Document]) -> String {
     text.trim_end().to_owned()
 }
 
-/// How many pairs there are, and at which distance.
+/// Returns the number of pairs, in all and at each distance.
 pub(super) fn totals(pairs: &[Pair], documents: usize) -> String {
     let mut text = format!(
         "\n{} documents, {} pairs of near-duplicates; brute force over all {} pairs finds the same ones\n",
@@ -68,11 +69,12 @@ pub(super) fn totals(pairs: &[Pair], documents: usize) -> String {
     text
 }
 
-/// How long the programs ran, from start to exit.
+/// Returns the durations of the programs, from start to exit.
 pub(super) fn times(documents: usize, hash: Duration, load: Duration, query: Duration) -> String {
     let each = query.as_secs_f64() * 1e6 / documents.max(1) as f64;
     format!(
-        "\nhashed  {0} documents in {1:.3} s\nloaded  {0} records in {2:.3} s\nqueried {0} records in {3:.3} s, {each:.1} us \
+        "\nhashed  {0} documents in {1:.3} s\nloaded  {0} records in {2:.3} s\nqueried {0} records in {3:.3} s, \
+         {each:.1} us \
          each with reading and printing",
         thousands(documents),
         hash.as_secs_f64(),
@@ -81,7 +83,7 @@ pub(super) fn times(documents: usize, hash: Duration, load: Duration, query: Dur
     )
 }
 
-/// The closest pair of each two different paths, closest first.
+/// Returns the closest pair for any two different paths, closest first.
 fn closest_by_paths(pairs: &[Pair], documents: &[Document]) -> Vec<Pair> {
     let mut closest = BTreeMap::new();
     for &pair in pairs {

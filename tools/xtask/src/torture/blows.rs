@@ -5,7 +5,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use super::cases::Case;
 use super::inputs::Random;
@@ -13,14 +13,14 @@ use super::judge::{self, Found};
 use super::stage::{Stage, fresh};
 use super::tally::Tally;
 
-/// How a load is ended.
+/// Signal that ends a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Blow {
     Kill,
     Interrupt,
 }
 
-/// Ends so many loads, the cases in turn, each case's at moments that cover its duration evenly.
+/// Ends `number` loads. The cases take turns; the moments of each case cover its duration evenly.
 pub(super) fn run(stage: &Stage, cases: &mut [Case], blow: Blow, number: u64) -> Result<Tally> {
     let mut tally = Tally::new(if blow == Blow::Kill { "SIGKILL" } else { "SIGINT" });
     let mut random = Random::new(stage.seed ^ blow as u64);
@@ -29,20 +29,17 @@ pub(super) fn run(stage: &Stage, cases: &mut [Case], blow: Blow, number: u64) ->
         let turn = usize::try_from(n % count).unwrap_or(0);
         let Some(case) = cases.get_mut(turn) else { bail!("there are no cases") };
         let turns = number.div_ceil(count);
-        // Not from early to late: a run that is broken off has seen all of the duration.
+        // Not from early to late, so that an interrupted run has covered the whole duration.
         let stride = [7, 5, 3].into_iter().find(|stride| !turns.is_multiple_of(*stride)).unwrap_or(1);
         let part = (fraction(n / count * stride % turns) + random.fraction()) / fraction(turns);
         let delay = case.duration.mul_f64(part * 1.02);
         let moment = format!("{:?} {n} of '{}' after {:.2} s", blow, case.name, delay.as_secs_f64());
-        match one(stage, case, blow, delay, &mut tally) {
-            Ok(outcome) => super::say(&format!("{moment}: {outcome}"))?,
-            Err(error) => {
-                let aside = judge::keep(stage, &stage.path("struck"), n)?;
-                let text = format!("{moment}: {error:#}; the store is in {aside}");
-                super::say(&format!("VIOLATION: {text}"))?;
-                tally.violation(text);
-            }
+        let mut outcome = one(stage, case, blow, delay, &mut tally);
+        if let Err(error) = outcome {
+            let aside = judge::keep(stage, &stage.path("struck"), n)?;
+            outcome = Err(anyhow!("{error:#}; the store is in {aside}"));
         }
+        tally.outcome(&moment, outcome)?;
     }
     Ok(tally)
 }
@@ -79,12 +76,12 @@ fn one(stage: &Stage, case: &mut Case, blow: Blow, delay: Duration, tally: &mut 
 
 fn strike(child: &mut Child, blow: Blow) -> Result<ExitStatus> {
     match blow {
-        // Killing what has ended is no error.
+        // Killing a process that has ended is no error.
         Blow::Kill => child.kill()?,
         Blow::Interrupt => {
             if child.try_wait()?.is_none() {
                 let mut kill = Command::new("kill");
-                // It may have ended meanwhile; its number is still its own, nobody has waited for it.
+                // The process may have ended meanwhile, but its id stays reserved until it is waited for.
                 kill.args(["-INT", &child.id().to_string()]).status().context("cannot run kill")?;
             }
         }

@@ -1,4 +1,4 @@
-//! The loads that are disturbed, and what they do undisturbed.
+//! The loads that are disturbed, and their undisturbed result.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,22 +7,22 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::inputs::{self, Kind};
-use super::judge::State;
 use super::stage::{self, Stage, succeeds};
+use super::state::State;
 
-/// The least that there is: what does not fit is sorted in temporary files.
+/// The least memory limit, so that the load sorts in temporary files.
 const MEMORY: &str = "64MiB";
 
 /// A load.
 pub(super) struct Case {
     pub(super) name: &'static str,
     pub(super) about: String,
-    /// The store as it is before; none where it is to be created.
+    /// The store before the load; `None` if the load creates it.
     pub(super) base: Option<PathBuf>,
     options: Vec<&'static str>,
     inputs: Vec<PathBuf>,
     pub(super) input_bytes: u64,
-    /// Bytes of the store after it.
+    /// Bytes of the store after the load.
     pub(super) store_bytes: u64,
     pub(super) before: Option<State>,
     pub(super) after: State,
@@ -30,7 +30,7 @@ pub(super) struct Case {
 }
 
 impl Case {
-    /// The load into a store, which keeps its temporary files where it is told, or beside the store.
+    /// Returns the command that loads into `store`, with temporary files in `temporary` or beside the store.
     pub(super) fn load(&self, stage: &Stage, store: &Path, temporary: Option<&Path>) -> Command {
         let mut command = stage.fpload();
         command.args(["--memory", MEMORY]).args(&self.options);
@@ -49,7 +49,7 @@ impl Case {
         self.base.is_none()
     }
 
-    /// Puts the store at the path, as it is before.
+    /// Restores the initial state of the store at the path.
     pub(super) fn set_up(&self, store: &Path) -> Result<()> {
         match &self.base {
             Some(base) => stage::copy(base, store),
@@ -58,7 +58,7 @@ impl Case {
     }
 }
 
-/// Makes inputs and stores, and runs every case once in peace.
+/// Makes inputs and stores, and runs every case once undisturbed.
 pub(super) fn prepare(stage: &Stage, records: u64) -> Result<Vec<Case>> {
     let file = |name: &str, kind, words, from, to| -> Result<PathBuf> {
         let path = stage.path(name);
@@ -84,7 +84,7 @@ pub(super) fn prepare(stage: &Stage, records: u64) -> Result<Vec<Case>> {
     let both = base("both", &[(&[], &more), (&[], &numbers)])?;
     let some_texts = base("some-texts", &[(&["--width", "128", "--max-distance", "6"], &more_texts)])?;
 
-    /// Its name, the store that it begins with, options, inputs.
+    /// Name, initial store, options and inputs of a case.
     type Told<'a> = (&'static str, Option<&'a PathBuf>, &'static [&'static str], &'a [&'a PathBuf]);
     let all: [Told<'_>; 7] = [
         ("create, 64 bits", None, &["--create"], &[&numbers]),
@@ -98,7 +98,7 @@ pub(super) fn prepare(stage: &Stage, records: u64) -> Result<Vec<Case>> {
     all.into_iter().map(|(name, base, options, inputs)| peaceful(stage, name, base, options, inputs)).collect()
 }
 
-/// A case with what it does undisturbed.
+/// Returns a case with its undisturbed result.
 fn peaceful(
     stage: &Stage,
     name: &'static str,

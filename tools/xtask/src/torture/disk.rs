@@ -1,4 +1,4 @@
-//! Disks that fill up: a small tmpfs for the store, or for the temporary files only.
+//! Full disks: a small tmpfs for the store, or for the temporary files only.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,10 +10,10 @@ use super::judge;
 use super::stage::{Stage, bytes, fresh, names, succeeds};
 use super::tally::Tally;
 
-/// Where everything fits.
+/// A disk on which everything fits.
 const LARGE: u64 = 4 << 30;
 
-/// A small file system in memory; goes with this value.
+/// A small file system in memory, unmounted on drop.
 struct Disk(PathBuf);
 
 impl Disk {
@@ -31,12 +31,12 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // What cannot be unmounted is seen by whoever removes the directory.
+        // If it cannot be unmounted, removing the directory fails.
         let _ = Command::new("umount").arg(&self.0).status();
     }
 }
 
-/// Runs loads on so many disks, from too small to large enough.
+/// Runs loads on `number` disks, from too small to large enough.
 pub(super) fn run(stage: &Stage, cases: &[Case], number: u64) -> Result<Tally> {
     let mut tally = Tally::new("full disks");
     if number == 0 {
@@ -47,21 +47,15 @@ pub(super) fn run(stage: &Stage, cases: &[Case], number: u64) -> Result<Tally> {
     }
     for n in 0..number {
         let Some(case) = cases.get(usize::try_from(n % cases.len() as u64).unwrap_or(0)) else { break };
-        // Every case meets both ways and different sizes.
+        // Every case gets both kinds of disk and different sizes.
         let only_temporary = (n / cases.len() as u64 + n) % 2 == 1 && case.input_bytes > 0;
         let most = case.input_bytes * 5 / 4 + if only_temporary { 0 } else { case.store_bytes * 2 };
         let base = case.base.as_deref().filter(|_| !only_temporary).map_or(Ok(0), bytes)?;
         let size = base + (1 << 20) + most * ((n * 7) % number) / number;
         let what = if only_temporary { "for temporary files" } else { "for all" };
         let moment = format!("disk {n} of '{}', {} KiB {what}", case.name, size >> 10);
-        match one(stage, case, size, only_temporary, &mut tally) {
-            Ok(outcome) => super::say(&format!("{moment}: {outcome}"))?,
-            Err(error) => {
-                let text = format!("{moment}: {error:#}");
-                super::say(&format!("VIOLATION: {text}"))?;
-                tally.violation(text);
-            }
-        }
+        let outcome = one(stage, case, size, only_temporary, &mut tally);
+        tally.outcome(&moment, outcome)?;
     }
     Ok(tally)
 }
@@ -84,7 +78,7 @@ fn one(stage: &Stage, case: &Case, size: u64, only_temporary: bool, tally: &mut 
     let outcome = match (output.status.code(), found.committed) {
         (Some(0), true) => "large enough".to_owned(),
         (Some(2), committed) => {
-            // The system says it, or the estimate before the first byte.
+            // The message comes from the system, or from the estimate before the first byte.
             if !message.contains("No space left") && !message.contains(" are free") {
                 bail!("the message does not say that the disk is full: {message}");
             }

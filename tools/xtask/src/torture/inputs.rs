@@ -1,4 +1,4 @@
-//! Files of fingerprints in families, the same in every run with the same seed.
+//! Makes files of fingerprints in families, the same in every run with the same seed.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// Evenly spread numbers.
+/// Uniformly distributed numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 
@@ -22,30 +22,30 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// From 0 to below 1.
+    /// Returns a number from 0 to below 1.
     #[allow(clippy::cast_precision_loss, reason = "31 bits")]
     pub(super) fn fraction(&mut self) -> f64 {
         (self.next() >> 33) as f64 / (1_u64 << 31) as f64
     }
 }
 
-/// How records are written.
+/// Format of the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Hexadecimal digits and a number.
+    /// Hexadecimal digits and a numeric id.
     Numbers,
-    /// Hexadecimal digits and a text.
+    /// Hexadecimal digits and a text id.
     Texts,
     /// Raw integers.
     Raw,
 }
 
-/// Writes records `from..to` of a sequence, of so many words each.
+/// Writes records `from..to` of a sequence; each has `words` words.
 pub(super) fn write(path: &Path, kind: Kind, words: usize, from: u64, to: u64) -> Result<()> {
     let fail = || format!("cannot write {}", path.display());
     let mut out = BufWriter::with_capacity(1 << 18, File::create(path).with_context(fail)?);
     for n in from..to {
-        // Four records a family; they differ in two bits at most.
+        // Families have four records, which differ in two bits at most.
         let (mut parent, mut own) = (Random::new(n / 4), Random::new(n));
         for word in 0..words {
             let flips = if word == 0 { (1 << (own.next() % 64)) | (1 << (own.next() % 64)) } else { 0 };

@@ -1,84 +1,37 @@
-//! What a store holds, and whether that is what was promised.
+//! Checks the content of a store after a disturbance.
 
 use std::fs::File;
-use std::hash::{DefaultHasher, Hasher};
-use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use serde_json::Value;
 
 use super::cases::Case;
 use super::stage::{self, Stage, names, succeeds};
+use super::state::{State, segments};
 
-/// All records of a store.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct State {
-    pub(super) lines: u64,
-    hash: u64,
-    pub(super) segments: usize,
-}
-
-/// What became of a store.
+/// The state of a store after a disturbance.
 pub(super) struct Found {
     pub(super) committed: bool,
     pub(super) leftovers: u64,
 }
 
-impl State {
-    /// What `fpdump scan` prints, where `fpdump verify` finds nothing.
-    pub(super) fn of(stage: &Stage, store: &Path) -> Result<Self> {
-        succeeds(stage.fpdump().arg("verify").arg(store))?;
-        let mut child = stage.fpdump().arg("scan").arg(store).stdout(Stdio::piped()).spawn()?;
-        let mut out = child.stdout.take().context("there is no output to read")?;
-        let (mut hasher, mut lines, mut buffer) = (DefaultHasher::new(), 0, vec![0; 1 << 20]);
-        loop {
-            let n = out.read(&mut buffer)?;
-            let bytes = buffer.get(..n).unwrap_or_default();
-            if bytes.is_empty() {
-                break;
-            }
-            hasher.write(bytes);
-            lines += bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;
-        }
-        let status = child.wait()?;
-        if !status.success() {
-            bail!("fpdump scan {} failed ({status})", store.display());
-        }
-        // How many bytes come at once must not matter.
-        Ok(Self { lines, hash: hasher.finish(), segments: segments(stage, store)?.len() })
-    }
-
-    fn same_records(&self, other: &Self) -> bool {
-        (self.lines, self.hash) == (other.lines, other.hash)
-    }
-}
-
-/// Files of the segments that the manifest names.
-fn segments(stage: &Stage, store: &Path) -> Result<Vec<String>> {
-    let output = succeeds(stage.fpdump().args(["info", "--json"]).arg(store))?;
-    let info: Value = serde_json::from_slice(&output.stdout).context("fpdump info printed no JSON")?;
-    let list = info.get("segments").and_then(Value::as_array).context("fpdump info names no segments")?;
-    Ok(list.iter().filter_map(|segment| segment.get("file")?.as_str().map(str::to_owned)).collect())
-}
-
-/// What lies in the store's directory and is no part of it.
+/// Returns the files in the store's directory that are not part of the store.
 fn strangers(stage: &Stage, store: &Path) -> Result<Vec<String>> {
     let mut all = names(store)?;
     let mut own = vec!["MANIFEST".to_owned(), "LOCK".to_owned()];
     if all.iter().any(|name| name == "MANIFEST") {
         own.extend(segments(stage, store)?);
     } else {
-        // Nothing but the lock, which says nothing.
+        // Without a manifest only the lock is expected.
         own.remove(0);
     }
     all.retain(|name| !own.contains(name));
     Ok(all)
 }
 
-/// Looks at a store after a blow.
+/// Checks a store after a disturbance.
 pub(super) fn after_blow(stage: &Stage, case: &Case, store: &Path, temporary: Option<&Path>) -> Result<Found> {
     let mut leftovers = strangers(stage, store)?.len() as u64;
     if let Some(directory) = temporary {
@@ -99,7 +52,7 @@ pub(super) fn after_blow(stage: &Stage, case: &Case, store: &Path, temporary: Op
     Ok(Found { committed, leftovers })
 }
 
-/// Runs the same load again, in peace; how long it took if it did all the work.
+/// Repeats the load undisturbed; returns its duration if it did all the work.
 pub(super) fn again(
     stage: &Stage,
     case: &Case,
@@ -110,7 +63,7 @@ pub(super) fn again(
     let begun = Instant::now();
     if case.creates() && found.committed {
         refused(&mut case.load(stage, store, temporary))?;
-        // A writer that has nothing to do clears up all the same.
+        // A writer without work also removes leftovers.
         succeeds(stage.fpload().arg("--compact").arg(store))?;
     } else {
         succeeds(&mut case.load(stage, store, temporary)).context("the next run")?;
@@ -130,7 +83,7 @@ pub(super) fn again(
     Ok((!found.committed).then_some(duration))
 }
 
-/// A creation over a store.
+/// Checks that creation over an existing store is refused.
 fn refused(command: &mut Command) -> Result<()> {
     let output = command.output()?;
     if output.status.code() != Some(2) {
@@ -139,7 +92,7 @@ fn refused(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Puts a store that broke a promise aside.
+/// Copies a store with a violation, to keep it.
 pub(super) fn keep(stage: &Stage, store: &Path, number: u64) -> Result<String> {
     let aside = stage.path(&format!("violation-{number}"));
     stage::copy(store, &aside)?;

@@ -1,9 +1,9 @@
-//! `cargo xtask torture`: loads that are killed, interrupted, or run out of disk, a hundred times over.
+//! `cargo xtask torture`: loads that are killed, interrupted, or run out of disk space, a hundred times each.
 //!
-//! What is promised: a load is all or nothing. After each blow the store has to be as it was, or as it is after the
-//! whole load; `fpdump verify` finds nothing; a store that was to be created is absent or complete; the same load
-//! succeeds when it is run again, and nothing temporary is left after that. One violation ends the run with an error
-//! that names the case, the moment and where the store lies; the directory is kept then.
+//! A load is all or nothing. After each disturbance, the store must be as before or as after the whole load; `fpdump
+//! verify` must find no damage; a store that was to be created must be absent or complete; and the same load must
+//! succeed when it is repeated, and leave no temporary files. A violation ends the run with an error that names the
+//! case, the moment and the store, and the directory is kept.
 
 mod blows;
 mod cases;
@@ -11,16 +11,18 @@ mod disk;
 mod inputs;
 mod judge;
 mod options;
+mod say;
 mod stage;
+mod state;
 mod tally;
 
 use std::fs;
-use std::io::{self, Write};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
 use options::Options;
+use say::say;
 use stage::Stage;
 use tally::Tally;
 
@@ -53,11 +55,4 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         say(&format!("VIOLATION: {violation}"))?;
     }
     bail!("{} violations; what is left of them is in {}", violations.len(), stage.root.display())
-}
-
-fn say(text: &str) -> Result<()> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{text}")?;
-    out.flush()?;
-    Ok(())
 }

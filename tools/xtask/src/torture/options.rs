@@ -1,21 +1,23 @@
-//! What was typed after `torture`.
+//! Options of `cargo xtask torture`.
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 
-/// How much of what.
+use crate::options::{each, set};
+
+/// Number of disturbances of each kind, and other parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Options {
     pub(super) kills: u64,
     pub(super) interrupts: u64,
     pub(super) disks: u64,
-    /// Records of the largest loads; others have a half or a third of it.
+    /// Records of the largest loads; others have a half or a third as many.
     pub(super) records: u64,
     pub(super) seed: u64,
-    /// Where the programs are; they are built where nobody says.
+    /// Directory of the programs; they are built by default.
     pub(super) programs: Option<PathBuf>,
-    /// Where stores and inputs are put.
+    /// Directory for stores and inputs.
     pub(super) directory: Option<PathBuf>,
 }
 
@@ -30,21 +32,19 @@ impl Options {
             programs: None,
             directory: None,
         };
-        let mut rest = arguments.iter();
-        while let Some(&name) = rest.next() {
-            let value = *rest.next().with_context(|| format!("{name} wants a value"))?;
-            let number = || value.parse::<u64>().with_context(|| format!("{name} {value}: expected a number"));
+        each(arguments, |name, value| {
             match name {
-                "--kills" => options.kills = number()?,
-                "--interrupts" => options.interrupts = number()?,
-                "--disks" => options.disks = number()?,
-                "--records" => options.records = number()?,
-                "--seed" => options.seed = number()?,
+                "--kills" => return set(&mut options.kills, value),
+                "--interrupts" => return set(&mut options.interrupts, value),
+                "--disks" => return set(&mut options.disks, value),
+                "--records" => return set(&mut options.records, value),
+                "--seed" => return set(&mut options.seed, value),
                 "--programs" => options.programs = Some(value.into()),
                 "--dir" => options.directory = Some(value.into()),
-                _ => bail!("there is no option {name}"),
+                _ => return Ok(false),
             }
-        }
+            Ok(true)
+        })?;
         Ok(options)
     }
 }

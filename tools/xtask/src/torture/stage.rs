@@ -1,4 +1,4 @@
-//! Where everything lies, and running the programs.
+//! The directories of a run, and running the programs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ impl Stage {
     }
 }
 
-/// Runs a program that has to succeed.
+/// Runs a program that must succeed.
 pub(super) fn succeeds(command: &mut Command) -> Result<Output> {
     let output = command.output().with_context(|| format!("cannot run {command:?}"))?;
     if !output.status.success() {
@@ -58,13 +58,13 @@ pub(super) fn succeeds(command: &mut Command) -> Result<Output> {
     Ok(output)
 }
 
-/// A directory, made anew and empty.
+/// Creates an empty directory, in place of an old one.
 pub(super) fn fresh(path: &Path) -> Result<()> {
     remove(path)?;
     fs::create_dir_all(path).with_context(|| format!("cannot create {}", path.display()))
 }
 
-/// Removes a directory, if there is one.
+/// Removes a directory, if it exists.
 pub(super) fn remove(path: &Path) -> Result<()> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -74,7 +74,7 @@ pub(super) fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// Copies a store, which has no folders in it.
+/// Copies a store, which has no subdirectories.
 pub(super) fn copy(from: &Path, to: &Path) -> Result<()> {
     fresh(to)?;
     for name in names(from)? {
@@ -83,7 +83,7 @@ pub(super) fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Names of what is in a directory, sorted; none if it is not there.
+/// Returns the sorted names in a directory; none if it does not exist.
 pub(super) fn names(directory: &Path) -> Result<Vec<String>> {
     let entries = match fs::read_dir(directory) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -97,7 +97,7 @@ pub(super) fn names(directory: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Bytes of all files in a directory.
+/// Returns the bytes of all files in a directory.
 pub(super) fn bytes(directory: &Path) -> Result<u64> {
     names(directory)?.iter().map(|name| Ok(fs::metadata(directory.join(name))?.len())).sum()
 }

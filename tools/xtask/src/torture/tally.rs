@@ -1,17 +1,23 @@
-//! What the blows hit.
+//! Counts of the results.
 
-/// What happened to the loads of one kind of blow.
+use std::fmt::Display;
+
+use anyhow::Result;
+
+use super::say::say;
+
+/// The results of one kind of disturbance.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
     kind: &'static str,
     skipped: Option<String>,
     /// The store was as before.
     pub(super) before: u64,
-    /// The load was in the store, and the program had not ended.
+    /// The load was in the store, and the program was ended.
     pub(super) after: u64,
-    /// The program had ended well.
+    /// The program ended by itself, with success.
     pub(super) finished: u64,
-    /// Temporary files that a blow left, all of which the next run has removed unless there is a violation.
+    /// Temporary files left behind; the next run has removed all of them, unless there is a violation.
     pub(super) leftovers: u64,
     violations: Vec<String>,
 }
@@ -21,21 +27,30 @@ impl Tally {
         Self { kind, skipped: None, before: 0, after: 0, finished: 0, leftovers: 0, violations: Vec::new() }
     }
 
-    /// Nothing could be tried.
+    /// Records that the disturbance cannot be tried on this machine.
     pub(super) fn skip(mut self, why: String) -> Self {
         self.skipped = Some(why);
         self
     }
 
-    pub(super) fn violation(&mut self, text: String) {
-        self.violations.push(text);
+    /// Prints the result of one load, and keeps a violation.
+    pub(super) fn outcome(&mut self, moment: &str, outcome: Result<impl Display>) -> Result<()> {
+        match outcome {
+            Ok(outcome) => say(&format!("{moment}: {outcome}")),
+            Err(error) => {
+                let text = format!("{moment}: {error:#}");
+                say(&format!("VIOLATION: {text}"))?;
+                self.violations.push(text);
+                Ok(())
+            }
+        }
     }
 
     pub(super) fn violations(&self) -> &[String] {
         &self.violations
     }
 
-    /// The summary.
+    /// Returns the summary.
     pub(super) fn line(&self) -> String {
         let Self { kind, before, after, finished, leftovers, .. } = self;
         if let Some(why) = &self.skipped {

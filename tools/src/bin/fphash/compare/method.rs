@@ -1,4 +1,4 @@
-//! What two documents are compared by: fingerprints of simhash, signatures of MinHash, or sketches of Lucene's filter.
+//! Methods of comparing two documents: fingerprints of simhash, signatures of MinHash, or sketches of Lucene's filter.
 
 use anyhow::{Context, bail};
 use fpsketch::compare::{distance, equal_bits, ratio};
@@ -11,7 +11,7 @@ use super::threshold;
 use crate::args::{CompareArgs, SignatureOptions};
 use crate::signatures::LUCENE;
 
-/// Digits of a place of a signature.
+/// Hexadecimal digits of a place.
 const PLACE: usize = 8;
 
 /// How sketches are made and compared.
@@ -22,15 +22,15 @@ pub(super) enum Method {
     Lucene(Lucene),
 }
 
-/// What came of a comparison.
+/// The result of a comparison.
 #[derive(Clone, Debug)]
 pub(super) struct Compared {
     /// The two sketches in hexadecimal digits, as `fphash simhash` and `fphash minhash` write them.
     pub(super) hex: [String; 2],
-    /// Bits that differ, or places.
+    /// Number of differing bits or places.
     pub(super) distance: usize,
     pub(super) similarity: f64,
-    /// Of an estimate.
+    /// Standard error of an estimated similarity.
     pub(super) standard_error: Option<f64>,
 }
 
@@ -60,7 +60,8 @@ impl Method {
         }
     }
 
-    /// Whether a document has no features: by this method it is like every other such document.
+    /// Returns the error of a document without features, which this method cannot distinguish from other such
+    /// documents.
     pub(super) fn few(&self, side: &Side) -> Option<TooFew> {
         let Side::Document(text) = side else { return None };
         let document = text.as_str().into();
@@ -71,7 +72,7 @@ impl Method {
         }
     }
 
-    /// From which similarity on two are similar where nobody says it.
+    /// Default threshold of the method.
     pub(super) fn usual_threshold(&self) -> f64 {
         if let Self::Simhash(_) = self { threshold::FINGERPRINTS } else { threshold::SIGNATURES }
     }
@@ -87,7 +88,8 @@ impl Method {
         }
     }
 
-    /// Whether what was compared is similar. bkdr's own code asks for more equal bits than the threshold, not for as many.
+    /// Whether the compared documents are similar. bkdr's own code requires more equal bits than the threshold, not as
+    /// many.
     #[allow(clippy::cast_precision_loss, reason = "at most 128 bits")]
     pub(super) fn similar(&self, compared: &Compared, threshold: f64) -> bool {
         match self {
@@ -100,7 +102,7 @@ impl Method {
     }
 }
 
-/// The fingerprint of a document, or the one that was given.
+/// Returns the fingerprint of a document, or the given one.
 fn fingerprint(simhash: &Simhash, side: &Side) -> anyhow::Result<u128> {
     match side {
         Side::Document(text) => {
@@ -120,7 +122,7 @@ fn fingerprints(simhash: &Simhash, a: u128, b: u128) -> Compared {
     let width = simhash.width();
     let digits = width.div_ceil(4) as usize;
     let similarity = match simhash.preset() {
-        // What the article behind them calls so.
+        // The similarity of the article behind these presets.
         SimhashPreset::StringHash | SimhashPreset::StringHashJava => ratio(a, b),
         _ => equal_bits(a, b, width),
     };
@@ -128,7 +130,7 @@ fn fingerprints(simhash: &Simhash, a: u128, b: u128) -> Compared {
     Compared { hex, distance: distance(a, b) as usize, similarity, standard_error: None }
 }
 
-/// The signature of a document, or the one that was given.
+/// Returns the signature of a document, or the given one.
 fn signature(minhash: &MinHash, side: &Side) -> anyhow::Result<Vec<u32>> {
     match side {
         Side::Document(text) => Ok(minhash.signature(text.as_str().into())),
@@ -147,7 +149,7 @@ fn signatures(a: &[u32], b: &[u32]) -> anyhow::Result<Compared> {
     let hex = [a, b].map(|signature| packed(signature, u32::BITS).iter().map(|byte| format!("{byte:02x}")).collect());
     let distance = a.iter().zip(b).filter(|(a, b)| a != b).count();
     let empty = |signature: &[u32]| signature.iter().all(|place| *place == EMPTY);
-    // That there is nothing to compare is certain.
+    // If one set is empty, the estimate is exact.
     let error = if empty(a) || empty(b) { 0.0 } else { estimate::standard_error(similarity, a.len()) };
     Ok(Compared { hex, distance, similarity, standard_error: Some(error) })
 }
@@ -155,14 +157,14 @@ fn signatures(a: &[u32], b: &[u32]) -> anyhow::Result<Compared> {
 fn sketches(lucene: &Lucene, a: &Side, b: &Side) -> anyhow::Result<Compared> {
     let (Side::Document(a_text), Side::Document(b_text)) = (a, b) else { bail!("{LUCENE} compares documents only") };
     let (a, b) = (lucene.sketch(a_text.as_str().into()), lucene.sketch(b_text.as_str().into()));
-    // Copies that fill empty buckets would count as further evidence.
+    // Copies that fill empty buckets would count as additional evidence.
     let unrotated = lucene.clone().without_rotation();
     let terms = [&a, &b].map(|sketch| sketch.terms().collect::<Vec<LuceneTerm>>());
     let [of_a, of_b] = &terms;
     let places = of_a.len().max(of_b.len());
     let equal = of_a.iter().zip(of_b).filter(|(a, b)| a == b).count();
     let [a, b] = [a_text, b_text].map(|text| unrotated.sketch(text.as_str().into()));
-    // Where both are empty there is nothing in which they differ.
+    // Two empty sketches do not differ.
     let (similarity, values) = a.jaccard(&b).unwrap_or((1.0, 0));
     let hex = terms.map(|terms| terms.iter().flatten().map(|unit| format!("{unit:04x}")).collect());
     let error = if values == 0 { 0.0 } else { estimate::standard_error(similarity, values) };
@@ -190,7 +192,7 @@ mod tests {
         let compared = bkdr(64).compare(&document(text), &broken).unwrap();
         assert_eq!(compared.hex[0], compared.hex[1]);
         assert_eq!(compared.hex[0], "00000000000a3a87");
-        // 7 of 8 bits are 0.875: as many as that are not enough.
+        // 7 of 8 bits are 0.875, which does not exceed the threshold.
         let compared = bkdr(8).compare(&digits("ff"), &digits("fe")).unwrap();
         assert!(!bkdr(8).similar(&compared, 0.875) && bkdr(8).similar(&compared, 0.874));
         let native = Method::Simhash(Simhash::new(SimhashPreset::Native));
@@ -227,7 +229,7 @@ mod tests {
         let (a, b) = (document("a b c d e f g"), document("a b c d e f h"));
         let compared = lucene.compare(&a, &b).unwrap();
         assert_eq!(compared.hex[0].len(), 512 * 32);
-        // Two of four shingles, and so many values; copies that fill buckets do not count.
+        // Two of four shingles, and the same number of values; copies that fill buckets do not count.
         assert!((compared.similarity - 0.5).abs() < 1e-12 && (compared.standard_error.unwrap() - 0.25).abs() < 1e-12);
         let none = lucene.compare(&document(""), &document("")).unwrap();
         assert_eq!((none.distance, none.similarity), (0, 1.0));

@@ -1,8 +1,8 @@
-//! `fphash compare`: how similar two documents are, or those of every line of matches.
+//! `fphash compare`: the similarity of two documents, or of the documents on every line of matches.
 //!
-//! Two ways. A pair ([`pair`]) is compared by what makes fingerprints or signatures of documents, and if it is asked for by its
-//! texts. A filter ([`filter`]) looks at the texts behind the matches of a store, which were found by fingerprints: it
-//! keeps the lines whose texts are similar.
+//! There are two modes. A pair ([`pair`]) is compared by fingerprints or signatures, and on request by its texts. A
+//! filter ([`filter`]) reads the texts behind the matches of a store, which were found by fingerprints, and keeps the
+//! lines whose texts are similar.
 
 mod filter;
 mod method;

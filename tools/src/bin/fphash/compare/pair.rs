@@ -1,4 +1,4 @@
-//! Two documents, or fingerprints: one line that says how similar they are.
+//! Compares two documents or fingerprints and writes one line.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -7,6 +7,7 @@ use anyhow::bail;
 use fpsketch::compare::Measure;
 use fpstore_tools::common::{Common, SCHEMA_VERSION};
 use fpstore_tools::exit::Outcome;
+use fpstore_tools::notice;
 use fpstore_tools::report;
 use serde::Serialize;
 
@@ -19,7 +20,7 @@ use crate::args::CompareArgs;
 struct Report<'a> {
     schema_version: u32,
     preset: &'a str,
-    /// Bits of a fingerprint.
+    /// Width of a fingerprint.
     #[serde(skip_serializing_if = "Option::is_none")]
     width: Option<u32>,
     /// Places of a signature.
@@ -31,7 +32,7 @@ struct Report<'a> {
     similarity: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     standard_error: Option<f64>,
-    /// The measure of texts, and what it gives.
+    /// The measure of texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +46,8 @@ pub(super) fn run(args: &CompareArgs, common: Common) -> anyhow::Result<Outcome>
     let [a, b] = args.pair.as_slice() else { bail!("two documents are compared; see --help for examples") };
     if args.document_options.any() {
         bail!(
-            "two documents are two whole files; --format, --id-column, --text-column and --tokens-column go with --matches"
+            "two documents are two whole files; --format, --id-column, --text-column and --tokens-column go with \
+             --matches"
         );
     }
     if a == "-" && b == "-" {
@@ -60,14 +62,11 @@ pub(super) fn run(args: &CompareArgs, common: Common) -> anyhow::Result<Outcome>
         let side = Side::read(argument, method.digits())?;
         // A measure of texts needs no features.
         if let Some(few) = method.few(&side).filter(|_| args.by.is_none()) {
-            common.warn(
-                "fphash",
-                format_args!(
-                    "{}: it has {few}, as other texts have that are not like it; try other --features, or compare the texts \
+            notice::warn(format_args!(
+                "{}: it has {few}, so it looks like other such texts; try other --features, or compare the texts \
                      with --by",
-                    argument.display()
-                ),
-            );
+                argument.display()
+            ));
         }
         anyhow::Ok(side)
     };
@@ -82,7 +81,7 @@ pub(super) fn run(args: &CompareArgs, common: Common) -> anyhow::Result<Outcome>
     Ok(if similar { Outcome::Done } else { Outcome::NothingFound })
 }
 
-/// What a measure says of the texts themselves.
+/// Returns the value of a measure for the texts.
 fn by_texts(args: &CompareArgs, measure: Measure, a: &Side, b: &Side) -> anyhow::Result<f64> {
     let normalise = args.features.normalise.clone().unwrap_or_default();
     let (a, b) = (text(a)?, text(b)?);

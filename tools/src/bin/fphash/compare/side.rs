@@ -1,4 +1,4 @@
-//! What an argument of `fphash compare` stands for: a document, or a fingerprint.
+//! Reads an argument of `fphash compare`: a document, or a fingerprint.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -7,17 +7,17 @@ use anyhow::bail;
 use fpstore_tools::documents::{self, Content, DocumentFormat, DocumentOptions, Inputs};
 use fpstore_tools::progress::Progress;
 
-/// One of the two that are compared.
+/// One of the two sides of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Side {
-    /// What stands in a file.
+    /// Content of a file.
     Document(String),
-    /// Hexadecimal digits in lower case, as many as were expected.
+    /// Hexadecimal digits in lower case, of the expected number.
     Digits(String),
 }
 
 impl Side {
-    /// What an argument stands for: a file that is there, standard input, or so many hexadecimal digits.
+    /// Reads an argument: an existing file, standard input, or this number of hexadecimal digits.
     pub(super) fn read(argument: &OsStr, digits: Option<usize>) -> anyhow::Result<Self> {
         let path = Path::new(argument);
         if argument == "-" || path.exists() {
@@ -38,7 +38,8 @@ impl Side {
         }
         if found.len() != digits {
             bail!(
-                "{shown}: a fingerprint has {digits} hexadecimal digits here, this has {}; say --width or --num-perm if \
+                "{shown}: a fingerprint has {digits} hexadecimal digits here, this has {}; say --width or --num-perm \
+                 if \
                  it was made with another one",
                 found.len()
             );
@@ -47,7 +48,7 @@ impl Side {
     }
 }
 
-/// The whole of a file, or of standard input.
+/// Reads all of a file, or of standard input.
 fn document(argument: &OsStr) -> anyhow::Result<String> {
     let options = DocumentOptions { format: Some(DocumentFormat::File), ..DocumentOptions::default() };
     let inputs = Inputs::new(&[argument.to_owned()], &options)?;

@@ -1,4 +1,4 @@
-//! From which value on documents are similar, where nobody says it.
+//! Default thresholds of similarity.
 
 use anyhow::bail;
 use fpsketch::compare::Measure;
@@ -10,7 +10,7 @@ pub(super) const SIGNATURES: f64 = 0.8;
 /// Similarity of two texts.
 const TEXTS: f64 = 0.8;
 
-/// The threshold of a similarity: what was asked for, or `usual`.
+/// Returns the requested threshold of a similarity, or `usual`.
 pub(super) fn of_similarity(asked: Option<f64>, usual: f64) -> anyhow::Result<f64> {
     match asked {
         Some(asked) if !(0.0..=1.0).contains(&asked) => {
@@ -20,7 +20,7 @@ pub(super) fn of_similarity(asked: Option<f64>, usual: f64) -> anyhow::Result<f6
     }
 }
 
-/// The threshold of a measure. Distances have no usual one.
+/// Returns the threshold of a measure. Distances have no default.
 pub(super) fn of_measure(asked: Option<f64>, measure: Measure) -> anyhow::Result<f64> {
     match (measure, asked) {
         (Measure::Euclidean(_), None) => {

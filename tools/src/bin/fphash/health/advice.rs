@@ -1,4 +1,4 @@
-//! What may be behind a defect, and what can be done about it.
+//! Likely causes of a defect, and remedies.
 
 use std::cmp::Reverse;
 
@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use super::bits::{Bits, Correlated, Mirrored};
 
-/// Dead bits at the start that are no accident: the fingerprints are shorter.
+/// From this number on, dead bits at the start mean that the fingerprints are shorter.
 const SHORTER: usize = 8;
-/// Dead bits at the end that are no accident.
+/// From this number on, dead bits at the end are no accident.
 const ROUNDED: usize = 4;
 
-/// One thing that is wrong.
+/// One defect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     pub(super) kind: &'static str,
@@ -25,11 +25,11 @@ pub(super) struct Finding {
 pub(super) enum Value {
     Zero,
     AllOnes,
-    /// Any other, as digits.
+    /// Any other value, as digits.
     Other(String),
 }
 
-/// What is wrong with bits.
+/// Describes defects of bits.
 pub(super) fn of_bits(bits: &Bits, width: usize) -> Vec<Finding> {
     let Bits { dead, constant, mirrored, biased, correlated, correlated_pairs } = bits;
     let mut findings = Vec::new();
@@ -43,56 +43,66 @@ pub(super) fn of_bits(bits: &Bits, width: usize) -> Vec<Finding> {
     add(!constant.is_empty(), "constant_bits", named(constant, "constant bit"), of_constant(constant));
     let what = format!("{}: {}", number(mirrored.len(), "mirrored bit"), mirrors(mirrored));
     add(!mirrored.is_empty(), "mirrored_bits", what, of_mirrored(mirrored));
-    let advice = "Features that nearly all documents have decide these bits: headers, footers and licences, markup, stop words. \
-                  Take them out (fphash simhash --normalise markup, --stop-words), or weigh features by how rare they are \
-                  (fphash weights, then --weights). Until then there are more chance matches, and tables of a store are \
-                  lopsided.";
+    let advice = "Features that nearly all documents have decide these bits: headers, footers and licences, markup, \
+                  stop words. \
+                  Remove them (fphash simhash --normalise markup, --stop-words), or weight features by their rarity \
+                  (fphash weights, then --weights). Until then there are more chance matches, and tables of a store \
+                  are \
+                  skewed.";
     add(!biased.is_empty(), "biased_bits", named(biased, "biased bit"), advice.to_owned());
     let what =
         format!("{}: {}", number(*correlated_pairs, "strongly correlated pair"), pairs(correlated, *correlated_pairs));
-    let advice = "These bits say the same thing nearly always, so distances count it twice. Either the hash of the features \
-                  mixes badly (sums, BKDR), and another preset helps; or a few features outweigh all others: count each \
+    let advice = "These bits are nearly always equal or opposite, so distances count them twice. Either the hash of \
+                  the features \
+                  mixes badly (sums, BKDR), and another preset helps; or a few features outweigh all others: count \
+                  each of them \
                   once (--weights distinct), or take longer ones (--features).";
     add(!correlated.is_empty(), "correlated_bits", what, advice.to_owned());
     findings
 }
 
-/// A value that so many of so many records have.
+/// Describes a value that a large share of the records has.
 pub(super) fn of_value(value: &Value, share: f64) -> Finding {
     let percent = share * 100.0;
     let (kind, what, advice) = match value {
         Value::Zero => (
             "zeros",
             format!("{percent:.1}% of the records are 0"),
-            "Documents without features have this fingerprint, empty ones or such as are shorter than a feature; so all of \
-             them pass for near-duplicates. Leave them out (fphash simhash --min-features), or take shorter features \
-             (--features). Or it is what stands for a missing value.",
+            "Documents without features have this fingerprint, such as empty ones or those shorter than a feature; so \
+             all of \
+             them look like near-duplicates. Leave them out (fphash simhash --min-features), or take shorter features \
+             (--features). Or it represents a missing value.",
         ),
         Value::AllOnes => (
             "all_ones",
             format!("{percent:.1}% of the records are all ones"),
-            "With string-hash these are documents without features; elsewhere it is mostly a -1 that stands for a missing \
-             value. Leave them out: all of them pass for near-duplicates.",
+            "With string-hash these are documents without features; otherwise it is mostly a -1 that represents a \
+             missing \
+             value. Leave them out: all of them look like near-duplicates.",
         ),
         Value::Other(digits) => (
             "frequent_value",
             format!("{percent:.1}% of the records are {digits}"),
-            "So many documents are the same, or what is hashed of them is: error pages, redirects, a frame without its \
-             content, with 1e0ng texts without any letter. Look at some of them (fpquery --distance 0 STORE HEX), and leave them out or hash what differs.",
+            "These documents are the same, or their hashed part is: error pages, redirects, a frame without its \
+             content, with 1e0ng texts without any letter. Look at some of them (fpquery --distance 0 STORE HEX), and \
+             leave them out or hash what differs.",
         ),
     };
     Finding { kind, what, advice: advice.to_owned() }
 }
 
-/// A share of the distinct values with fewer ones, or zeros, than `few`.
+/// Describes a share of distinct values with fewer ones, or zeros, than `few`.
 pub(super) fn of_few(digit: &str, share: f64, few: u32) -> Finding {
     let advice = if digit == "ones" {
-        "Texts with few features look like this where even votes become 0: version 1 of native, 1e0ng, seomoz. They pass for \
-         near-duplicates of each other. Leave them out (fphash simhash --min-features), or hash them again with the native of \
-         today, which has no such lean. Or these are hashes of images that are nearly plain."
+        "Texts with few features look like this if even votes become 0: version 1 of native, 1e0ng, seomoz. They look \
+         like \
+         near-duplicates of each other. Leave them out (fphash simhash --min-features), or hash them again with the \
+         current \
+         native, which has no such bias. Or these are hashes of images that are nearly plain."
     } else {
-        "Texts with few features look like this where even votes become 1: string-hash. They pass for near-duplicates of each \
-         other. Leave them out (fphash simhash --min-features), or hash them again with native, which has no such lean."
+        "Texts with few features look like this if even votes become 1: string-hash. They look like near-duplicates of \
+         each \
+         other. Leave them out (fphash simhash --min-features), or hash them again with native, which has no such bias."
     };
     Finding {
         kind: if digit == "ones" { "few_ones" } else { "few_zeros" },
@@ -101,7 +111,7 @@ pub(super) fn of_few(digit: &str, share: f64, few: u32) -> Finding {
     }
 }
 
-/// Hardly any values.
+/// Describes a very small number of distinct values.
 pub(super) fn of_few_values(distinct: u64, records: u64) -> Finding {
     let values = if distinct == 1 {
         "is only 1 distinct value".to_owned()
@@ -111,7 +121,7 @@ pub(super) fn of_few_values(distinct: u64, records: u64) -> Finding {
     Finding {
         kind: "few_values",
         what: format!("there {values} in {} records", count(records)),
-        advice: "Nothing more can be told of the bits. Is it the right column (--fingerprint-column), and are these \
+        advice: "That is too few to check the bits. Is it the right column (--fingerprint-column), and are these \
                  different documents?"
             .to_owned(),
     }
@@ -121,7 +131,7 @@ fn of_dead(dead: &[usize], width: usize) -> String {
     let first = dead.iter().zip(0..).take_while(|(bit, place)| *bit == place).count();
     let last = dead.iter().rev().zip((0..width).rev()).take_while(|(bit, place)| *bit == place).count();
     if first == width {
-        return "All fingerprints are 0: is it the right column, and have the documents any text?".to_owned();
+        return "All fingerprints are 0: is it the right column, and do the documents have any text?".to_owned();
     }
     if first >= SHORTER {
         let remedy = match width {
@@ -130,19 +140,23 @@ fn of_dead(dead: &[usize], width: usize) -> String {
             _ => "Use a hasher that makes all bits, or a store of a smaller --width",
         };
         return format!(
-            "The first {first} bits are never 1: the hasher makes {} bits. A hash of 32 bits in a column of 64 looks like \
-             this, and so does bkdr, which never has more than 32. {remedy}; tables of a store that go by the first bits find \
-             nothing in these.",
+            "The first {first} bits are never 1: the hasher makes {} bits. A hash of 32 bits in a column of 64 looks \
+             like \
+             this, and so does bkdr, which never has more than 32. {remedy}; tables of a store that are sorted by \
+             these bits are of \
+             no use.",
             width - first
         );
     }
     if last >= ROUNDED {
         return format!(
-            "The last {last} bits are never 1: numbers that went through floating point lose them (JSON, spreadsheets), and \
-             so do bytes in another order than they are read in. Write fingerprints as hexadecimal digits."
+            "The last {last} bits are never 1: numbers lose them in a conversion to floating point (JSON, \
+             spreadsheets), and \
+             bytes in the wrong order may look like this. Write fingerprints as hexadecimal digits."
         );
     }
-    "A bit that is never 1 tells nothing. Single ones are lost by a sign, a mask or a cast; whole bytes (8 bits from a multiple \
+    "A bit that is never 1 is useless. Single bits are lost by a sign, a mask or a cast; whole bytes (8 bits from a \
+     multiple \
      of 8 on) by copying too few of them. Look at how fingerprints get from the hasher to the file."
         .to_owned()
 }
@@ -151,12 +165,14 @@ fn of_constant(constant: &[usize]) -> String {
     let first = constant.iter().zip(0..).take_while(|(bit, place)| *bit == place).count();
     if first >= SHORTER {
         return format!(
-            "The first {first} bits are always 1: mostly negative numbers of fewer bits that were extended by their sign. Use \
+            "The first {first} bits are always 1: mostly negative numbers of fewer bits that were extended by their \
+             sign. Use \
              unsigned numbers, and a hasher of all bits."
         );
     }
-    "A bit that is always 1 tells nothing. A mark in the value does that (the version of a UUID), or a feature that every document \
-     has and that outweighs the others."
+    "A bit that is always 1 is useless. It may be a mark in the value (the version of a UUID), or come from a feature \
+     that \
+         every document has and that outweighs the others."
         .to_owned()
 }
 
@@ -167,23 +183,24 @@ fn of_mirrored(mirrored: &[Mirrored]) -> String {
     let same = steps.iter().filter(|step| step.is_multiple_of(common)).count();
     let repeated = if same >= SHORTER && same * 2 > steps.len() {
         format!(
-            "Most repeat the bit {common} before them: a hash of {common} bits was written several times to fill the width. "
+            "Most repeat the bit {common} before them: a hash of {common} bits was written several times to fill the \
+             width. "
         )
     } else {
         String::new()
     };
     format!(
-        "{repeated}These bits tell nothing that others do not, and each difference counts several times, so fewer matches are found \
+        "{repeated}These bits only repeat others, and each difference counts several times, so fewer matches are found \
          within a distance. Use a hasher that makes all bits of one hash, and do not fold or repeat a shorter one."
     )
 }
 
-/// `1 dead bit`, `2 dead bits`.
+/// Formats `1 dead bit`, `2 dead bits`.
 fn number(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
-/// `0-31, 40`.
+/// Formats `0-31, 40`.
 fn ranges(bits: &[usize]) -> String {
     let runs: Vec<String> = bits
         .chunk_by(|a, b| a + 1 == *b)
@@ -195,7 +212,7 @@ fn ranges(bits: &[usize]) -> String {
     runs.join(", ")
 }
 
-/// Most that are named in a line.
+/// Most bits in a line.
 const NAMED: usize = 8;
 
 fn mirrors(mirrored: &[Mirrored]) -> String {

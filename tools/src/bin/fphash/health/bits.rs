@@ -1,33 +1,33 @@
-//! What is wrong with single bits and with pairs of them, as the counts say it.
+//! Finds defects of single bits and of pairs of bits in the counts.
 
 use fpstore_tools::number::float;
 use serde::Serialize;
 
 use super::counts::Counts;
 
-/// Fewer records do not tell, and fewer values tell nothing but that.
+/// For fewer records there is no verdict, and fewer distinct values are a finding of their own.
 pub(super) const FEWEST: u64 = 100;
-/// A bit with a smaller share of ones is biased, and one with a share of ones that is as near to 1.
+/// A bit is biased if its share of ones, or of zeros, is smaller.
 const BIASED: f64 = 0.25;
-/// How many standard errors beyond: so that it is not chance.
+/// Number of standard errors beyond that, so that the bias is not chance.
 const CERTAIN: f64 = 3.0;
-/// Two bits with a larger coefficient are strongly correlated.
+/// Two bits are strongly correlated if the absolute coefficient is larger.
 const CORRELATED: f64 = 0.5;
-/// The same where there are few values: so many standard errors of bits that have nothing to do with each other.
+/// For few values, it must also exceed this number of standard errors of independent bits.
 const CERTAIN_PAIR: f64 = 5.0;
-/// Correlated pairs that are named.
+/// Most correlated pairs that are listed.
 const NAMED: usize = 10;
 
-/// What is wrong with bits.
+/// Defects of bits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Bits {
     /// Never 1.
     pub(super) dead: Vec<usize>,
     /// Always 1.
     pub(super) constant: Vec<usize>,
-    /// Bits that are always equal to an earlier one, or opposite to it.
+    /// Bits that are always equal, or always opposite, to an earlier bit.
     pub(super) mirrored: Vec<Mirrored>,
-    /// Hardly ever 1, or nearly always.
+    /// Bits that are nearly always 0, or nearly always 1.
     pub(super) biased: Vec<usize>,
     /// The most strongly correlated pairs, without mirrored bits.
     pub(super) correlated: Vec<Correlated>,
@@ -35,11 +35,11 @@ pub(super) struct Bits {
     pub(super) correlated_pairs: usize,
 }
 
-/// A bit that says what an earlier one says.
+/// A bit that repeats an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Mirrored {
     pub(super) bit: usize,
-    /// The first one that it mirrors.
+    /// The first bit that it mirrors.
     pub(super) of: usize,
     pub(super) opposite: bool,
 }
@@ -53,7 +53,7 @@ pub(super) struct Correlated {
 }
 
 impl Bits {
-    /// What the counts of fingerprints say that have so many distinct values.
+    /// Finds the defects in the counts of fingerprints with this number of distinct values.
     pub(super) fn new(counts: &Counts, distinct: u64) -> Self {
         let mut bits = Self::default();
         if counts.records < FEWEST {
@@ -92,7 +92,7 @@ impl Bits {
     }
 }
 
-/// Of records that are as good as so many independent ones.
+/// Whether a bit is biased, in records worth this number of independent ones.
 fn is_biased(share: f64, records: u64) -> bool {
     let error = (BIASED * (1.0 - BIASED) / float(records.max(1))).sqrt();
     share.min(1.0 - share) < BIASED - CERTAIN * error
@@ -104,33 +104,33 @@ fn mirrored(counts: &Counts, bit: usize, of: usize) -> Option<Mirrored> {
     (different == 0 || opposite).then_some(Mirrored { bit, of, opposite })
 }
 
-/// The share of fingerprints with a bit that is 1.
+/// Returns the share of fingerprints whose bit is 1.
 pub(super) fn share(counts: &Counts, bit: usize) -> f64 {
     float(counts.ones(bit)) / float(counts.records.max(1))
 }
 
-/// The correlation of two bits, each of which is 0 sometimes and 1 sometimes: from -1, always opposite, to 1, always equal.
+/// Returns the correlation of two bits that both vary: from -1, always opposite, to 1, always equal.
 fn phi(counts: &Counts, a: usize, b: usize) -> f64 {
     let (share_a, share_b) = (share(counts, a), share(counts, b));
     let both = float(counts.both(a, b)) / float(counts.records.max(1));
     (both - share_a * share_b) / (share_a * (1.0 - share_a) * share_b * (1.0 - share_b)).sqrt()
 }
 
-/// The sum of the entropies of single bits: no fingerprint tells more bits than that.
+/// Returns the sum of the entropies of single bits, an upper bound of the information in a fingerprint.
 pub(super) fn entropy(counts: &Counts) -> f64 {
     let part = |share: f64| if share > 0.0 { -share * share.log2() } else { 0.0 };
     (0..counts.width()).map(|bit| share(counts, bit)).map(|share| part(share) + part(1.0 - share)).sum()
 }
 
-/// The mean Hamming distance of every two records, if there are two. Exact: bits differ in as many pairs as there are
-/// choices of a record with a 1 and one with a 0.
+/// Returns the mean Hamming distance of all pairs of records, if there are two. It is exact: a bit differs in as many
+/// pairs as there are choices of a record with a 1 and a record with a 0.
 pub(super) fn mean_distance(counts: &Counts) -> Option<f64> {
     let records = float(counts.records);
     let of = |bit| share(counts, bit) * (1.0 - share(counts, bit));
     (counts.records > 1).then(|| (0..counts.width()).map(of).sum::<f64>() * 2.0 * records / (records - 1.0))
 }
 
-/// The standard deviation of the distances of records whose bits have these shares of ones and are independent.
+/// Returns the standard deviation of distances if the bits have these shares of ones and are independent.
 pub(super) fn expected_deviation(counts: &Counts) -> f64 {
     let differ = |bit| 2.0 * share(counts, bit) * (1.0 - share(counts, bit));
     (0..counts.width()).map(differ).map(|differ| differ * (1.0 - differ)).sum::<f64>().sqrt()
@@ -141,13 +141,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Evenly spread bits, of which some were spoilt.
+    /// Uniformly distributed bits, some of which were altered.
     fn spoilt(number: u64, spoil: impl Fn(u64, u64) -> u64) -> Counts {
         let value = |i| super::super::distinct::mixed(i);
         Counts::of(&(0..number).map(|i| spoil(value(i), value(i + number))).collect::<Vec<u64>>())
     }
 
-    /// The mask of a bit, counted from the most significant one.
+    /// Returns the mask of a bit, counted from the most significant one.
     fn mask(bit: u32) -> u64 {
         1 << (63 - bit)
     }
@@ -163,14 +163,14 @@ mod tests {
     fn every_defect_is_found() {
         let counts = spoilt(5000, |value, other| {
             let mut value = value & !(mask(0) | mask(40)) | mask(7);
-            // Bit 12 says what 11 says, 13 the opposite.
+            // Bit 12 repeats bit 11, and bit 13 is its opposite.
             let eleven = value & mask(11) != 0;
             value &= !(mask(12) | mask(13));
             value |= if eleven { mask(12) } else { mask(13) };
-            // 20 is 1 in an eighth of all, 21 in seven of eight.
+            // Bit 20 is 1 in an eighth of all fingerprints, bit 21 in seven eighths.
             value = if other & 7 == 0 { value | mask(20) } else { value & !mask(20) };
             value = if other & 56 == 0 { value & !mask(21) } else { value | mask(21) };
-            // 31 is what 30 is, but for one in eight.
+            // Bit 31 is equal to bit 30, except in an eighth of them.
             let thirty = (value & mask(30) != 0) != (other & 448 == 0);
             if thirty { value | mask(31) } else { value & !mask(31) }
         });

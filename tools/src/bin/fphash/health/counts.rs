@@ -1,4 +1,4 @@
-//! How often each bit is 1, and each two of them together: all that is counted of all fingerprints.
+//! Counts how often each bit is 1, and each pair of bits together.
 
 use fpstore::Fingerprint;
 use rayon::prelude::*;
@@ -12,24 +12,24 @@ const PIECE: usize = 1 << 12;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) records: u64,
-    /// Fingerprints without any 1.
+    /// Fingerprints whose bits are all 0.
     pub(super) zeros: u64,
-    /// Fingerprints without any 0.
+    /// Fingerprints whose bits are all 1.
     pub(super) all_ones: u64,
     ones: Vec<u64>,
-    /// For each bit, how often it is 1 together with each later one.
+    /// For each bit, how often it is 1 together with each later bit.
     both: Vec<Vec<u64>>,
 }
 
 impl Counts {
-    /// Of no fingerprints.
+    /// Returns counts of no fingerprints.
     pub(super) fn new(width: u32) -> Self {
         let width = width as usize;
         let both = (0..width).map(|bit| vec![0; width - bit - 1]).collect();
         Self { records: 0, zeros: 0, all_ones: 0, ones: vec![0; width], both }
     }
 
-    /// Of these fingerprints, counted on all threads.
+    /// Counts these fingerprints on all threads.
     pub(super) fn of<F: Fingerprint>(fingerprints: &[F]) -> Self {
         let empty = || Self::new(F::WIDTH);
         let piece = |mut counts: Self, piece: &[F]| {
@@ -50,7 +50,7 @@ impl Counts {
                 self.all_ones += u64::from(words.all(|word| word == u64::MAX));
             }
             for (number, columns) in columns.as_chunks_mut::<64>().0.iter_mut().enumerate() {
-                // What is missing of a block is zero and counts nothing.
+                // Unused columns of a block are zero and count nothing.
                 *columns = [0; 64];
                 columns.iter_mut().zip(block).for_each(|(row, fingerprint)| *row = fingerprint.word(number));
                 transpose(columns);
@@ -67,7 +67,7 @@ impl Counts {
         }
     }
 
-    /// Both together.
+    /// Adds other counts.
     pub(super) fn with(mut self, other: Self) -> Self {
         let add = |all: &mut [u64], other: &[u64]| all.iter_mut().zip(other).for_each(|(sum, count)| *sum += count);
         self.records += other.records;
@@ -88,7 +88,7 @@ impl Counts {
         self.ones.get(bit).copied().unwrap_or(0)
     }
 
-    /// How often two bits are 1 together.
+    /// How often two bits are both 1.
     pub(super) fn both(&self, a: usize, b: usize) -> u64 {
         let (a, b) = (a.min(b), a.max(b));
         if a == b {

@@ -1,7 +1,8 @@
-//! How many distinct values there are, from a bounded number of them.
+//! Estimates the number of distinct values in bounded memory.
 //!
-//! Values are kept whose hash ends in a number of zeros; when there are too many, in one more. So each value is kept or not
-//! however often it comes, and a kept one stands for a power of two of them (Gibbons, "Distinct sampling", VLDB 2001).
+//! Values are kept whose hash ends in a number of zeros; when there are too many, one more zero is required. So a value
+//! is kept or not regardless of its number of occurrences, and a kept value represents a power of two of values
+//! (Gibbons, "Distinct sampling", VLDB 2001).
 
 use std::collections::HashSet;
 
@@ -14,8 +15,7 @@ const KEPT: usize = 1 << 16;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Distinct {
     zeros: u32,
-    /// Hashes of the values that are kept. Two values have the same one only where they are wider than 64 bits, and
-    /// practically never.
+    /// Hashes of the kept values. Only values wider than 64 bits can share a hash, and in practice they never do.
     kept: HashSet<u64>,
 }
 
@@ -32,13 +32,13 @@ impl Distinct {
         }
     }
 
-    /// The number, and whether it is exact.
+    /// Returns the number, and whether it is exact.
     pub(super) fn number(&self) -> (u64, bool) {
         ((self.kept.len() as u64).checked_shl(self.zeros).unwrap_or(u64::MAX), self.zeros == 0)
     }
 }
 
-/// The finaliser of SplitMix64: one to one, and every bit of the result depends on all.
+/// The finaliser of SplitMix64: a bijection in which every bit of the result depends on all bits.
 pub(super) fn mixed(number: u64) -> u64 {
     let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

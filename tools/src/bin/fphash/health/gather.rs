@@ -10,7 +10,7 @@ use super::distinct::Distinct;
 use super::sample::Sample;
 
 /// Fingerprints that are counted together.
-const LOT: usize = 1 << 17;
+const BATCH: usize = 1 << 17;
 
 /// The inputs; the first one is open, so that its width is known.
 pub(super) struct Inputs<'a> {
@@ -20,7 +20,7 @@ pub(super) struct Inputs<'a> {
     pub(super) progress: Progress,
 }
 
-/// What is known of all fingerprints.
+/// Counts and samples of all fingerprints.
 #[derive(Clone, Debug)]
 pub(super) struct Gathered<F> {
     pub(super) counts: Counts,
@@ -32,7 +32,7 @@ impl Inputs<'_> {
     pub(super) fn gather<F: Fingerprint>(self) -> anyhow::Result<Gathered<F>> {
         let Self { sources, options, mut first, progress } = self;
         let mut gathered = Gathered::new();
-        let mut lot = Vec::with_capacity(LOT);
+        let mut batch = Vec::with_capacity(BATCH);
         for source in sources {
             progress.message(format!("reading {}", source.name()));
             let input = match first.take() {
@@ -41,14 +41,14 @@ impl Inputs<'_> {
             };
             let mut reader = input.reader::<F>().context("all inputs have to be of one width (--width)")?;
             while let Some(entry) = reader.next_entry()? {
-                lot.push(entry.fingerprint);
-                reader.take_ready(&mut lot);
-                if lot.len() >= LOT {
-                    gathered.add(&mut lot);
+                batch.push(entry.fingerprint);
+                reader.take_ready(&mut batch);
+                if batch.len() >= BATCH {
+                    gathered.add(&mut batch);
                 }
             }
         }
-        gathered.add(&mut lot);
+        gathered.add(&mut batch);
         progress.finish();
         Ok(gathered)
     }
@@ -59,10 +59,10 @@ impl<F: Fingerprint> Gathered<F> {
         Self { counts: Counts::new(F::WIDTH), sample: Sample::new(), distinct: Distinct::default() }
     }
 
-    /// Takes in a lot, and empties it.
-    pub(super) fn add(&mut self, lot: &mut Vec<F>) {
+    /// Adds a batch, and empties it.
+    pub(super) fn add(&mut self, batch: &mut Vec<F>) {
         let Self { counts, sample, distinct } = self;
-        let values = lot.as_slice();
+        let values = batch.as_slice();
         let sampled = || {
             values.iter().for_each(|value| {
                 sample.push(*value);
@@ -72,6 +72,6 @@ impl<F: Fingerprint> Gathered<F> {
         let (more, ()) = rayon::join(|| Counts::of(values), sampled);
         let before = std::mem::replace(counts, Counts::new(0));
         *counts = before.with(more);
-        lot.clear();
+        batch.clear();
     }
 }

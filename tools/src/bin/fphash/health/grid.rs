@@ -1,4 +1,4 @@
-//! The share of ones of every bit: eight bits a line, each with a small bar, the share in percent and what is wrong with it.
+//! Draws the share of ones of every bit: eight bits on a line, each with a small bar, the percentage and its defect.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use super::report::Bit;
 /// Bits of a line.
 const COLUMNS: usize = 8;
 
-/// What bars are made of.
+/// Characters of the bars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pen {
     Unicode,
@@ -16,7 +16,7 @@ pub(super) enum Pen {
 }
 
 impl Pen {
-    /// What the user's locale can show.
+    /// Returns the characters that the locale supports.
     pub(super) fn of_locale() -> Self {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).unwrap_or_default();
@@ -24,7 +24,7 @@ impl Pen {
         if locale.contains("utf-8") || locale.contains("utf8") { Self::Unicode } else { Self::Ascii }
     }
 
-    /// A character that is as high as a share.
+    /// Returns a character as high as the share.
     fn bar(self, share: f64) -> char {
         const HEIGHTS: [(char, char); 8] =
             [('▁', '_'), ('▂', '.'), ('▃', ':'), ('▄', '-'), ('▅', '='), ('▆', '+'), ('▇', '*'), ('█', '#')];
@@ -39,7 +39,7 @@ impl Pen {
     }
 }
 
-/// Lines of at most 80 columns.
+/// Draws lines of at most 80 columns.
 pub(super) fn lines(bits: &[Bit], defects: &Bits, pen: Pen) -> String {
     let mut text = String::from("share of ones of each bit, in percent; bit 0 is the most significant\n");
     for (first, line) in (0..).step_by(COLUMNS).zip(bits.chunks(COLUMNS)) {
@@ -55,7 +55,7 @@ pub(super) fn lines(bits: &[Bit], defects: &Bits, pen: Pen) -> String {
     text
 }
 
-/// Whole percent; 0 and 100 are only what is exactly that.
+/// Formats whole percent; only exact values are shown as 0 and 100.
 fn percent(share: f64) -> String {
     let percent = (share * 100.0).round();
     match share {

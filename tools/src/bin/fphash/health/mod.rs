@@ -1,10 +1,10 @@
-//! `fphash health`: whether every bit of fingerprints tells something.
+//! `fphash health`: checks that every bit of fingerprints is useful.
 //!
-//! One pass over any number of fingerprints, in bounded memory. Exact, over all records: how often each bit is 1, how often each
-//! two are 1 together, and how many fingerprints are all zeros or all ones; from these follow dead, constant, mirrored, biased
-//! and correlated bits and the mean distance. From samples: how many distinct values there are, which one is the most frequent,
-//! how many have few ones or few zeros, and how the distances spread. Bits are numbered from 0, the most significant one. What
-//! comes out does not depend on the number of threads.
+//! It makes one pass over any number of fingerprints, in bounded memory. Exact over all records are: how often each bit
+//! is 1, how often each pair of bits is 1 together, and how many fingerprints are all zeros or all ones; from these
+//! follow dead, constant, mirrored, biased and correlated bits and the mean distance. Samples give: the number of
+//! distinct values, the most frequent value, the number of values with few ones or few zeros, and the spread of
+//! distances. Bits are numbered from 0, the most significant one. The result does not depend on the number of threads.
 
 mod advice;
 mod bits;
@@ -29,7 +29,7 @@ use crate::args::HealthArgs;
 use gather::{Gathered, Inputs};
 use report::Report;
 
-/// Width where nothing tells it.
+/// Default width.
 const WIDTH: u32 = 64;
 
 pub(crate) fn run(args: &HealthArgs, common: Common) -> anyhow::Result<Outcome> {

@@ -1,4 +1,4 @@
-//! The report as people read it: facts, the grid of bits, and each finding with what can be done about it.
+//! The report for people: facts, the grid of bits, and each finding with its remedy.
 
 use std::io::{self, Write};
 
@@ -30,7 +30,7 @@ pub(super) fn write(report: &Report, pen: Pen, out: &mut dyn Write) -> io::Resul
 
 fn about(report: &Report) -> Vec<(&'static str, String)> {
     let mut about = vec![("records", format!("{} of {} bits", count(report.records), report.width))];
-    let exact = if report.distinct_exact { "" } else { ", about (from a sample)" };
+    let exact = if report.distinct_exact { "" } else { ", approximately (from a sample)" };
     about.push(("distinct", format!("{} values{exact}", count(report.distinct_values))));
     if let Some(Frequent { fingerprint, share, exact }) = &report.most_frequent {
         let of = if *exact { "the records" } else { "a sample of the records" };
@@ -51,7 +51,7 @@ fn about(report: &Report) -> Vec<(&'static str, String)> {
     about
 }
 
-/// Writes a text in lines that are not too long.
+/// Writes a text in lines of at most [`WIDTH`] columns.
 fn paragraph(out: &mut dyn Write, text: &str, first: &str, others: &str) -> io::Result<()> {
     let mut line = first.to_owned();
     let mut empty = true;

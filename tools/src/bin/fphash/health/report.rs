@@ -1,4 +1,4 @@
-//! All that there is to say of fingerprints, for programs and for people.
+//! The report on fingerprints, for programs and for people.
 
 use fpstore::Fingerprint;
 use fpstore_tools::common::SCHEMA_VERSION;
@@ -11,12 +11,12 @@ use super::counts::Counts;
 use super::gather::Gathered;
 use super::sample::Sample;
 
-/// Share of the records that may be all zeros or all ones.
+/// Largest share of records that may be all zeros or all ones.
 const EMPTY: f64 = 0.01;
-/// Share of the distinct values that may have few ones or few zeros. Of real fingerprints of long texts less than 0.2% have so
-/// few, of even bits 0.1%.
+/// Largest share of distinct values that may have few ones or few zeros. Less than 0.2% of real fingerprints of long
+/// texts have so few, and 0.1% of random ones.
 const FEW: f64 = 0.01;
-/// Share of the records that any other value may have, and how often it has to be seen.
+/// Largest share of the records that any other value may have, and least number of occurrences of a frequent value.
 const FREQUENT: f64 = 0.1;
 const SEEN: usize = 10;
 
@@ -25,23 +25,23 @@ const SEEN: usize = 10;
 pub(super) struct Report {
     schema_version: u32,
     pub(super) width: usize,
-    /// How bits are numbered.
+    /// Numbering of the bits.
     bit_order: &'static str,
     pub(super) records: u64,
-    /// None where there are too few records to tell.
+    /// `None` if there are too few records for a verdict.
     pub(super) sound: Option<bool>,
     pub(super) distinct_values: u64,
     pub(super) distinct_exact: bool,
-    /// Records without any 1, and without any 0: exact.
+    /// Number of records whose bits are all 0, and all 1: exact.
     pub(super) zeros: u64,
     pub(super) all_ones: u64,
     pub(super) most_frequent: Option<Frequent>,
-    /// Sum of the entropies of single bits: no fingerprint tells more.
+    /// Sum of the entropies of single bits, an upper bound of the information.
     pub(super) entropy_bits: f64,
-    /// Of every two records, and where bits are even.
+    /// Mean distance of all pairs of records, and the expected one for even bits.
     pub(super) mean_distance: Option<f64>,
     pub(super) expected_distance: f64,
-    /// Of the distances of a sample, and what it would be if the bits, biased as they are, were independent.
+    /// Standard deviation of the distances of a sample, and the expected one if the biased bits were independent.
     pub(super) standard_deviation: Option<f64>,
     pub(super) expected_standard_deviation: f64,
     pub(super) bits: Vec<Bit>,
@@ -55,7 +55,7 @@ pub(super) struct Report {
 pub(super) struct Frequent {
     pub(super) fingerprint: String,
     pub(super) share: f64,
-    /// Whether the share is that of all records, and not of a sample.
+    /// Whether the share is that of all records, not of a sample.
     pub(super) exact: bool,
 }
 
@@ -112,7 +112,7 @@ fn most_frequent<F: Fingerprint>(sample: &Sample<F>) -> Option<Frequent> {
     Some(Frequent { fingerprint: hex(value), share, exact: sample.is_all() })
 }
 
-/// What is wrong with values.
+/// Finds defects of values.
 fn values<F: Fingerprint>(counts: &Counts, sample: &Sample<F>, distinct: u64) -> Vec<Finding> {
     let mut findings = Vec::new();
     if distinct < FEWEST {
@@ -134,11 +134,11 @@ fn values<F: Fingerprint>(counts: &Counts, sample: &Sample<F>, distinct: u64) ->
     findings
 }
 
-/// Texts with few features, as far as their ties all become 0, or all 1.
+/// Finds texts with few features, if their ties all become 0, or all 1.
 fn few<F: Fingerprint>(sample: &Sample<F>, defects: &Bits) -> Vec<Finding> {
     let mut findings = Vec::new();
     if !defects.dead.is_empty() || !defects.constant.is_empty() || !defects.mirrored.is_empty() {
-        // These explain it.
+        // These defects explain few ones or zeros.
         return findings;
     }
     // Three standard deviations below the mean of even bits: 20 of 64.
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(with(77, 8).most_frequent.unwrap().fingerprint, "000000000000004d");
     }
 
-    /// Fingerprints whose even votes are all 0, or all 1.
+    /// Returns fingerprints whose ties are all 0, or all 1.
     #[test]
     fn texts_of_few_features() {
         let of_two = |i: u64| mixed(2 * i) & mixed(2 * i + 1);
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(kinds(&with(50, u64::MAX)), ["few_zeros"]);
         assert_eq!(kinds(&with(200, 0)), [""; 0]);
         assert!(with(50, 0).findings[0].what.starts_with("1."));
-        // Too few to be sure.
+        // Too few for a verdict.
         assert_eq!(kinds(&report((0..200).map(|i| if i < 8 { of_two(i) } else { mixed(i << 20) }))), [""; 0]);
     }
 

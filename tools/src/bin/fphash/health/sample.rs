@@ -1,4 +1,4 @@
-//! A sample of records, each as likely as any other (reservoir sampling; the same in every run).
+//! A sample of records, each with the same probability (reservoir sampling, the same in every run).
 
 use fpstore::Fingerprint;
 use fpstore_tools::number::float;
@@ -7,7 +7,7 @@ use super::distinct::mixed;
 
 /// Records in a sample.
 const SIZE: usize = 1 << 16;
-/// Records of it of which every two are compared.
+/// Records of the sample that are compared pairwise.
 const COMPARED: usize = 1 << 11;
 
 /// A sample of all records that were pushed.
@@ -28,14 +28,14 @@ impl<F: Fingerprint> Sample<F> {
             self.kept.push(fingerprint);
             return;
         }
-        // A place among all that were seen; most of them are not in the sample any more.
+        // A place among all records so far; most of them are no longer in the sample.
         let place = (u128::from(mixed(self.seen)) * u128::from(self.seen)) >> 64;
         if let Some(kept) = usize::try_from(place).ok().and_then(|place| self.kept.get_mut(place)) {
             *kept = fingerprint;
         }
     }
 
-    /// Records in it.
+    /// Number of records in the sample.
     pub(super) fn len(&self) -> usize {
         self.kept.len()
     }
@@ -45,7 +45,7 @@ impl<F: Fingerprint> Sample<F> {
         self.seen == self.kept.len() as u64
     }
 
-    /// The most frequent value (the smallest of several) and how often it is in the sample.
+    /// Returns the most frequent value (the smallest of several) and its occurrences in the sample.
     pub(super) fn most_frequent(&self) -> Option<(F, usize)> {
         let mut sorted = self.kept.clone();
         sorted.sort_unstable();
@@ -53,8 +53,8 @@ impl<F: Fingerprint> Sample<F> {
         runs.reduce(|most, run| if run.1 > most.1 { run } else { most })
     }
 
-    /// Of the distinct values, except all zeros and all ones: the share with fewer ones than `few`, and with fewer zeros, and how
-    /// many these are.
+    /// For the distinct values except all zeros and all ones: returns the shares with fewer ones and with fewer zeros
+    /// than `few`, and their numbers.
     pub(super) fn few(&self, few: u32) -> [(f64, usize); 2] {
         let mut values = self.kept.clone();
         values.sort_unstable();
@@ -66,7 +66,7 @@ impl<F: Fingerprint> Sample<F> {
             .map(|number| (float(number as u64) / all, number))
     }
 
-    /// The standard deviation of the distances of every two records of some of the sample, if there are two.
+    /// Returns the standard deviation of the distances of all pairs in a part of the sample, if there are two records.
     #[allow(clippy::cast_precision_loss, reason = "some millions of small numbers")]
     pub(super) fn deviation(&self) -> Option<f64> {
         let some: Vec<F> = self.kept.iter().step_by(self.kept.len().div_ceil(COMPARED).max(1)).copied().collect();

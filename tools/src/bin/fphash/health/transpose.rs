@@ -1,7 +1,7 @@
-//! Turns 64 words of 64 bits into 64 columns, so that one instruction counts a bit of 64 fingerprints.
+//! Transposes 64 words of 64 bits, so that one instruction counts a bit of 64 fingerprints.
 
-/// Bit `i` of row `j` becomes bit `j` of row `i`, both counted from the most significant one (Warren, Hacker's Delight,
-/// section 7-3: halves are exchanged, then quarters, and so on).
+/// Moves bit `i` of row `j` to bit `j` of row `i`, both counted from the most significant one (Warren, Hacker's
+/// Delight, section 7-3: halves are exchanged, then quarters, and so on).
 #[allow(clippy::indexing_slicing, reason = "row < 64 and row + half < 64, by the mask")]
 pub(super) fn transpose(rows: &mut [u64; 64]) {
     let mut half = 32;

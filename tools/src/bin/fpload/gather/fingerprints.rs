@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 use fpstore::{Fingerprint, IdRef, Options, Parameters, RecordSorter};
 use fpstore_tools::input::{Format, IdRule, Ids, Input, InputOptions, Source, ToldBy, feed, sources};
+use fpstore_tools::notice;
 use fpstore_tools::progress::Progress;
 
 use crate::args::Args;
@@ -12,7 +13,7 @@ use crate::creation;
 use crate::gather::{Gathered, PassedOver};
 use crate::hasher::Hasher;
 
-/// Files of fingerprints, none of them read; the first one is open, so that its width is known.
+/// Files of fingerprints, none of which has been read; the first one is open, so that its width is known.
 pub(crate) struct Fingerprints {
     sources: Vec<Source>,
     options: InputOptions,
@@ -21,9 +22,9 @@ pub(crate) struct Fingerprints {
 }
 
 impl Fingerprints {
-    /// What can be seen to be wrong without reading (names, formats) is found first.
+    /// Opens the inputs, after all checks that need no reading (names, formats).
     pub(super) fn open(args: &Args) -> anyhow::Result<Self> {
-        let options = InputOptions { temp_dir: super::temp_dir(args), ..args.options.clone() };
+        let options = InputOptions { temp_dir: args.temp_dir(), ..args.options.clone() };
         let sources = sources(&args.inputs, &options)?;
         let mut total = Some(0);
         for source in &sources {
@@ -36,12 +37,12 @@ impl Fingerprints {
         Ok(Self { sources, options, first, progress })
     }
 
-    /// The width that the first input says its fingerprints have.
+    /// Width of the first input, if it is known.
     pub(super) fn width(&self) -> Option<u32> {
         self.first.as_ref().and_then(Input::width)
     }
 
-    /// Number of records that can be told without reading: of raw integers and of Parquet files.
+    /// Returns the number of records in raw integers and Parquet files, which is known without reading.
     fn least_records<F: Fingerprint>(&self) -> anyhow::Result<u64> {
         let mut least = 0u64;
         for (source, number) in self.sources.iter().zip(0..) {
@@ -59,7 +60,7 @@ impl Fingerprints {
         Ok(least)
     }
 
-    /// The records of all inputs, for the store at `path`, which has these parameters if it is there already.
+    /// Reads the records of all inputs, for the store at `path`; `store` has the parameters of an existing store.
     pub(super) fn gather<F: Fingerprint>(
         self,
         args: &Args,
@@ -89,7 +90,7 @@ impl Fingerprints {
             below_quality += fed.below_quality;
             if let Some(warning) = fed.numbered {
                 let otherwise = if args.create { " (or say --ids none)" } else { "" };
-                args.common.warn("fpload", format_args!("{warning}{otherwise}"));
+                notice::warn(format_args!("{warning}{otherwise}"));
             }
         }
         progress.message("sorting".to_owned());

@@ -1,49 +1,31 @@
 //! Reads all inputs to their end, in the order of the command line.
 
 mod fingerprints;
+mod gathered;
 mod texts;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use fpstore::{Fingerprint, Options, Parameters, SortedRecords};
-use fpstore_tools::documents::LeftOut;
-use fpstore_tools::input::IdRule;
+use fpstore::{Fingerprint, Options, Parameters};
 
 use crate::args::Args;
-use crate::hasher::Hasher;
 use fingerprints::Fingerprints;
+pub(crate) use gathered::{Gathered, PassedOver};
 use texts::Texts;
 
-/// The inputs of a load, none of them read.
+/// The inputs of a load, none of which has been read.
 pub(crate) enum Inputs {
-    /// They hold fingerprints.
+    /// Inputs of fingerprints.
     Fingerprints(Box<Fingerprints>),
-    /// They hold documents.
+    /// Inputs of documents.
     Texts(Box<Texts>),
 }
 
-/// What was in the inputs and is not among the records.
-#[derive(Default)]
-pub(crate) struct PassedOver {
-    /// Documents that were left out.
-    pub(crate) left_out: LeftOut,
-    /// Records of too low a quality.
-    pub(crate) below_quality: u64,
-}
-
-/// What was read.
-pub(crate) struct Gathered<F: Fingerprint> {
-    pub(crate) records: SortedRecords<F>,
-    pub(crate) rule: IdRule,
-    pub(crate) hasher: Hasher,
-    pub(crate) passed_over: PassedOver,
-}
-
 impl Inputs {
-    /// What can be seen to be wrong without reading (names, formats) is found first. `store` is what is known of the store, if
-    /// it is there already.
+    /// Opens the inputs, after all checks that need no reading (names, formats). `store` has the parameters of an
+    /// existing store.
     pub(crate) fn open(args: &Args, store: Option<&Parameters>) -> anyhow::Result<Self> {
-        Ok(if args.texts.text {
+        Ok(if args.text {
             Self::Texts(Box::new(Texts::open(args, store)?))
         } else {
             args.texts.check_unused()?;
@@ -51,7 +33,7 @@ impl Inputs {
         })
     }
 
-    /// The width that the first input says its fingerprints have, or that those of the documents will have.
+    /// Width of the first input, if it is known, or of the fingerprints of the documents.
     pub(crate) fn width(&self) -> Option<u32> {
         match self {
             Self::Fingerprints(fingerprints) => fingerprints.width(),
@@ -59,7 +41,7 @@ impl Inputs {
         }
     }
 
-    /// The records of all inputs, for the store at `path`, which has these parameters if it is there already.
+    /// Reads the records of all inputs, for the store at `path`; `store` has the parameters of an existing store.
     pub(crate) fn gather<F: Fingerprint>(
         self,
         args: &Args,
@@ -72,10 +54,4 @@ impl Inputs {
             Self::Texts(texts) => texts.gather(args, path, store, loading),
         }
     }
-}
-
-/// Where temporary files go, as the load itself has it: the system's place for them may be memory.
-pub(crate) fn temp_dir(args: &Args) -> Option<PathBuf> {
-    let around = |store: &Path| store.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new(".")).to_owned();
-    args.tmp_dir.clone().or_else(|| args.store.as_deref().map(around))
 }

@@ -1,4 +1,4 @@
-//! Inputs that hold documents, of which fingerprints are made on the way.
+//! Inputs that hold documents, whose fingerprints are made while they are read.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -19,10 +19,10 @@ use crate::creation;
 use crate::gather::{Gathered, PassedOver};
 use crate::hasher::Hasher;
 
-/// Bytes of what is made of a document, about.
+/// Approximate bytes of the result for a document.
 const MADE: u64 = 128;
 
-/// Documents, none of them read.
+/// Documents, none of which has been read.
 pub(crate) struct Texts {
     inputs: documents::Inputs,
     simhash: Simhash,
@@ -30,13 +30,12 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// Finds out what can be seen without reading.
+    /// Checks the inputs as far as possible without reading.
     pub(super) fn open(args: &Args, store: Option<&Parameters>) -> anyhow::Result<Self> {
         let width = store.map(Parameters::width).or(args.width);
         let texts = &args.texts;
-        let options =
-            DocumentOptions::of_text(&args.options, texts.text_column.as_ref(), texts.tokens_column.as_ref())?;
-        let options = DocumentOptions { temp_dir: super::temp_dir(args), ..options };
+        let options = texts.documents(&args.options)?;
+        let options = DocumentOptions { temp_dir: args.temp_dir(), ..options };
         if width == Some(256) {
             bail!("fingerprints of documents have 64 or 128 bits, those of the store 256");
         }
@@ -54,7 +53,7 @@ impl Texts {
         self.simhash.width()
     }
 
-    /// The records of all documents.
+    /// Reads all documents and makes their records.
     pub(super) fn gather<F: Fingerprint>(
         self,
         args: &Args,
@@ -105,12 +104,12 @@ impl Texts {
         };
         progress.message("reading".to_owned());
         let counts = documents::each_or_fault(&inputs, args.document_memory(), MADE, &progress, make, take)?;
-        counts.warn_of_pages(args.document_memory(), &args.common, "fpload");
+        counts.warn_of_pages(args.document_memory());
         progress.message("sorting".to_owned());
         let records = sorter.finish()?;
         progress.finish();
         let left_out = rejects.finish(counts.documents)?;
-        left_out.warn(&args.common, "fpload");
+        left_out.warn();
         Ok(Gathered { records, rule, hasher, passed_over: PassedOver { left_out, ..PassedOver::default() } })
     }
 }

@@ -1,8 +1,8 @@
-//! What is near each query, kept until the file has been read: the answers are in the order of the queries.
+//! The matches of each query, kept until the file has been read, because answers are in the order of the queries.
 //!
-//! Of a match only the numbers of query and record are kept, of a record that is near some query fingerprint and id.
-//! Memory is bounded: where it does not suffice, an error says what would help. Counts, one match a query and the
-//! nearest N need no more than their number.
+//! For a match it keeps the numbers of query and record, and for a matching record its fingerprint and id. Memory is
+//! bounded: if it does not suffice, an error suggests a remedy. Counts, one match a query and the nearest N take memory
+//! by their number only.
 
 use std::collections::HashSet;
 
@@ -11,12 +11,12 @@ use fpstore::{Fingerprint, Id, Match};
 use fpstore_tools::number;
 use rayon::prelude::*;
 
-use super::lot::Lot;
+use super::chunk::{CHUNK, Chunk};
 use super::round::Hit;
-use super::{LOT, What};
+use super::what::What;
 use crate::queries::Query;
 
-/// Matches of a round of look-ups, at most, where memory is plenty.
+/// Most matches of a round of look-ups, if memory is plentiful.
 const MOST_HITS: usize = 8 << 20;
 
 /// A query and a record near it.
@@ -31,23 +31,23 @@ struct Found {
 #[derive(Debug)]
 pub(super) struct Gathered<F: Fingerprint> {
     what: What,
-    /// A match has to be nearer than this, for each query.
+    /// For each query, matches must be nearer than this.
     limits: Vec<u32>,
     found: Vec<Found>,
     /// Records that are near some query.
     records: Vec<(F, Id)>,
     counts: Vec<u64>,
-    /// Records that were counted, where they are a set.
+    /// Records that were counted, if they are a set.
     counted: HashSet<(F, Id)>,
-    /// Bytes of the texts among the ids.
+    /// Bytes of the ids that are texts.
     texts: u64,
     memory: u64,
-    /// Number of matches from which on the farther ones are dropped.
+    /// Number of matches at which the farthest ones are dropped.
     crowded: usize,
 }
 
 impl<F: Fingerprint> Gathered<F> {
-    /// Bytes for each query, whatever is near it: itself, its limit and its count.
+    /// Bytes of a query without its matches: the query, its limit and its count.
     pub(super) const BYTES_OF_QUERY: u64 = (size_of::<Query<F>>() + size_of::<u32>() + size_of::<u64>()) as u64;
 
     pub(super) fn new(what: What, queries: usize, distance: u32, memory: u64) -> Self {
@@ -64,33 +64,33 @@ impl<F: Fingerprint> Gathered<F> {
         }
     }
 
-    /// A query wants only fingerprints nearer than its limit.
+    /// For each query, the distance from which on matches are not wanted.
     pub(super) fn limits(&self) -> &[u32] {
         &self.limits
     }
 
-    /// Hits that a round may bring.
+    /// Most hits that a round may return.
     pub(super) fn most_hits(&self) -> usize {
         let bytes = usize::try_from(self.memory / 4).unwrap_or(usize::MAX);
         (bytes / size_of::<Hit>()).clamp(1 << 16, MOST_HITS)
     }
 
-    /// Fingerprints that are best looked up together: fewer where every one may be among the nearest.
+    /// Best number of fingerprints to look up together: fewer if each of them may be among the nearest.
     pub(super) fn round(&self) -> usize {
         match self.what {
-            What::Nearest(_) => (self.most_hits() / 2 / self.limits.len().max(1)).clamp(8, LOT),
-            _ => LOT,
+            What::Nearest(_) => (self.most_hits() / 2 / self.limits.len().max(1)).clamp(8, CHUNK),
+            _ => CHUNK,
         }
     }
 
-    /// Takes in what some records of a lot, from `first` on, are near.
-    pub(super) fn take(&mut self, lot: &Lot<F>, first: usize, hits: &[Hit]) -> anyhow::Result<()> {
+    /// Adds the hits of the records of a chunk from `first` on.
+    pub(super) fn take(&mut self, chunk: &Chunk<F>, first: usize, hits: &[Hit]) -> anyhow::Result<()> {
         for of_record in hits.chunk_by(|a, b| a.place == b.place) {
             let Some(place) = of_record.first().map(|hit| first + hit.place as usize) else { continue };
             if self.what == What::Count {
-                self.count(lot, place, of_record);
+                self.count(chunk, place, of_record);
             } else {
-                self.keep(lot, place, of_record)?;
+                self.keep(chunk, place, of_record)?;
             }
         }
         if matches!(self.what, What::Nearest(_)) && (self.found.len() > self.crowded || self.bytes() > self.memory) {
@@ -99,7 +99,7 @@ impl<F: Fingerprint> Gathered<F> {
         }
         if self.bytes() > self.memory {
             bail!(
-                "the matches of {} queries take more than the {} of memory that are left for them: ask fewer queries at \
+                "the matches of {} queries take more than the {} of memory left for them: ask fewer queries at \
                  a time, a smaller --distance, or --count, --first or --nearest, or give more --memory",
                 number::count(self.limits.len() as u64),
                 number::bytes(self.memory)
@@ -108,9 +108,9 @@ impl<F: Fingerprint> Gathered<F> {
         Ok(())
     }
 
-    fn count(&mut self, lot: &Lot<F>, place: usize, hits: &[Hit]) {
-        if lot.has_ids() {
-            let Some(record) = lot.get(place) else { return };
+    fn count(&mut self, chunk: &Chunk<F>, place: usize, hits: &[Hit]) {
+        if chunk.has_ids() {
+            let Some(record) = chunk.get(place) else { return };
             let text = text_bytes(&record.1);
             if !self.counted.insert(record) {
                 return;
@@ -122,7 +122,7 @@ impl<F: Fingerprint> Gathered<F> {
         }
     }
 
-    fn keep(&mut self, lot: &Lot<F>, place: usize, hits: &[Hit]) -> anyhow::Result<()> {
+    fn keep(&mut self, chunk: &Chunk<F>, place: usize, hits: &[Hit]) -> anyhow::Result<()> {
         let Ok(number) = u32::try_from(self.records.len()) else {
             bail!("more than 2^32 records are near some query; ask fewer queries at a time");
         };
@@ -137,14 +137,14 @@ impl<F: Fingerprint> Gathered<F> {
             }
         }
         if self.found.len() > before {
-            let Some(record) = lot.get(place) else { return Ok(()) };
+            let Some(record) = chunk.get(place) else { return Ok(()) };
             self.texts += text_bytes(&record.1);
             self.records.push(record);
         }
         Ok(())
     }
 
-    /// Memory taken; lists that grow have twice the room they need.
+    /// Returns the memory in use; growing lists allocate twice what they need.
     fn bytes(&self) -> u64 {
         let each = [
             (self.found.len(), size_of::<Found>()),
@@ -155,7 +155,7 @@ impl<F: Fingerprint> Gathered<F> {
         lists as u64 + self.texts
     }
 
-    /// Puts the matches in order, each once, and drops what is not among the nearest.
+    /// Sorts the matches, removes repeated ones, and drops those that are not among the nearest.
     fn tidy(&mut self) {
         let Self { found, records, .. } = self;
         let record = |found: &Found| records.get(found.record as usize);
@@ -170,7 +170,7 @@ impl<F: Fingerprint> Gathered<F> {
                 rank = if query == Some(found.query) { rank + 1 } else { 0 };
                 query = Some(found.query);
                 if rank + 1 == most {
-                    // One that is as far may come before it.
+                    // A match at the same distance may come before it in the order.
                     limits.get_mut(found.query as usize).into_iter().for_each(|limit| *limit = found.distance + 1);
                 }
                 rank < most
@@ -179,7 +179,7 @@ impl<F: Fingerprint> Gathered<F> {
         }
     }
 
-    /// Drops the records that no match names any longer.
+    /// Drops the records that no match refers to.
     fn drop_records(&mut self) {
         let mut numbers: Vec<u32> = vec![0; self.records.len()];
         for found in &self.found {
@@ -198,7 +198,7 @@ impl<F: Fingerprint> Gathered<F> {
         self.texts = self.records.iter().map(|(_, id)| text_bytes(id)).sum();
     }
 
-    /// To be called when all has been taken in, before [`Self::matches`].
+    /// Sorts the matches. The caller calls it after the last [`Self::take`] and before [`Self::matches`].
     pub(super) fn finish(&mut self) {
         self.tidy();
     }
@@ -208,7 +208,7 @@ impl<F: Fingerprint> Gathered<F> {
         self.records.first().is_some_and(|(_, id)| id.text().is_some())
     }
 
-    /// The matches of a query, in order; of a query whose matches were counted, their number.
+    /// Returns the matches of a query, in order, or their number if they were counted.
     pub(super) fn matches(&self, query: u32) -> Vec<Match<F>> {
         if self.what == What::Count {
             let count = self.counts.get(query as usize).copied().filter(|&count| count > 0);
@@ -225,7 +225,7 @@ impl<F: Fingerprint> Gathered<F> {
     }
 }
 
-/// Bytes that an id takes beside itself: those of a text.
+/// Returns the heap bytes of an id: those of a text.
 pub(super) fn text_bytes(id: &Id) -> u64 {
     id.text().map_or(0, |text| text.len() as u64 + 16)
 }

@@ -1,12 +1,14 @@
-//! `--corpus`: the queries become tables in memory, and a file of fingerprints streams by.
+//! `--corpus`: builds tables of the queries in memory and streams a file of fingerprints past them.
 //!
-//! One thread reads the file, lot by lot; another has all cores look the last lot up. What is near a query is kept
-//! until the end, since answers are in the order of the queries. It does not depend on lots or threads.
+//! One thread reads the file in chunks; another looks up the previous chunk on all cores. Matches are kept until the
+//! end, since answers are in the order of the queries. The answers depend neither on the chunks nor on the number of
+//! threads.
 
+mod chunk;
 mod gathered;
-mod lot;
 mod report;
 mod round;
+mod what;
 
 use std::ffi::OsStr;
 use std::io;
@@ -18,49 +20,25 @@ use anyhow::{anyhow, bail};
 use fpstore::{Fingerprint, IdKind, Options, QueryTables, WIDTHS, with_width};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::input::{Fed, Header, IdRule, Input, InputOptions, Source, feed};
+use fpstore_tools::notice;
 use fpstore_tools::output::Output;
 use fpstore_tools::progress::Progress;
 use fpstore_tools::{memory, number};
 
-use crate::PROGRAM;
 use crate::answer::{Kind, Look, records};
 use crate::args::Args;
 use crate::queries::{Queries, Query};
+use chunk::{Chunk, ChunkSize};
 use gathered::{Gathered, text_bytes};
-use lot::{Lot, LotSize};
 use report::Report;
 use round::search;
+use what::What;
 
-/// Distance where none is told.
+/// Default distance.
 const DISTANCE: u32 = 3;
 
-/// Width of fingerprints where the file does not tell.
+/// Default width, if the file does not tell it.
 const WIDTH: u32 = 64;
-
-/// Fingerprints that are looked up together: many times the lines of memory that they want of one table's filter, so
-/// that most of these are fetched once.
-const LOT: usize = 1 << 18;
-
-/// What is wanted of the matches of a query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
-    All,
-    Count,
-    /// The earliest record of the file.
-    First,
-    Nearest(usize),
-}
-
-impl From<&Args> for What {
-    fn from(args: &Args) -> Self {
-        match args.nearest {
-            Some(n) => Self::Nearest(usize::try_from(n).unwrap_or(usize::MAX)),
-            None if args.first || args.only.is_some() => Self::First,
-            None if args.count => Self::Count,
-            None => Self::All,
-        }
-    }
-}
 
 /// Answers all queries from a file of fingerprints.
 pub(crate) fn run(args: &Args, file: &OsStr) -> anyhow::Result<Outcome> {
@@ -80,9 +58,7 @@ pub(crate) fn run(args: &Args, file: &OsStr) -> anyhow::Result<Outcome> {
 }
 
 fn answer<F: Fingerprint>(args: &Args, input: Input, progress: &Progress) -> anyhow::Result<Outcome> {
-    if let Some(distance) = args.distance.filter(|&distance| distance > F::WIDTH) {
-        bail!("--distance {distance}: fingerprints of {} bits differ in no more", F::WIDTH);
-    }
+    args.check_distance(F::WIDTH)?;
     let what = What::from(args);
     let memory = memory::of_load(args.memory);
     let hasher = input.header().and_then(|header| header.hasher.as_deref());
@@ -98,14 +74,14 @@ fn answer<F: Fingerprint>(args: &Args, input: Input, progress: &Progress) -> any
 
     let started = Instant::now();
     let own = queries.iter().map(|query| Gathered::<F>::BYTES_OF_QUERY + text_bytes(&query.id)).sum();
-    let lot = LotSize::within::<F>(memory);
-    let Some(left) = memory.checked_sub(tables.bytes().saturating_add(own).saturating_add(lot.bytes_of_all())) else {
+    let chunk = ChunkSize::within::<F>(memory);
+    let Some(left) = memory.checked_sub(tables.bytes().saturating_add(own).saturating_add(chunk.bytes_of_all())) else {
         return Err(too_many(memory));
     };
     let gathered = Gathered::new(what, queries.len(), distance, left);
-    let (mut gathered, fed) = stream(input, lot, &tables, gathered, &mut report)?;
+    let (mut gathered, fed) = stream(input, chunk, &tables, gathered, &mut report)?;
     if let Some(warning) = fed.numbered {
-        args.common.warn(PROGRAM, warning);
+        notice::warn(warning);
     }
     report.seconds = started.elapsed().as_secs_f64();
     progress.finish();
@@ -122,19 +98,19 @@ fn answer<F: Fingerprint>(args: &Args, input: Input, progress: &Progress) -> any
     Ok(if found > 0 { Outcome::Done } else { Outcome::NothingFound })
 }
 
-/// The width of a fingerprint in hexadecimal.
+/// Returns the width of a fingerprint in hexadecimal.
 fn width_of_digits(query: &str) -> Option<u32> {
     let digits = query.strip_prefix("0x").or_else(|| query.strip_prefix("0X")).unwrap_or(query).len();
     WIDTHS.into_iter().find(|&width| width as usize == 4 * digits)
 }
 
-/// Reads the queries to their end, if half of the memory is enough for them.
+/// Reads all queries, if they fit half of the memory.
 fn all_queries<F: Fingerprint>(
     args: &Args,
     hasher: Option<&str>,
     memory: u64,
 ) -> anyhow::Result<(Vec<Query<F>>, Option<Header>)> {
-    // The options describe the corpus; a file of queries may have the same columns, its name tells its format.
+    // The options describe the corpus. A file of queries may have the same columns; its name determines its format.
     let options = match args.queries.as_slice() {
         [] => InputOptions { format: None, ..args.options.clone() },
         _ => InputOptions::default(),
@@ -175,10 +151,10 @@ fn tables<F: Fingerprint>(
     })
 }
 
-/// Reads the file to its end and gathers what is near a query.
+/// Reads the file to its end and collects the matches.
 fn stream<F: Fingerprint>(
     input: Input,
-    size: LotSize,
+    size: ChunkSize,
     tables: &QueryTables<F>,
     mut gathered: Gathered<F>,
     report: &mut Report,
@@ -186,51 +162,51 @@ fn stream<F: Fingerprint>(
     let mut rule = IdRule::default();
     input.tell_ids(&mut rule)?;
     let mut reader = input.reader::<F>()?;
-    let (sender, receiver) = sync_channel::<Lot<F>>(1);
+    let (sender, receiver) = sync_channel::<Chunk<F>>(1);
     thread::scope(|scope| {
         let searching = scope.spawn(move || -> anyhow::Result<Gathered<F>> {
             search_all(&receiver, tables, &mut gathered, report)?;
             Ok(gathered)
         });
-        let mut lot = Lot::first();
+        let mut chunk = Chunk::first();
         let read = feed(&mut reader, &mut rule, &mut |fingerprint, id| {
-            lot.push(fingerprint, id);
-            if lot.len() < size.records && lot.text_bytes() < size.texts {
+            chunk.push(fingerprint, id);
+            if chunk.len() < size.records && chunk.text_bytes() < size.texts {
                 return Ok(());
             }
-            let next = lot.next();
-            sender.send(std::mem::replace(&mut lot, next)).map_err(|_| anyhow!("the search has ended"))
+            let next = chunk.next();
+            sender.send(std::mem::replace(&mut chunk, next)).map_err(|_| anyhow!("the search has ended"))
         });
-        // A search that has ended has the better reason.
-        let _ = sender.send(lot);
+        // If the search has ended early, its error is reported instead.
+        let _ = sender.send(chunk);
         drop(sender);
         let gathered = searching.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         read.map(|fed| (gathered, fed))
     })
 }
 
-/// Looks up one lot after another.
+/// Looks up one chunk after another.
 fn search_all<F: Fingerprint>(
-    lots: &Receiver<Lot<F>>,
+    chunks: &Receiver<Chunk<F>>,
     tables: &QueryTables<F>,
     gathered: &mut Gathered<F>,
     report: &mut Report,
 ) -> anyhow::Result<()> {
-    for lot in lots {
-        report.records += lot.len() as u64;
+    for chunk in chunks {
+        report.records += chunk.len() as u64;
         let mut begin = 0;
         let mut length = gathered.round();
-        while let Some(fingerprints) = lot.fingerprints().get(begin..).filter(|rest| !rest.is_empty()) {
+        while let Some(fingerprints) = chunk.fingerprints().get(begin..).filter(|rest| !rest.is_empty()) {
             let fingerprints = fingerprints.get(..length).unwrap_or(fingerprints);
             match search(tables, fingerprints, gathered.limits(), gathered.most_hits()) {
                 Some((pieces, work)) => {
                     report.work += work;
                     for (first, hits) in pieces {
-                        gathered.take(&lot, begin + first, &hits)?;
+                        gathered.take(&chunk, begin + first, &hits)?;
                     }
                     begin += fingerprints.len();
                 }
-                // More than fits: half as many fingerprints at once.
+                // Too many hits: try half as many fingerprints.
                 None => length = (fingerprints.len() / 2).max(1),
             }
         }
@@ -238,7 +214,7 @@ fn search_all<F: Fingerprint>(
     Ok(())
 }
 
-/// Writes the answers in the order of the queries; the number of queries that nothing is near.
+/// Writes the answers in the order of the queries; returns the number of queries without a match.
 fn write<F: Fingerprint>(
     queries: &[Query<F>],
     gathered: &mut Gathered<F>,

@@ -1,4 +1,4 @@
-//! What a corpus took: the report of `--stats`.
+//! The report of `--stats` on a corpus.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use fpstore_tools::number::{bytes, count, float};
 use fpstore_tools::report;
 use serde::Serialize;
 
-/// Work added up over the file.
+/// Totals over the file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Report {
     pub(super) matches: u64,
@@ -23,15 +23,15 @@ struct Object {
     schema_version: u32,
     queries: u64,
     matches: u64,
-    /// Records of the corpus.
+    /// Number of records in the corpus.
     records: u64,
     plan: String,
     table_bytes: u64,
     probes: u64,
-    /// Probes that no filter denied.
+    /// Probes that passed the filters.
     places: u64,
     candidates: u64,
-    /// Time to make the tables of queries.
+    /// Time to build the tables of queries.
     build_seconds: f64,
     /// Time to read the corpus and look it up.
     seconds: f64,

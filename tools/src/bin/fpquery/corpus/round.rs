@@ -1,24 +1,24 @@
-//! Looks up some fingerprints on all cores.
+//! Looks up fingerprints on all cores.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fpstore::{Fingerprint, QueryStats, QueryTables};
 use rayon::prelude::*;
 
-/// A query that a fingerprint is near.
+/// A query near a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Hit {
-    /// Place of the fingerprint in its piece.
+    /// Index of the fingerprint in its piece.
     pub(super) place: u32,
     pub(super) query: u32,
     pub(super) distance: u32,
 }
 
-/// Number of a piece's first fingerprint, and what it is near, in the order of places and queries.
+/// Index of a piece's first fingerprint, and its hits by fingerprint and query.
 pub(super) type Piece = (usize, Vec<Hit>);
 
-/// The queries that are nearer to a fingerprint than their limits; `None` if there are more than `most` of them in
-/// all, and more than one fingerprint.
+/// Returns the queries that are nearer to a fingerprint than their limits; `None` if there are more than `most` hits
+/// and more than one fingerprint.
 pub(super) fn search<F: Fingerprint>(
     tables: &QueryTables<F>,
     fingerprints: &[F],
@@ -27,7 +27,7 @@ pub(super) fn search<F: Fingerprint>(
 ) -> Option<(Vec<Piece>, QueryStats)> {
     let length = fingerprints.len().div_ceil(rayon::current_num_threads()).max(1);
     let number = AtomicUsize::new(0);
-    // Relaxed: that there are too many is seen in the end, whatever the order.
+    // Relaxed: the final check does not depend on the order.
     let full = || number.load(Ordering::Relaxed) > most && fingerprints.len() > 1;
     let pieces: Vec<(Piece, QueryStats)> = fingerprints
         .par_chunks(length)
@@ -57,5 +57,5 @@ pub(super) fn search<F: Fingerprint>(
     Some((pieces.into_iter().map(|(piece, _)| piece).collect(), work))
 }
 
-/// Fingerprints that go through all tables before the next ones.
+/// Fingerprints that are looked up in all tables before the next part.
 const PART: usize = 1 << 16;

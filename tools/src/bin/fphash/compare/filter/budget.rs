@@ -1,4 +1,4 @@
-//! How `--memory` is divided: first the ids, then what is left for documents that are read, then for texts that are compared.
+//! Divides `--memory`: first the ids, then the documents that are read, then the texts that are compared.
 
 use fpsketch::Features;
 use fpsketch::compare::Measure;
@@ -8,7 +8,7 @@ use fpstore_tools::memory;
 use super::ids::Ids;
 use crate::lines::MEMORY;
 
-/// The memory that there is.
+/// The memory limit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget(u64);
 
@@ -17,28 +17,29 @@ impl Budget {
         Self(asked.unwrap_or(MEMORY))
     }
 
-    /// Beside what the program takes for itself.
+    /// Returns the memory beside that of the program itself.
     fn free(self) -> u64 {
         memory::of_load(Some(self.0))
     }
 
-    /// Most for ids.
+    /// Returns the most memory of ids.
     pub(super) fn ids(self) -> u64 {
         self.free() / 2
     }
 
-    /// Of the whole program but for these ids, while documents are read.
+    /// Returns the memory of the program without these ids, while documents are read.
     pub(super) fn documents(self, ids: &Ids) -> Option<u64> {
         Some(self.0.saturating_sub(ids.memory()))
     }
 
-    /// Bytes of text that are compared at the same time: each takes more than itself.
-    pub(super) fn lot(self, ids: &Ids, measure: Measure) -> u64 {
+    /// Returns the bytes of text that are compared at the same time: a comparison needs more than the texts.
+    pub(super) fn batch(self, ids: &Ids, measure: Measure) -> u64 {
         self.free().saturating_sub(ids.memory()) / (1 + working(measure))
     }
 }
 
-/// Bytes that a comparison takes for each byte of its texts, about: a matrix of bits, an automaton, tables of features.
+/// Approximate working memory of a comparison, for each byte of its texts: a bit matrix, an automaton, tables of
+/// features.
 fn working(measure: Measure) -> u64 {
     match measure {
         Measure::Edit => 64,

@@ -12,7 +12,7 @@ use super::ids::Ids;
 use super::texts::{Texts, Writer};
 use crate::lines;
 
-/// What is read, and how.
+/// The inputs, and how they are read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Collect<'a> {
     pub(super) inputs: &'a Inputs,
@@ -22,16 +22,17 @@ pub(super) struct Collect<'a> {
 
 /// A document that may be needed.
 enum Made {
-    /// It is the one of this number in the ids.
+    /// The document with this index is needed.
     Needed { index: usize, number: bool, text: String },
-    /// It has an id and is not needed.
+    /// The document has an id that is not needed.
     Other,
-    /// It has no id.
+    /// The document has no id.
     WithoutId(String),
 }
 
 impl Collect<'_> {
-    /// The texts of the documents with these ids, normalised. Documents without ids are numbered from 0, as a store numbers them.
+    /// Returns the normalised texts of the documents with these ids. Documents without ids are numbered from 0, as a
+    /// store numbers them.
     pub(super) fn texts(self, ids: &Ids, budget: Budget, common: Common) -> anyhow::Result<Texts> {
         let make = |document: Document, _: &Location| {
             let Document { id, content } = document;
@@ -72,7 +73,7 @@ impl Collect<'_> {
     }
 }
 
-/// Holds documents to having ids, all of them or none.
+/// Checks that either all documents have ids or none does.
 #[derive(Clone, Copy, Debug, Default)]
 struct IdAssignment {
     next: u64,

@@ -1,13 +1,13 @@
-//! The two columns of a line that hold ids of documents.
+//! The two columns of a line that hold the ids of documents.
 
 use anyhow::bail;
 
-/// Numbers of two columns, from 0.
+/// Indexes of two columns, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Columns(usize, usize);
 
 impl Columns {
-    /// From numbers that count from 1.
+    /// Converts numbers that count from 1.
     pub(super) fn new(numbers: &[usize]) -> anyhow::Result<Self> {
         match numbers {
             [a, b] if *a > 0 && *b > 0 && a != b => Ok(Self(a - 1, b - 1)),
@@ -15,7 +15,7 @@ impl Columns {
         }
     }
 
-    /// The ids of a line.
+    /// Returns the ids of a line.
     pub(super) fn of(self, row: &[u8]) -> Result<[&str; 2], String> {
         let (mut a, mut b, mut columns) = (None, None, 0);
         for (number, cell) in row.split(|byte| *byte == b'\t').enumerate() {

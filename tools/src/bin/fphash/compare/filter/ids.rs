@@ -1,16 +1,17 @@
-//! The ids of the documents that are needed, each with a number.
+//! The ids of the needed documents, each with an index.
 //!
-//! An id is what is written of it: a document whose id is the number 7 is meant by `7`, and so is one whose id is that text.
+//! Ids are compared as written: `7` refers to a document whose id is the number 7, and to a document whose id is that
+//! text.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use fpstore_tools::documents::DocumentId;
 
-/// Bytes that an allocation takes beside what was asked for, at most.
+/// Most overhead of an allocation in bytes.
 const ALLOCATION: usize = 24;
 
-/// Ids that are needed.
+/// The needed ids.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ids {
     numbers: HashMap<u64, u32>,
@@ -19,11 +20,11 @@ pub(super) struct Ids {
     text: usize,
 }
 
-/// Bytes for each id where its text stands.
+/// Bytes of the place of a text, for each id.
 const PLACE: usize = 16;
 
 impl Ids {
-    /// Notes that a document is needed; false if the ids then take more memory than that.
+    /// Adds a needed id; false if the ids would then take more than `memory` bytes.
     pub(super) fn want(&mut self, id: &str, memory: u64) -> bool {
         let Ok(next) = u32::try_from(self.len()) else { return false };
         let number = number(id);
@@ -47,7 +48,7 @@ impl Ids {
         true
     }
 
-    /// The number of a needed id.
+    /// Returns the index of a needed id.
     pub(super) fn index(&self, id: &str) -> Option<usize> {
         let index = match number(id) {
             Some(number) => self.numbers.get(&number),
@@ -56,7 +57,7 @@ impl Ids {
         index.map(|index| *index as usize)
     }
 
-    /// The same of a document that has an id.
+    /// Returns the index of a document's id, if it is needed.
     pub(super) fn of(&self, id: &DocumentId) -> Option<usize> {
         match id {
             DocumentId::None => None,
@@ -65,7 +66,7 @@ impl Ids {
         }
     }
 
-    /// The id of a number, for a message.
+    /// Returns the id at an index, for a message.
     pub(super) fn name(&self, index: usize) -> Option<String> {
         let is = |found: &u32| *found as usize == index;
         let number = self.numbers.iter().find(|(_, found)| is(found)).map(|(number, _)| number.to_string());
@@ -76,26 +77,26 @@ impl Ids {
         self.numbers.len() + self.texts.len()
     }
 
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub(super) fn memory(&self) -> u64 {
         (table(&self.numbers, false) + table(&self.texts, false) + self.text + PLACE * self.len()) as u64
     }
 
-    /// With one more id, which may make a table grow: then there are two of it for a while.
+    /// Memory with one more id. A table that grows exists twice for a while.
     fn memory_for_more(&self, id: &str, number: bool) -> u64 {
         let tables = table(&self.numbers, number) + table(&self.texts, !number);
         (tables + self.text + id.len() + ALLOCATION + PLACE * (self.len() + 1)) as u64
     }
 }
 
-/// Bytes of a table; with one more entry, if there is one to come.
+/// Bytes of a table, with one more entry if `more`.
 fn table<K: Eq + Hash, V>(map: &HashMap<K, V>, more: bool) -> usize {
-    // A byte beside each entry, and one in eight stays free.
+    // A table has one more byte for each entry, and an eighth of it stays free.
     let bytes = (map.capacity() * 8 / 7) * (size_of::<(K, V)>() + 1);
     if more && map.len() == map.capacity() { 3 * bytes } else { bytes }
 }
 
-/// The number that is written like this.
+/// Parses an id that is written like a number.
 fn number(id: &str) -> Option<u64> {
     let canonical = id.bytes().all(|byte| byte.is_ascii_digit()) && (id.len() == 1 || !id.starts_with('0'));
     if canonical { id.parse().ok() } else { None }
@@ -131,7 +132,7 @@ mod tests {
             let wanted = (0..).take_while(|number| ids.want(&format!("{prefix}{number}"), MEMORY)).count();
             assert!((3_000..40_000).contains(&wanted), "{wanted}");
             assert!(ids.memory() <= MEMORY);
-            // What is there already needs no more.
+            // An id that is there already needs no more memory.
             assert!(ids.want(&format!("{prefix}0"), 0));
         }
     }

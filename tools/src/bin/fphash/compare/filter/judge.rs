@@ -1,4 +1,5 @@
-//! Compares the texts behind the lines: as many lines at a time as memory allows, on all threads, written in their order.
+//! Compares the texts behind the lines: as many lines at a time as memory allows, on all threads, with output in their
+//! order.
 
 use std::io::Write;
 
@@ -13,10 +14,10 @@ use super::columns::Columns;
 use super::ids::Ids;
 use super::texts::{Place, Texts};
 
-/// Bytes that a line takes beside itself and its texts.
+/// Bytes of a line beside itself and its texts.
 const LINE: u64 = 256;
 
-/// What decides.
+/// The criterion, and the texts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Judge<'a> {
     pub(super) measure: Measure,
@@ -29,16 +30,16 @@ pub(super) struct Judge<'a> {
 
 /// A line and its two texts.
 struct Match {
-    /// What is written of it, up to the value.
+    /// Start of the output line, up to the value.
     line: Vec<u8>,
     texts: [String; 2],
     number: u64,
 }
 
 impl Judge<'_> {
-    /// Writes the rows whose texts are similar, and says how many rows there were and how many of them are similar. At most
-    /// so many bytes of rows and texts are looked at together, or a single row that has more.
-    pub(super) fn rows(self, rows: &Rows, lot: u64, out: &mut impl Write) -> anyhow::Result<(u64, u64)> {
+    /// Writes the rows whose texts are similar; returns the number of rows and the number of similar ones. Rows and
+    /// texts of a batch take at most `batch` bytes, unless a single row is larger.
+    pub(super) fn rows(self, rows: &Rows, batch: u64, out: &mut impl Write) -> anyhow::Result<(u64, u64)> {
         let mut reader = rows.read()?;
         let (mut lines, mut similar) = (0, 0);
         let (mut waiting, mut bytes) = (Vec::new(), 0);
@@ -51,7 +52,7 @@ impl Judge<'_> {
             lines += 1;
             bytes += found.line.len() as u64 + found.texts.iter().map(|text| text.len() as u64).sum::<u64>() + LINE;
             waiting.push(found);
-            if bytes >= lot {
+            if bytes >= batch {
                 similar += self.write(&waiting, out)?;
                 (waiting, bytes) = (Vec::new(), 0);
             }
@@ -73,7 +74,7 @@ impl Judge<'_> {
         Ok(Match { line, texts, number: 0 })
     }
 
-    /// Writes those that are similar, and says how many.
+    /// Writes the similar rows and returns their number.
     fn write(self, matches: &[Match], out: &mut impl Write) -> anyhow::Result<u64> {
         let value = |found: &Match| {
             let [a, b] = &found.texts;
@@ -93,7 +94,7 @@ impl Judge<'_> {
     }
 }
 
-/// The beginning of a JSON object.
+/// Returns the start of a JSON object.
 fn object(names: [&str; 2], places: [Place; 2]) -> Vec<u8> {
     let mut line = format!("{{\"schema_version\":{SCHEMA_VERSION}").into_bytes();
     for ((name, place), field) in names.iter().zip(places).zip(["id_a", "id_b"]) {

@@ -1,9 +1,9 @@
-//! `fphash compare --matches`: of the matches of a store, those whose texts are similar.
+//! `fphash compare --matches`: the matches of a store whose texts are similar.
 //!
-//! Fingerprints of short texts are near by chance, too; the texts themselves decide. Matches are read twice: once for the ids of
-//! the documents that are needed, whose texts then go to a temporary file, and once more to compare. In memory there are the ids,
-//! where each text stands, and the texts of one lot of lines. What is written does not depend on the number of threads, and
-//! nothing is written before it is known that every document is there.
+//! Fingerprints of short texts are also near by chance, so the texts decide. The matches are read twice: first for the
+//! ids of the needed documents, whose texts go to a temporary file, then to compare. In memory are the ids, the places
+//! of the texts, and the texts of one batch of lines. The output does not depend on the number of threads, and begins
+//! only when all documents have been found.
 
 mod budget;
 mod collect;
@@ -38,7 +38,7 @@ pub(super) fn run(args: &CompareArgs, matches: &OsStr, common: Common) -> anyhow
     }
     let directory = args.tmp_dir.as_deref();
     if let Some(directory) = directory {
-        // A typing error shows at once, and not after an hour of reading.
+        // A typing error is reported at once, not after an hour of reading.
         std::fs::read_dir(directory).with_context(|| format!("--tmp-dir {}", directory.display()))?;
     }
     let options = DocumentOptions { temp_dir: args.tmp_dir.clone(), ..args.document_options.clone() };
@@ -56,7 +56,7 @@ pub(super) fn run(args: &CompareArgs, matches: &OsStr, common: Common) -> anyhow
 
     let judge = Judge { measure, threshold, columns, ids: &ids, texts: &texts, json: common.json };
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let (lines, similar) = judge.rows(&rows, budget.lot(&ids, measure), &mut out)?;
+    let (lines, similar) = judge.rows(&rows, budget.batch(&ids, measure), &mut out)?;
     out.flush()?;
     if common.shows_progress() {
         let _ = writeln!(io::stderr().lock(), "{}, of which {similar} similar", count_of(lines, "match"));
@@ -64,7 +64,7 @@ pub(super) fn run(args: &CompareArgs, matches: &OsStr, common: Common) -> anyhow
     Ok(if similar > 0 { Outcome::Done } else { Outcome::NothingFound })
 }
 
-/// The ids of all documents that are named in the matches.
+/// Returns the ids of all documents in the matches.
 fn wanted(rows: &Rows, columns: Columns, budget: Budget) -> anyhow::Result<Ids> {
     let mut ids = Ids::default();
     let mut reader = rows.read()?;
@@ -84,7 +84,7 @@ fn wanted(rows: &Rows, columns: Columns, budget: Budget) -> anyhow::Result<Ids> 
     Ok(ids)
 }
 
-/// Names the first line with an id that no document has.
+/// Returns an error for the first line with an id that no document has.
 fn complain(rows: &Rows, columns: Columns, ids: &Ids, texts: &texts::Texts) -> anyhow::Result<()> {
     let mut reader = rows.read()?;
     while let Some(row) = reader.next_row()? {

@@ -1,4 +1,4 @@
-//! The texts of documents in a temporary file; in memory there is only where each one stands.
+//! The texts of documents in a temporary file; only their places are in memory.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
@@ -7,16 +7,16 @@ use std::path::Path;
 use anyhow::{Context, anyhow};
 use fpstore_tools::rows;
 
-/// Where a text stands.
+/// Place of a text in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     offset: u64,
     length: u32,
-    /// Whether the id of its document is a number.
+    /// Whether the id of the document is a number.
     pub(super) number: bool,
 }
 
-/// Texts that can be looked up.
+/// Texts for random access.
 #[derive(Debug)]
 pub(super) struct Texts {
     file: File,
@@ -32,15 +32,15 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// For so many texts.
+    /// Creates the file for `number` texts.
     pub(super) fn new(number: usize, directory: Option<&Path>) -> anyhow::Result<Self> {
         let file = BufWriter::with_capacity(1 << 18, rows::temporary(directory)?);
         Ok(Self { file, offset: 0, places: vec![None; number] })
     }
 
-    /// Adds a text; false if it was there already.
+    /// Adds a text; returns false if the document has one already.
     pub(super) fn add(&mut self, index: usize, number: bool, text: &str) -> anyhow::Result<bool> {
-        let place = self.places.get_mut(index).ok_or_else(|| anyhow!("a text that nobody asked for"))?;
+        let place = self.places.get_mut(index).ok_or_else(|| anyhow!("a text that is not needed"))?;
         if place.is_some() {
             return Ok(false);
         }
@@ -60,12 +60,12 @@ impl Writer {
 const TEMPORARY: &str = "the temporary file with the texts of documents (--tmp-dir)";
 
 impl Texts {
-    /// Whether a document was not found.
+    /// Whether the text of a document is missing.
     pub(super) fn missing(&self) -> bool {
         self.places.iter().any(Option::is_none)
     }
 
-    /// Where the text of a document stands.
+    /// Returns the place of a document's text.
     pub(super) fn place(&self, index: usize) -> Option<Place> {
         self.places.get(index).copied().flatten()
     }

@@ -5,14 +5,24 @@ use fpstore::Fingerprint;
 /// Digits that always fit 64 bits.
 const CHUNK: usize = 19;
 
-/// Reads decimal digits, whatever leading zeros there are. `None` where there is anything else, or nothing;
-/// `Some(None)` where the number is too large.
+/// Parses a decimal number of 64 bits. `None` if the text is empty or has other characters than digits; `Some(None)` if
+/// the number is too large.
+#[inline]
+pub(super) fn decimal(text: &[u8]) -> Option<Option<u64>> {
+    if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    Some(text.iter().try_fold(0_u64, |number, digit| number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))))
+}
+
+/// Parses decimal digits, with any leading zeros, as a number as wide as the fingerprint. `None` if the text is empty
+/// or has other characters; `Some(None)` if the number is too large.
 #[inline]
 pub(super) fn number<F: Fingerprint>(text: &[u8]) -> Option<Option<F>> {
     if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    // Least significant word first.
+    // The least significant word first.
     let mut words = [0_u64; 4];
     for chunk in text.chunks(CHUNK) {
         let (factor, addend) = chunk
@@ -32,7 +42,7 @@ pub(super) fn number<F: Fingerprint>(text: &[u8]) -> Option<Option<F>> {
     Some(fits.then(|| F::from_words(|i| words.get(F::WORDS - 1 - i).copied().unwrap_or(0))))
 }
 
-/// The lower 64 bits.
+/// Returns the lower 64 bits.
 #[inline]
 #[allow(clippy::cast_possible_truncation, reason = "the lower half")]
 fn low(number: u128) -> u64 {

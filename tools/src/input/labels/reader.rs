@@ -1,9 +1,5 @@
-//! Labels of clusters, as `fpdedup clusters` writes them: a record and its cluster a row.
-//!
-//! TSV (`id<TAB>cluster`), CSV, NDJSON and Parquet (with these names, or `fingerprint` for `id` where there are no ids), by the
-//! ending of the name; standard input is TSV.
+//! Reads labels, one row after another.
 
-use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,30 +7,23 @@ use anyhow::bail;
 use fpstore::{Fingerprint, IdKind, LabelRef, MAX_TEXT};
 use serde::Deserialize;
 
-use super::csv::{Rows, Table};
-use super::ids::text;
-use super::label_lines::LabelLines;
-use super::lines::Lines;
-use super::object::describe;
-use super::parquet::Labels as ParquetLabels;
-use super::place::excerpt;
-use super::text::{decimal, parse_hex};
-use super::window::Window;
-use super::{Format, LINE_LIMIT, Place, RawId, Selection, Source, ToldBy};
+use super::cell::{CLUSTER, Cell, FINGERPRINT, ID};
+use super::lines::LabelLines;
+use crate::input::csv::{Rows, Table};
+use crate::input::lines::Lines;
+use crate::input::object::describe;
+use crate::input::parquet::Labels as ParquetLabels;
+use crate::input::window::Window;
+use crate::input::{Format, LINE_LIMIT, Place, RawId, Selection, Source, ToldBy};
 use crate::progress::Progress;
 
-/// Names of the columns.
-pub(super) const ID: &str = "id";
-pub(super) const FINGERPRINT: &str = "fingerprint";
-pub(super) const CLUSTER: &str = "cluster";
-
-/// Labels, one after another.
+/// The labels of a file, in order.
 #[derive(Debug)]
 pub struct LabelReader {
     name: Arc<str>,
     stream: Stream,
     kind: IdKind,
-    /// Where the lines are, as long as they are as this program writes them, in a file that can be read again.
+    /// The lines, as long as all of them are as `fpdedup` writes them, in a file that can be read again.
     lines: Option<LabelLines>,
 }
 
@@ -47,11 +36,11 @@ enum Stream {
 }
 
 impl LabelReader {
-    /// Opens a file of labels of a store with ids of this kind.
+    /// Opens a file of labels for a store with ids of this kind.
     ///
     /// # Errors
     ///
-    /// When it cannot be opened, or is of another format.
+    /// If the file cannot be opened, or has another format.
     pub fn open(source: &Source, kind: IdKind, temp_dir: Option<&Path>, progress: &Progress) -> anyhow::Result<Self> {
         let format = match source {
             Source::Standard => Format::Hex,
@@ -80,11 +69,11 @@ impl LabelReader {
         Ok(Self { name: source.name().into(), stream, kind, lines })
     }
 
-    /// Calls `take` with each record and its cluster; how many there were, and where the lines are if they can be copied.
+    /// Calls `take` with each record and its cluster. Returns the number of rows, and the lines if they can be copied.
     ///
     /// # Errors
     ///
-    /// When there is something else, with its place; those of `take`.
+    /// If a row is malformed, with its place; errors of `take` unchanged.
     pub fn each<F: Fingerprint>(
         mut self,
         mut take: impl FnMut(LabelRef<'_, F>, LabelRef<'_, F>) -> anyhow::Result<()>,
@@ -108,7 +97,7 @@ impl LabelReader {
             };
             let [of_record, of_cluster] = &mut texts;
             let labels = row.as_ref().map_err(Clone::clone).and_then(|[record, cluster]| {
-                // Many a record stands for its cluster, or is alone in it.
+                // Many records are alone in their cluster, or are its smallest.
                 let is_same = record.bytes().is_some_and(|bytes| Some(bytes) == cluster.bytes());
                 let record = record.label(self.kind, of_record)?;
                 Ok((record, if is_same { record } else { cluster.label(self.kind, of_cluster)? }))
@@ -132,7 +121,7 @@ impl LabelReader {
 }
 
 impl Stream {
-    /// Goes on to the next row; `false` at the end.
+    /// Advances to the next row; `false` at the end.
     fn advance(&mut self) -> Result<bool, String> {
         match self {
             Self::Tsv(lines) | Self::Ndjson(lines) => lines.next_filled(),
@@ -142,80 +131,9 @@ impl Stream {
     }
 }
 
-/// A cell of a row.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a number of 64 bits or a string")]
-pub(super) enum Cell<'a> {
-    Number(u64),
-    #[serde(borrow)]
-    Text(Cow<'a, str>),
-    /// A number or a text.
-    #[serde(skip)]
-    Bytes(&'a [u8]),
-    /// A text that may be an id.
-    #[serde(skip)]
-    Id(&'a str),
-    /// A fingerprint, most significant byte first.
-    #[serde(skip)]
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "of Parquet"))]
-    Raw(&'a [u8]),
-    #[serde(skip)]
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "of Parquet"))]
-    Null,
-}
-
-impl Cell<'_> {
-    /// What stands in a line.
-    pub(super) fn bytes(&self) -> Option<&[u8]> {
-        match self {
-            Self::Bytes(bytes) => Some(bytes),
-            Self::Id(id) => Some(id.as_bytes()),
-            _ => None,
-        }
-    }
-
-    /// What it says in labels of a store with ids of this kind; where it has to be made a text, `made` is that.
-    fn label<'b, F: Fingerprint>(&'b self, kind: IdKind, made: &'b mut String) -> Result<LabelRef<'b, F>, String> {
-        let bytes = match self {
-            Self::Number(number) => match kind {
-                IdKind::Number => return Ok(LabelRef::Number(*number)),
-                IdKind::Text => {
-                    *made = number.to_string();
-                    return Ok(LabelRef::Text(made));
-                }
-                IdKind::None if F::WORDS == 1 => return Ok(LabelRef::Fingerprint(F::from_words(|_| *number))),
-                IdKind::None => return Err(format!("expected a fingerprint of {} bits, found {number}", F::WIDTH)),
-            },
-            Self::Raw(bytes) if kind == IdKind::None && bytes.len() == F::BYTES => {
-                let (words, _) = bytes.as_chunks::<8>();
-                let word = |number| words.get(number).map_or(0, |word| u64::from_be_bytes(*word));
-                return Ok(LabelRef::Fingerprint(F::from_words(word)));
-            }
-            Self::Raw(bytes) => {
-                return Err(format!(
-                    "found a fingerprint of {} bits, the ids of the store are {kind}",
-                    8 * bytes.len()
-                ));
-            }
-            Self::Null => return Err("a cell is empty (null)".to_owned()),
-            Self::Id(id) => return Ok(LabelRef::Text(id)),
-            Self::Text(text) => text.as_bytes(),
-            Self::Bytes(bytes) => bytes,
-        };
-        match kind {
-            IdKind::Number => match decimal(bytes) {
-                Some(Some(number)) => Ok(LabelRef::Number(number)),
-                _ => Err(format!("the ids of the store are decimal numbers, this is {}", excerpt(bytes))),
-            },
-            IdKind::Text => text(bytes).map(LabelRef::Text),
-            IdKind::None => parse_hex(bytes).map(LabelRef::Fingerprint),
-        }
-    }
-}
-
-/// Reads `ID<TAB>CLUSTER`.
+/// Parses `ID<TAB>CLUSTER`.
 fn tsv(line: &[u8], kind: IdKind) -> Result<[Cell<'_>; 2], String> {
-    // A line as a whole is checked in a fraction of the time that its cells take.
+    // Checking a line as a whole takes a fraction of the time of checking its cells.
     if kind == IdKind::Text
         && memchr::memchr2(b'\r', 0, line).is_none()
         && let Some((record, cluster)) = std::str::from_utf8(line).ok().and_then(|line| line.split_once('\t'))
@@ -233,7 +151,7 @@ fn tsv(line: &[u8], kind: IdKind) -> Result<[Cell<'_>; 2], String> {
     }
 }
 
-/// Reads a row with both columns.
+/// Returns the two columns of a row.
 fn csv(table: &Table) -> Result<[Cell<'_>; 2], String> {
     match table.record()? {
         (cluster, RawId::Text(record)) => Ok([Cell::Bytes(record), Cell::Bytes(cluster)]),
@@ -241,7 +159,7 @@ fn csv(table: &Table) -> Result<[Cell<'_>; 2], String> {
     }
 }
 
-/// Reads an object with both columns.
+/// Parses an object with both columns.
 fn ndjson(line: &[u8]) -> Result<[Cell<'_>; 2], String> {
     #[derive(Deserialize)]
     struct Row<'a> {
@@ -259,7 +177,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A line of texts, read as a whole or cell by cell.
+    /// Returns a line of texts, checked as a whole or cell by cell.
     fn texts(line: &[u8], as_a_whole: bool) -> Result<[String; 2], String> {
         let kind = if as_a_whole { IdKind::Text } else { IdKind::Number };
         let [record, cluster] = tsv(line, kind)?;

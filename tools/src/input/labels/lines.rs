@@ -1,4 +1,4 @@
-//! Where the lines of a file of labels are, so that those that stay the same are copied.
+//! Locates the lines of a file of labels, so that unchanged lines can be copied.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -10,10 +10,10 @@ use std::time::SystemTime;
 use anyhow::{Context, bail};
 use fpstore::{Fingerprint, IdKind};
 
-use super::ids::is_padded;
-use super::labels::Cell;
+use super::cell::Cell;
+use crate::input::ids::is_padded;
 
-/// Lines for each of which the place of one is kept.
+/// Distance of the lines whose offset is kept.
 const STEP: u64 = 128;
 
 /// The lines of a file, each `RECORD<TAB>CLUSTER<LF>` as `fpdedup clusters` writes them.
@@ -22,22 +22,22 @@ pub struct LabelLines {
     path: PathBuf,
     file: Mutex<File>,
     state: (u64, Option<SystemTime>),
-    /// Where every so many-th line begins.
+    /// Offset of every [`STEP`]-th line.
     marks: Vec<u64>,
     count: u64,
-    /// Where the last line ends.
+    /// Offset of the end of the last line.
     end: u64,
 }
 
 impl LabelLines {
-    /// No lines yet.
+    /// Opens the file, without any lines yet.
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
         let file = File::open(path).with_context(|| path.display().to_string())?;
         let state = state(&file).with_context(|| path.display().to_string())?;
         Ok(Self { path: path.to_owned(), file: Mutex::new(file), state, marks: Vec::new(), count: 0, end: 0 })
     }
 
-    /// Adds the next line, which ends there; false if that is not how it is written.
+    /// Adds the next line, which ends at `end`. Returns false if `fpdedup` would not write it like this.
     pub(super) fn add<F: Fingerprint>(&mut self, cells: &[Cell<'_>; 2], kind: IdKind, end: u64) -> bool {
         let is_plain = |bytes: &[u8]| match kind {
             IdKind::Text => true,
@@ -55,11 +55,11 @@ impl LabelLines {
         fits
     }
 
-    /// Appends some lines; the first one of the file is 0.
+    /// Appends some lines; the first line of the file is 0.
     ///
     /// # Errors
     ///
-    /// When they cannot be read.
+    /// If they cannot be read.
     pub fn append(&self, lines: &Range<u64>, out: &mut Vec<u8>) -> io::Result<()> {
         let mark = |line: u64| self.marks.get(usize::try_from(line / STEP).unwrap_or(usize::MAX)).copied();
         let from = mark(lines.start).unwrap_or(self.end);
@@ -83,7 +83,7 @@ impl LabelLines {
         let rest = read.get(start..).unwrap_or_default();
         let last_mark = lines.end - lines.end % STEP;
         let end = match mark(last_mark).filter(|_| last_mark > lines.start) {
-            // All up to the last mark are wanted.
+            // All lines up to the last mark are wanted.
             Some(at) => {
                 let at = usize::try_from(at - from).unwrap_or(usize::MAX);
                 at + behind(read.get(at..).unwrap_or_default(), lines.end - last_mark)
@@ -100,11 +100,11 @@ impl LabelLines {
         self.file.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Checks that the file was not written to since it was opened.
+    /// Checks that the file has not been written to since it was opened.
     ///
     /// # Errors
     ///
-    /// When it was.
+    /// If it has.
     pub fn check(&self) -> anyhow::Result<()> {
         let path = self.path.display();
         if state(&self.file()).with_context(|| path.to_string())? != self.state {
@@ -114,7 +114,7 @@ impl LabelLines {
     }
 }
 
-/// What tells whether a file was written to.
+/// Returns the length and the modification time of a file.
 fn state(file: &File) -> io::Result<(u64, Option<SystemTime>)> {
     let metadata = file.metadata()?;
     Ok((metadata.len(), metadata.modified().ok()))
@@ -164,7 +164,7 @@ mod tests {
         };
         assert!(add("10", "0", IdKind::Number, 5));
         assert!(!add("01", "1", IdKind::Number, 5) && !add("1", "00", IdKind::Number, 5));
-        // A carriage return, a blank line before, no line feed.
+        // A carriage return, a preceding blank line, a missing line feed.
         assert!(!add("10", "0", IdKind::Number, 6) && !add("10", "0", IdKind::Number, 4));
         assert!(add("01", "a b", IdKind::Text, 7));
         let [lower, upper] = ["000000000000001f", "000000000000001F"];

@@ -1,12 +1,14 @@
-//! Some records of the file, as they come.
+//! Consecutive records of the file.
 
 use fpstore::{Id, IdRef};
 
-use super::LOT;
+/// Fingerprints that are looked up together: many times the cache lines of a table's filter that they need, so that
+/// most lines are fetched only once.
+pub(super) const CHUNK: usize = 1 << 18;
 
-/// When a lot is full.
+/// Limits of a chunk.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LotSize {
+pub(super) struct ChunkSize {
     /// Number of records.
     pub(super) records: usize,
     /// Bytes of texts.
@@ -14,49 +16,49 @@ pub(super) struct LotSize {
     bytes: u64,
 }
 
-impl LotSize {
-    /// Lots that are read, wait, and are searched.
+impl ChunkSize {
+    /// Number of chunks at a time: one is read, one waits, one is searched.
     const ALIVE: u64 = 3;
 
-    /// A size of which all lots together take a fifth of the memory at most.
+    /// Returns a size with which all chunks together take at most a fifth of the memory.
     pub(super) fn within<F>(memory: u64) -> Self {
         let part = usize::try_from(memory / 16).unwrap_or(usize::MAX);
-        // An id is 8 bytes, or the end of its text.
+        // An id takes 8 bytes, or the end of its text.
         let record = size_of::<F>() + size_of::<u64>();
-        let (records, texts) = (LOT.min(part / 2 / record).max(1), (16 << 20).min(part / 2));
+        let (records, texts) = (CHUNK.min(part / 2 / record).max(1), (16 << 20).min(part / 2));
         Self { records, texts, bytes: (records * record + texts) as u64 }
     }
 
-    /// Bytes of all lots that are there at the same time.
+    /// Returns the bytes of all chunks that exist at the same time.
     pub(super) fn bytes_of_all(self) -> u64 {
         Self::ALIVE * self.bytes
     }
 }
 
-/// Records that follow each other.
+/// Consecutive records.
 #[derive(Debug)]
-pub(super) struct Lot<F> {
+pub(super) struct Chunk<F> {
     fingerprints: Vec<F>,
     ids: Ids,
 }
 
-/// Their ids.
+/// The ids of the records.
 #[derive(Debug)]
 enum Ids {
-    /// None: the number of the first record.
+    /// No ids: the number of the first record.
     From(u64),
     Numbers(Vec<u64>),
-    /// The texts, one behind the other, and where each of them ends.
+    /// The concatenated texts, and the end of each.
     Texts(String, Vec<usize>),
 }
 
-impl<F: Copy> Lot<F> {
-    /// The lot that begins with the first record; empty yet.
+impl<F: Copy> Chunk<F> {
+    /// Returns an empty chunk that begins with the first record.
     pub(super) fn first() -> Self {
         Self { fingerprints: Vec::new(), ids: Ids::From(0) }
     }
 
-    /// The lot that follows this one; empty yet.
+    /// Returns an empty chunk that follows this one.
     pub(super) fn next(&self) -> Self {
         let ids = match &self.ids {
             Ids::From(first) => Ids::From(first + self.fingerprints.len() as u64),
@@ -66,7 +68,7 @@ impl<F: Copy> Lot<F> {
         Self { fingerprints: Vec::with_capacity(self.len()), ids }
     }
 
-    /// One more record. All of them have ids of one kind.
+    /// Adds a record. All records have ids of one kind.
     #[inline]
     pub(super) fn push(&mut self, fingerprint: F, id: IdRef<'_>) {
         self.fingerprints.push(fingerprint);
@@ -100,7 +102,7 @@ impl<F: Copy> Lot<F> {
         !matches!(self.ids, Ids::From(_))
     }
 
-    /// Fingerprint and id of a record.
+    /// Returns the fingerprint and the id of a record.
     pub(super) fn get(&self, at: usize) -> Option<(F, Id)> {
         let id = match &self.ids {
             Ids::From(first) => Id::Number(first + at as u64),
@@ -120,19 +122,19 @@ mod tests {
 
     #[test]
     fn ids_of_every_kind() {
-        let mut lot = Lot::<u64>::first();
-        lot.push(5, IdRef::None);
-        lot.push(6, IdRef::None);
-        let mut next = lot.next();
+        let mut chunk = Chunk::<u64>::first();
+        chunk.push(5, IdRef::None);
+        chunk.push(6, IdRef::None);
+        let mut next = chunk.next();
         next.push(7, IdRef::None);
-        assert_eq!((lot.get(1), next.get(0)), (Some((6, Id::Number(1))), Some((7, Id::Number(2)))));
-        assert!(!lot.has_ids() && lot.get(2).is_none());
-        let mut lot = Lot::<u64>::first();
-        lot.push(5, IdRef::Text("a"));
-        lot.push(6, IdRef::Text("bc"));
-        assert_eq!((lot.get(0), lot.get(1)), (Some((5, Id::from("a"))), Some((6, Id::from("bc")))));
-        let mut lot = Lot::<u64>::first();
-        lot.push(5, IdRef::Number(9));
-        assert_eq!((lot.get(0), lot.has_ids(), lot.next().has_ids()), (Some((5, Id::Number(9))), true, true));
+        assert_eq!((chunk.get(1), next.get(0)), (Some((6, Id::Number(1))), Some((7, Id::Number(2)))));
+        assert!(!chunk.has_ids() && chunk.get(2).is_none());
+        let mut chunk = Chunk::<u64>::first();
+        chunk.push(5, IdRef::Text("a"));
+        chunk.push(6, IdRef::Text("bc"));
+        assert_eq!((chunk.get(0), chunk.get(1)), (Some((5, Id::from("a"))), Some((6, Id::from("bc")))));
+        let mut chunk = Chunk::<u64>::first();
+        chunk.push(5, IdRef::Number(9));
+        assert_eq!((chunk.get(0), chunk.has_ids(), chunk.next().has_ids()), (Some((5, Id::Number(9))), true, true));
     }
 }

@@ -1,0 +1,7 @@
+//! Limits for documents.
+
+/// Longest document in bytes: a line of NDJSON, a row of CSV, a text in Parquet, or a decompressed file.
+pub const DOCUMENT_LIMIT: usize = 64 << 20;
+
+/// Most ready-made tokens of a document.
+pub const TOKEN_LIMIT: usize = 4 << 20;

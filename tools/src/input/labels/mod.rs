@@ -1,0 +1,11 @@
+//! Labels of clusters, as `fpdedup clusters` writes them: a record and its cluster a row.
+//!
+//! The extension of the name determines the format: TSV (`id<TAB>cluster`), CSV, NDJSON or Parquet (with columns of
+//! these names, or `fingerprint` instead of `id` in a store without ids). Standard input is TSV.
+
+pub(super) mod cell;
+mod lines;
+mod reader;
+
+pub use lines::LabelLines;
+pub use reader::LabelReader;
