@@ -12,6 +12,7 @@ use crate::executor::{Rank, RankedMutex};
 use crate::fingerprint::Fingerprint;
 use crate::options::Options;
 use crate::version::{Lock, StoreContext, absolute, hold, manifest, open_runs};
+use crate::wal::Durability;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -89,6 +90,16 @@ impl<F: Fingerprint> Handle<F> {
     ) -> Result<Self> {
         let background = if lock.is_some() { Background::begin(&core)? } else { None };
         Ok(Self { background, core, recovery, follower: RankedMutex::new(Rank::Follower, follower), lock })
+    }
+
+    /// Makes all that was written durable, and ends the background threads.
+    ///
+    /// # Errors
+    /// `Poisoned`; `Io` from syncing.
+    pub(crate) fn close(mut self) -> Result<()> {
+        let synced = if self.lock.is_some() { self.core.promise_all(Durability::SyncAll) } else { Ok(()) };
+        drop(self.background.take());
+        synced.and_then(|()| self.core.check_poison())
     }
 
     /// Reads what another process has written since; whether there was anything.

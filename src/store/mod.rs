@@ -143,6 +143,26 @@ impl<F: Fingerprint> Store<F> {
         self.core().tree().manifest.id_assignment
     }
 
+    /// Closes the store, and tells what dropping it cannot: whether all that was written is durable. Background threads end; what
+    /// they leave undone is done when the store is opened again.
+    ///
+    /// ```
+    /// # use fpstore::{Durability, Options, Parameters, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("store");
+    /// let store = Store::<u64>::create(&path, &Parameters::new(3), &Options::new())?;
+    /// store.insert(0x832f_e9f6_aa2f_461a, 1, Durability::Buffered)?;
+    /// store.close()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Poisoned` if an earlier write has left in doubt what the files hold, or a background thread has panicked; `Io` if the log
+    /// cannot be synced.
+    pub fn close(self) -> Result<()> {
+        self.handle.close()
+    }
+
     /// The engine.
     pub(crate) fn core(&self) -> &StoreInner<F> {
         &self.handle.core

@@ -23,5 +23,6 @@ mod room;
 mod stores;
 mod strict;
 mod support;
+mod threads;
 mod visit;
 mod wide;

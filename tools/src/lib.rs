@@ -28,4 +28,5 @@ pub mod sketching;
 pub mod statistics;
 pub mod stoppable;
 pub mod text_options;
+pub mod threads;
 pub mod width;

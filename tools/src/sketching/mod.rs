@@ -95,7 +95,7 @@ impl SimhashOptions {
             return self.changed(Simhash::new(self.preset.unwrap_or_default()), width, given);
         };
         let option = || format!("--like {}", store.display());
-        let parameters = fpstore::parameters_of(store, &fpstore::Options::new()).with_context(option)?;
+        let parameters = fpstore::parameters_of(store, &crate::threads::options()).with_context(option)?;
         let Some(recorded) = parameters.hasher() else { bail!("{}: {UNKNOWN}", option()) };
         self.simhash_as(recorded, width, given).with_context(option)
     }

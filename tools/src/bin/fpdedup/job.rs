@@ -22,12 +22,12 @@ const WAITING: u64 = 8 << 20;
 
 /// Returns the width of a store's fingerprints.
 pub(crate) fn width(store: &Path) -> anyhow::Result<u32> {
-    Ok(fpstore::parameters_of(store, &fpstore::Options::new())?.width())
+    Ok(fpstore::parameters_of(store, &fpstore_tools::threads::options())?.width())
 }
 
 /// Opens a store for reading.
 pub(crate) fn open<F: Fingerprint>(store: &Path) -> anyhow::Result<Store<F>> {
-    Ok(Store::open_read_only(store, &fpstore::Options::new().with_filters(Filters::Off))?)
+    Ok(Store::open_read_only(store, &fpstore_tools::threads::options().with_filters(Filters::Off))?)
 }
 
 /// A join that is shown, and that a signal stops.

@@ -53,7 +53,7 @@ impl<F: Fingerprint> Other<F> {
         let directory =
             directory.with_context(|| format!("cannot make a directory in {}", job.temp_dir().display()))?;
         let listed = Temporary::new(directory.path());
-        let options = fpstore::Options::new()
+        let options = fpstore_tools::threads::options()
             .with_filters(Filters::Off)
             .with_load_memory(memory::of_load(Some(job.options.memory)))
             .with_temp_dir(Some(directory.path()));

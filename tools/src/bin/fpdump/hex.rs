@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use fpstore::inspect::{self, Field};
-use fpstore::{Error, ErrorKind, Options};
+use fpstore::{Error, ErrorKind};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::report;
 use serde::Serialize;
@@ -30,7 +30,7 @@ pub(crate) fn run(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Resul
     let whole_store = path.is_dir();
     let mut current = PathBuf::new();
     let mut failed = None;
-    let shown = inspect::explain(path, &Options::new(), &mut |file, field| {
+    let shown = inspect::explain(path, &fpstore_tools::threads::options(), &mut |file, field| {
         let new_file = std::mem::replace(&mut current, file.to_owned()) != file;
         let result = if json {
             report::json(out, &Versioned::new(row(file, &field)))

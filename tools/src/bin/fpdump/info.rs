@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use fpstore::inspect::{self, SegmentRole};
-use fpstore::{Fingerprint, IdAssignment, IdKind, Options};
+use fpstore::{Fingerprint, IdAssignment, IdKind};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{bytes, count};
 use fpstore_tools::report;
@@ -159,7 +159,7 @@ fn people(info: &Info, out: &mut dyn Write) -> std::io::Result<()> {
 /// Prints the fields of a manifest; its segments need not exist.
 pub(crate) fn manifest(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
     let mut fields = Vec::new();
-    inspect::explain(path, &Options::new(), &mut |_, field| {
+    inspect::explain(path, &fpstore_tools::threads::options(), &mut |_, field| {
         fields.push(FieldInfo { name: field.name, value: field.value });
         Ok(())
     })?;

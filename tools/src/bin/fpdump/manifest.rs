@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
+use fpstore::IdAssignment;
 use fpstore::inspect::{self, ManifestView};
-use fpstore::{IdAssignment, Options};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{bytes, count};
 use fpstore_tools::report::{self, Columns};
@@ -54,7 +54,7 @@ struct Segment {
 
 pub(crate) fn run(path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<Outcome> {
     let store = if is_manifest(path) { path.parent().unwrap_or(Path::new("")) } else { path };
-    let view = inspect::manifest(store, &Options::new())?;
+    let view = inspect::manifest(store, &fpstore_tools::threads::options())?;
     let report = describe(store, &view);
     if json {
         report::json(out, &Versioned::new(report))?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fpstore::inspect::{self, SegmentRole, SegmentView};
-use fpstore::{Filters, Fingerprint, Options, Parameters, Statistics, Store};
+use fpstore::{Filters, Fingerprint, Parameters, Statistics, Store};
 use fpstore_tools::common::SCHEMA_VERSION;
 use serde::Serialize;
 
@@ -17,11 +17,14 @@ impl<F: Fingerprint> Opened<F> {
     /// Opens a directory as a store, anything else as a segment file.
     pub(crate) fn new(path: &Path) -> fpstore::Result<Self> {
         if !path.is_dir()
-            && let Some(view) = inspect::open(path, &Options::new())?.pop()
+            && let Some(view) = inspect::open(path, &fpstore_tools::threads::options())?.pop()
         {
             return Ok(Self::Segment(Box::new(view)));
         }
-        Ok(Self::Store(Box::new(Store::open_read_only(path, &Options::new().with_filters(Filters::Off))?)))
+        Ok(Self::Store(Box::new(Store::open_read_only(
+            path,
+            &fpstore_tools::threads::options().with_filters(Filters::Off),
+        )?)))
     }
 
     pub(crate) fn parameters(&self) -> &Parameters {
@@ -42,21 +45,21 @@ impl<F: Fingerprint> Opened<F> {
 /// Returns the width of the fingerprints at a PATH.
 pub(crate) fn width(path: &Path) -> fpstore::Result<u32> {
     if path.is_dir() {
-        return fpstore::parameters_of(path, &Options::new()).map(|parameters| parameters.width());
+        return fpstore::parameters_of(path, &fpstore_tools::threads::options()).map(|parameters| parameters.width());
     }
-    let segments = inspect::open(path, &Options::new())?;
+    let segments = inspect::open(path, &fpstore_tools::threads::options())?;
     Ok(segments.first().map_or(64, |segment| segment.parameters().width()))
 }
 
 /// Returns the segments at a PATH.
 pub(crate) fn segments(path: &Path) -> fpstore::Result<Vec<SegmentView>> {
-    inspect::open(path, &Options::new())
+    inspect::open(path, &fpstore_tools::threads::options())
 }
 
 /// Returns all segments at a PATH, each with its role, which a segment itself does not record.
 pub(crate) fn all_segments(path: &Path) -> fpstore::Result<Vec<(Option<SegmentRole>, SegmentView)>> {
     if path.is_dir() {
-        let all = inspect::open_all(path, &Options::new())?.into_iter();
+        let all = inspect::open_all(path, &fpstore_tools::threads::options())?.into_iter();
         return Ok(all.map(|(role, segment)| (Some(role), segment)).collect());
     }
     Ok(segments(path)?.into_iter().map(|segment| (None, segment)).collect())

@@ -88,7 +88,11 @@ fn predicted(segments: &[SegmentView]) -> fpstore::Result<Option<Predicted>> {
     for segment in segments {
         // Reporting damage is the task of `verify`; the rest of the plan can be shown.
         let unmeasured = total > MOST_MEASURED || segment.parameters().width() != 64;
-        let skew = if unmeasured { None } else { fingerprints(segment).ok().map(Skew::new) };
+        let skew = if unmeasured {
+            None
+        } else {
+            fingerprints(segment).ok().map(|values| Skew::new(values).with_threads(rayon::current_num_threads()))
+        };
         sum.from_data &= skew.is_some();
         let parameters = segment.parameters();
         let cost = |filter| {

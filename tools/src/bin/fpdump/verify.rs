@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use fpstore::{ErrorKind, Options, VerifyReport, inspect};
+use fpstore::{ErrorKind, VerifyReport, inspect};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::number::{bytes, count_of};
@@ -54,7 +54,11 @@ pub(crate) fn run(path: &Path, common: Common, out: &mut dyn Write) -> anyhow::R
 }
 
 fn check(path: &Path) -> fpstore::Result<Report> {
-    let found = if is_manifest(path) { verify_manifest(path) } else { fpstore::verify(path, &Options::new()) };
+    let found = if is_manifest(path) {
+        verify_manifest(path)
+    } else {
+        fpstore::verify(path, &fpstore_tools::threads::options())
+    };
     let found = match found {
         Ok(found) => found,
         Err(error) if error.kind() == ErrorKind::Damaged => {
@@ -101,7 +105,7 @@ fn check(path: &Path) -> fpstore::Result<Report> {
 fn verify_manifest(path: &Path) -> fpstore::Result<VerifyReport> {
     let mut report = VerifyReport::default();
     report.files = 1;
-    inspect::explain(path, &Options::new(), &mut |_, field| {
+    inspect::explain(path, &fpstore_tools::threads::options(), &mut |_, field| {
         report.bytes += field.bytes.len() as u64;
         Ok(())
     })?;

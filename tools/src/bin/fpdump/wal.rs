@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use fpstore::inspect::{self, FrameView, LogView};
-use fpstore::{Fingerprint, Id, Options};
+use fpstore::{Fingerprint, Id};
 use fpstore_tools::common::Common;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::notice;
@@ -54,9 +54,9 @@ struct OperationRow {
 /// Returns the width of the fingerprints in a log, or in the logs of a store.
 pub(crate) fn width(path: &Path) -> fpstore::Result<u32> {
     if path.is_dir() {
-        return fpstore::parameters_of(path, &Options::new()).map(|parameters| parameters.width());
+        return fpstore::parameters_of(path, &fpstore_tools::threads::options()).map(|parameters| parameters.width());
     }
-    LogView::open(path, &Options::new()).map(|log| log.parameters().width())
+    LogView::open(path, &fpstore_tools::threads::options()).map(|log| log.parameters().width())
 }
 
 pub(crate) fn run<F: Fingerprint>(
@@ -66,7 +66,7 @@ pub(crate) fn run<F: Fingerprint>(
     out: &mut dyn Write,
 ) -> anyhow::Result<Outcome> {
     let json = common.json;
-    let (logs, options) = (inspect::logs(path, &Options::new())?, Options::new());
+    let (logs, options) = (inspect::logs(path, &fpstore_tools::threads::options())?, fpstore_tools::threads::options());
     let listed = path.is_dir();
     let mut shown = 0;
     for path in logs {

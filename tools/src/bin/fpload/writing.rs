@@ -43,7 +43,7 @@ pub(crate) fn progress(args: &Args) -> Progress {
 /// Options of a store that is only written: no filters for queries, and no maintenance in the background.
 pub(crate) fn options(args: &Args) -> Options {
     let documents = if args.text { args.document_memory() } else { 0 };
-    Options::new()
+    fpstore_tools::threads::options()
         .with_env(Arc::new(Stoppable::default()))
         .with_filters(Filters::Off)
         .with_maintenance(Maintenance::Foreground)

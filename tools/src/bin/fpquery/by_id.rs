@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::vec::IntoIter;
 
-use fpstore::{Filters, Fingerprint, Id, Options, Parameters, Store};
+use fpstore::{Filters, Fingerprint, Id, Parameters, Store};
 use fpstore_tools::{by_id, notice};
 
 use crate::args::Args;
@@ -17,7 +17,7 @@ pub(crate) fn queries<F: Fingerprint>(
 ) -> anyhow::Result<VecDeque<(Id, IntoIter<F>)>> {
     let parse = |text: &String| by_id::parse(text, parameters.ids());
     let ids = args.ids.iter().map(parse).collect::<anyhow::Result<Vec<_>>>()?;
-    let store = Store::<F>::open_read_only(path, &Options::new().with_filters(Filters::Off))?;
+    let store = Store::<F>::open_read_only(path, &fpstore_tools::threads::options().with_filters(Filters::Off))?;
     let found = by_id::fingerprints(&store, &ids)?;
     for (id, fingerprints) in ids.iter().zip(&found) {
         if fingerprints.is_empty() {

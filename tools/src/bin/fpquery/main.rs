@@ -22,7 +22,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use fpstore::{Filters, Fingerprint, Options, Parameters, Store, with_width};
+use fpstore::{Filters, Fingerprint, Parameters, Store, with_width};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::notice;
 use fpstore_tools::output::check_apart;
@@ -63,7 +63,7 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
         return corpus::run(args, file);
     }
     let Some(store) = &args.store else { bail!("which STORE? see --help for examples") };
-    let parameters = fpstore::parameters_of(store, &Options::new())?;
+    let parameters = fpstore::parameters_of(store, &fpstore_tools::threads::options())?;
     args.check_distance(parameters.width())?;
     with_width!(parameters.width(), F => answer::<F>(args, store, &parameters))
 }
@@ -83,7 +83,7 @@ fn answer<F: Fingerprint>(args: &Args, store: &Path, parameters: &Parameters) ->
     let wanted = args.filter.map_or_else(Filters::default, Filters::from);
     let mut later = merging.is_some() && args.filter.is_none();
     let filters = if later { Filters::Off } else { wanted };
-    let mut options = Options::new().with_read_mode(args.read.into()).with_filters(filters);
+    let mut options = fpstore_tools::threads::options().with_read_mode(args.read.into()).with_filters(filters);
     if let Some(bytes) = Memory::filters(args.memory, args.filter_memory) {
         options = options.with_filter_memory(bytes);
     }

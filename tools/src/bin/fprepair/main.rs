@@ -11,7 +11,7 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use fpstore::{Options, RepairReport};
+use fpstore::RepairReport;
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::progress::Progress;
 use fpstore_tools::stoppable::Stoppable;
@@ -28,7 +28,9 @@ fn run(args: &Args) -> anyhow::Result<Outcome> {
         allocator::give_back();
     }
     args.common.start()?;
-    let options = Options::new().with_load_memory(memory::of_load(args.memory)).with_temp_dir(args.tmp_dir.as_deref());
+    let options = fpstore_tools::threads::options()
+        .with_load_memory(memory::of_load(args.memory))
+        .with_temp_dir(args.tmp_dir.as_deref());
     let options = options.with_env(Arc::new(Stoppable::default()));
     interrupt::leaves("the store is as it was");
     // The library removes the files that it has begun.

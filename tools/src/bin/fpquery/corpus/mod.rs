@@ -17,7 +17,7 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::{anyhow, bail};
-use fpstore::{Fingerprint, IdKind, Options, QueryTables, WIDTHS, with_width};
+use fpstore::{Fingerprint, IdKind, QueryTables, WIDTHS, with_width};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::input::{Fed, Header, IdRule, Input, InputOptions, Source, feed};
 use fpstore_tools::notice;
@@ -144,10 +144,10 @@ fn tables<F: Fingerprint>(
 ) -> anyhow::Result<QueryTables<F>> {
     let fingerprints: Vec<F> = queries.iter().map(|query| query.fingerprint).collect();
     Ok(if args.scan {
-        QueryTables::comparing_all(&fingerprints, distance, &Options::new())?
+        QueryTables::comparing_all(&fingerprints, distance, &fpstore_tools::threads::options())?
     } else {
         // The other half is for matches.
-        QueryTables::within(&fingerprints, distance, memory / 2, &Options::new())?
+        QueryTables::within(&fingerprints, distance, memory / 2, &fpstore_tools::threads::options())?
     })
 }
 
