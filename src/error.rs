@@ -3,9 +3,8 @@
 //! Every error says what went wrong, where (path and, for bytes on disk, the offset) and what the user can do about
 //! it. [`ErrorKind`] is coarse on purpose: it is what a caller branches on; the text is for people.
 
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 /// `std::result::Result` with this library's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;

@@ -1,8 +1,9 @@
 //! What the fuzz targets (fuzz/) need of the inside: there only where cargo-fuzz builds, and thin. Nothing is decided
 //! here.
 
-use crate::codec::{BlockBuffer, BlockKind, BlockShape, Codec, Codes, FlipsCode, Trainer, decode_block};
-use crate::codec::{encode_block, fill_block};
+use crate::codec::{
+    BlockBuffer, BlockKind, BlockShape, Codec, Codes, FlipsCode, Trainer, decode_block, encode_block, fill_block,
+};
 use crate::env::{Env, Memory, ReadMode};
 use crate::error::{Error, Result};
 use crate::format::fields::{Field, Fields};

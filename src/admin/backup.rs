@@ -4,10 +4,10 @@
 //! before the call returns; if anything fails, there is none. Specified in format-spec/store.md, Backing up.
 
 use crate::admin::verify::{VerifyReport, verify};
-use crate::db::Handle;
-use crate::db::Maker;
-use crate::db::{CREATING, begin_creation, create_durably, undo_creation, vacancy_for_store};
-use crate::db::{effective, records_of_state};
+use crate::db::{
+    CREATING, Handle, Maker, begin_creation, create_durably, effective, records_of_state, undo_creation,
+    vacancy_for_store,
+};
 use crate::env::TempFile;
 use crate::error::{Error, ErrorKind, Result};
 use crate::extsort::Workspace;
@@ -15,9 +15,7 @@ use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::options::Options;
 use crate::segment::{ObsoleteFiles, Segment};
-use crate::version::manifest;
-use crate::version::{ReadView, newest_entries};
-use crate::version::{absolute, hold};
+use crate::version::{ReadView, absolute, hold, manifest, newest_entries};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;

@@ -1,13 +1,10 @@
 //! Sizes and counts.
 
-use crate::db::WritePressure;
-use crate::db::records_of_state;
-use crate::db::{FilterStatistics, filters};
+use crate::db::{FilterStatistics, WritePressure, filters, records_of_state};
 use crate::fingerprint::Fingerprint;
 use crate::format::manifest::{ManifestData, WriteSummary};
 use crate::format::parameters::Parameters;
-use crate::plan::TableForm;
-use crate::plan::{Design, TableLayout};
+use crate::plan::{Design, TableForm, TableLayout};
 use crate::segment::Segment;
 use crate::version::ReadView;
 use std::sync::Arc;

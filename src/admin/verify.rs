@@ -1,19 +1,14 @@
 //! Checking every byte of a store.
 
-use crate::db::MEMORY;
-use crate::db::{Recovered, TornLog};
+use crate::db::{MEMORY, Recovered, TornLog};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extsort::Workspace;
 use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::options::Options;
-use crate::segment::{Damage, Segment, SegmentRecords, verify_segment};
-use crate::segment::{IdIndexEntries, segment_name};
-use crate::version::Run;
-use crate::version::StoreContext;
-use crate::version::manifest;
-use crate::wal;
-use crate::wal::{LogReader, Tail};
+use crate::segment::{Damage, IdIndexEntries, Segment, SegmentRecords, segment_name, verify_segment};
+use crate::version::{Run, StoreContext, manifest};
+use crate::wal::{self, LogReader, Tail};
 use crate::width::with_width;
 use std::path::Path;
 use std::sync::Arc;

@@ -6,16 +6,14 @@
 //! if its label is not the one that its cluster had.
 
 use crate::bitset::Bitset;
-use crate::cluster::clustering::{Among, best_of};
-use crate::cluster::clustering::{Clustered, Clustering};
+use crate::cluster::clustering::{Among, Clustered, Clustering, best_of};
 use crate::cluster::clusters::{Clusters, United};
 use crate::cluster::keeper::Keeper;
 use crate::cluster::labels::Label;
 use crate::cluster::numbers::Numbers;
 use crate::cluster::order::{Order, OrderLot};
 use crate::error::{Error, Result};
-use crate::fingerprint::Id;
-use crate::fingerprint::{Fingerprint, Record};
+use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::join::{Output, Step, ordered, visit_stored, visit_wanted};
 use crate::version::Share;
 use std::iter::Peekable;

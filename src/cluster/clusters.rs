@@ -1,9 +1,7 @@
 //! Clusters: records that are linked by near pairs, directly or by others in between.
 
-use crate::cluster::changes::ClusterChanges;
-use crate::cluster::changes::ClusterUpdate;
-use crate::cluster::clustering::Among;
-use crate::cluster::clustering::Clustering;
+use crate::cluster::changes::{ClusterChanges, ClusterUpdate};
+use crate::cluster::clustering::{Among, Clustering};
 use crate::cluster::keeper::Keeper;
 use crate::cluster::known::Told;
 use crate::cluster::previous::Previous;
@@ -17,9 +15,7 @@ use crate::db::check_hashers;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::parameters::Parameters;
-use crate::join::CleanSegments;
-use crate::join::{JobContext, Progress};
-use crate::join::{Join, Output, Step, Taker, Ticket};
+use crate::join::{CleanSegments, JobContext, Join, Output, Progress, Step, Taker, Ticket};
 use crate::query::check_distance;
 use crate::segment::{Scratch, Segment};
 use crate::version::Snapshot;

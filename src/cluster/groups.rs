@@ -3,11 +3,9 @@
 use crate::cluster::components::Components;
 use crate::cluster::numbers::{Ascending, Numbers};
 use crate::error::Result;
-use crate::fingerprint::Id;
-use crate::fingerprint::{Fingerprint, Record};
+use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::segment::Segment;
-use crate::version::RecordIter;
-use crate::version::Share;
+use crate::version::{RecordIter, Share};
 use std::iter::Peekable;
 use std::sync::Arc;
 

@@ -5,8 +5,7 @@ use crate::cluster::keeper::Keeper;
 use crate::env::ReadFile;
 use crate::error::{Error, Result};
 use crate::extsort::{TextSorter, Workspace};
-use crate::fingerprint::{Fingerprint, Record};
-use crate::fingerprint::{Id, IdKind, IdRef};
+use crate::fingerprint::{Fingerprint, Id, IdKind, IdRef, Record};
 use std::path::PathBuf;
 
 /// Stands for the place of a text that is not there.

@@ -1,8 +1,7 @@
 //! What labels call records.
 
 use crate::cluster::labels::LabelRef;
-use crate::fingerprint::Fingerprint;
-use crate::fingerprint::IdKind;
+use crate::fingerprint::{Fingerprint, IdKind};
 
 /// The names of some records: their ids or, where there are none, fingerprints.
 #[derive(Debug)]

@@ -2,8 +2,7 @@
 
 use crate::cluster::counts::Counts;
 use crate::cluster::labels::LabelRef;
-use crate::fingerprint::Id;
-use crate::fingerprint::{Fingerprint, Record};
+use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::version::Share;
 use std::ops::Range;
 

@@ -1,15 +1,13 @@
 //! Labels that records have had, on their way to being clusters again.
 
 use crate::cluster::clusters::Clusters;
-use crate::cluster::known;
-use crate::cluster::known::Told;
+use crate::cluster::known::{self, Told};
 use crate::cluster::labels::LabelRef;
 use crate::cluster::matching::Matching;
 use crate::cluster::union_find::UnionFind;
 use crate::error::Result;
 use crate::extsort::Item;
-use crate::fingerprint::Fingerprint;
-use crate::fingerprint::IdKind;
+use crate::fingerprint::{Fingerprint, IdKind};
 use crate::join::Progress;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};

@@ -1,7 +1,6 @@
 //! What clusters look like: how large they are, and how far their ends are apart.
 
-use crate::cluster::clustering::Clustering;
-use crate::cluster::clustering::shares;
+use crate::cluster::clustering::{Clustering, shares};
 use crate::cluster::groups::Groups;
 use crate::cluster::labels::Label;
 use crate::error::Result;

@@ -6,7 +6,8 @@
 //! 1984); that linking with one compare-and-swap is right was shown by Anderson and Woll, "Wait-free parallel algorithms
 //! for the union-find problem", 1991.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Disjoint sets of the numbers from 0 on.
 #[derive(Debug)]

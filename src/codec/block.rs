@@ -1,7 +1,7 @@
 //! One block: the differences of all keys but the last. Its kind stands in the block index.
 
-use super::gap::{SLACK, Split};
-use super::{Codec, Codes, flips, gap, xor};
+use super::gap::{self, SLACK, Split};
+use super::{Codec, Codes, flips, xor};
 use crate::bits::{BitWriter, load_bits};
 use crate::error::{Error, Result};
 use std::fmt;

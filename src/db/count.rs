@@ -7,13 +7,8 @@
 //! of writes beside a bulk load, it is counted when it is asked for.
 
 use crate::error::Result;
-use crate::fingerprint::Entry;
-use crate::fingerprint::Fingerprint;
-use crate::fingerprint::Id;
-use crate::version::NewestEntries;
-use crate::version::Run;
-use crate::version::{MembershipCursor, RunSegment};
-use crate::version::{ReadView, add_runs, newest_entries};
+use crate::fingerprint::{Entry, Fingerprint, Id};
+use crate::version::{MembershipCursor, NewestEntries, ReadView, Run, RunSegment, add_runs, newest_entries};
 use std::sync::Arc;
 
 /// What runs say, newest first.

@@ -1,12 +1,10 @@
 //! What else may lie in a store's directory: unfinished files, the lock, and what an interrupted load has left.
 
-use crate::env::TEMP_SUFFIX;
-use crate::env::{Env, ReadMode};
+use crate::env::{Env, ReadMode, TEMP_SUFFIX};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::manifest::ManifestData;
 use crate::segment::{is_segment_name, segment_name};
-use crate::version::LOCK;
-use crate::version::manifest;
+use crate::version::{LOCK, manifest};
 use crate::wal;
 use std::io;
 use std::path::Path;

@@ -3,8 +3,7 @@
 use crate::db::store_inner::StoreInner;
 use crate::db::write_batch::{Write, WriteBatch};
 use crate::error::Result;
-use crate::fingerprint::Id;
-use crate::fingerprint::{Fingerprint, Match};
+use crate::fingerprint::{Fingerprint, Id, Match};
 use crate::query::Near;
 use crate::version::ReadView;
 use crate::wal::Durability;

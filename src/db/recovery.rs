@@ -5,15 +5,12 @@
 
 use crate::db::version_set::Sealed;
 use crate::error::{Error, Result};
-use crate::fingerprint::Entry;
-use crate::fingerprint::Fingerprint;
-use crate::fingerprint::Id;
+use crate::fingerprint::{Entry, Fingerprint, Id};
 use crate::format::log::damaged_log;
 use crate::format::manifest::{IdAssignment, MOST_NUMBER, ManifestData};
 use crate::memtable::Memtable;
 use crate::version::StoreContext;
-use crate::wal;
-use crate::wal::{LogReader, Tail};
+use crate::wal::{self, LogReader, Tail};
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -6,9 +6,7 @@
 use crate::db::store_inner::StoreInner;
 use crate::db::write_batch::{Write, WriteBatch, WriteSummary};
 use crate::error::Result;
-use crate::fingerprint::Entry;
-use crate::fingerprint::{Fingerprint, Record};
-use crate::fingerprint::{Id, IdKind};
+use crate::fingerprint::{Entry, Fingerprint, Id, IdKind, Record};
 use crate::query::Asking;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,16 +4,14 @@ use crate::db::store_inner::StoreInner;
 use crate::error::Result;
 use crate::executor::RateLimiter;
 use crate::extsort::Workspace;
-use crate::fingerprint::Entry;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Entry, Fingerprint};
 use crate::format::manifest::{RunEntry, SegmentEntry};
 use crate::format::parameters::Parameters;
 use crate::options::Options;
-use crate::segment::write_segment;
-use crate::segment::{Building, Expected, IdIndexEntries, RecordChunk, SecondaryKeySource, chunks};
-use crate::segment::{ObsoleteFiles, Segment};
-use crate::version::StoreContext;
-use crate::version::{Run, of_id_index, of_tombstones};
+use crate::segment::{
+    Building, Expected, IdIndexEntries, ObsoleteFiles, RecordChunk, SecondaryKeySource, Segment, chunks, write_segment,
+};
+use crate::version::{Run, StoreContext, of_id_index, of_tombstones};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};

@@ -1,7 +1,6 @@
 //! Writes that belong together.
 
-use crate::fingerprint::Fingerprint;
-use crate::fingerprint::{Id, IdRef};
+use crate::fingerprint::{Fingerprint, Id, IdRef};
 
 /// Writes that are done together or not at all, in this order: a later one sees what an earlier one has done.
 ///

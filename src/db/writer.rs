@@ -8,15 +8,12 @@ use crate::db::recovery::Recovered;
 use crate::db::store_inner::{StoreInner, Writing};
 use crate::db::version_set::{Sealed, VersionSet};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::Entry;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Entry, Fingerprint};
 use crate::format::log::{LogHeader, MOST_BYTES, write_operations};
 use crate::format::manifest::{IdAssignment, MOST_NUMBER};
 use crate::memtable::Memtable;
 use crate::options::Maintenance;
-use crate::wal;
-use crate::wal::Durability;
-use crate::wal::Log;
+use crate::wal::{self, Durability, Log};
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -1,8 +1,5 @@
 use super::*;
-use crate::env::Env;
-use crate::env::Failing;
-use crate::env::FileSystem;
-use crate::env::Memory;
+use crate::env::{Env, Failing, FileSystem, Memory};
 use crate::error::{ErrorKind, Result};
 use crate::extsort::entry::NumberedRecord;
 use crate::fingerprint::U256;

@@ -2,8 +2,7 @@ use super::*;
 use crate::env::FileSystem;
 use crate::error::Result;
 use crate::extsort::tests::{DIRECTORY, memory, scattered, sweep, workspace};
-use crate::fingerprint::Fingerprint;
-use crate::fingerprint::U256;
+use crate::fingerprint::{Fingerprint, U256};
 use proptest::prelude::*;
 use std::sync::Arc;
 

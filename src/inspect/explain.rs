@@ -9,8 +9,7 @@ use crate::format::manifest::ManifestData;
 use crate::format::page::{Stream, checksum};
 use crate::format::{CHECKSUM, codes, header};
 use crate::options::Options;
-use crate::segment::name as bulk;
-use crate::segment::{SegmentFile, read_footer};
+use crate::segment::{SegmentFile, name as bulk, read_footer};
 use crate::version::manifest;
 use std::path::Path;
 

@@ -3,12 +3,11 @@
 use super::explain::{Visit, traced};
 use crate::error::Result;
 use crate::fingerprint::IdKind;
-use crate::format::CHECKSUM;
 use crate::format::fields::Fields;
 use crate::format::footer::{Footer, Span};
 use crate::format::id_page::{self, IdPage};
 use crate::format::page::{Stream, checksum};
-use crate::format::text_index;
+use crate::format::{CHECKSUM, text_index};
 use crate::segment::SegmentFile;
 use crate::segment::id_reader::parse_index as parse_id_index;
 

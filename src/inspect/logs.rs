@@ -4,8 +4,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::{Entry, Fingerprint, Record};
 use crate::format::Parameters;
 use crate::options::Options;
-use crate::version::check_width;
-use crate::version::manifest;
+use crate::version::{check_width, manifest};
 use crate::wal::{self, LogReader, Tail};
 use std::path::{Path, PathBuf};
 

@@ -6,8 +6,7 @@ use crate::format::Parameters;
 use crate::format::manifest::{IdAssignment, ManifestData, RunEntry, SegmentEntry};
 use crate::options::Options;
 use crate::segment::segment_name;
-use crate::version::SegmentRole;
-use crate::version::manifest as file;
+use crate::version::{SegmentRole, manifest as file};
 use std::path::Path;
 
 /// The manifest of a store.

@@ -4,12 +4,8 @@ use crate::error::Result;
 use crate::extsort::Workspace;
 use crate::fingerprint::Fingerprint;
 use crate::join::job::JobContext;
-use crate::segment::write_segment;
-use crate::segment::{Building, chunks};
-use crate::segment::{Segment, SegmentFile};
-use crate::version::ReadView;
-use crate::version::Snapshot;
-use crate::version::StoreContext;
+use crate::segment::{Building, Segment, SegmentFile, chunks, write_segment};
+use crate::version::{ReadView, Snapshot, StoreContext};
 use std::sync::{Arc, OnceLock};
 
 /// A state that is made clean when somebody needs it.

@@ -1,8 +1,7 @@
 //! From pairs of fingerprints to pairs of records.
 
 use crate::error::Result;
-use crate::fingerprint::Fingerprint;
-use crate::fingerprint::Id;
+use crate::fingerprint::{Fingerprint, Id};
 use crate::join::job::Progress;
 use crate::join::ordered::{Output, ordered};
 use crate::join::pairs::{Pair, Pairs, RecordPairs};
@@ -11,9 +10,7 @@ use crate::join::results::{Results, Ticket};
 use crate::join::sink::Sink;
 use crate::join::stop::Step;
 use crate::segment::Segment;
-use crate::version::RecordIter;
-use crate::version::Share;
-use crate::version::{IdLookup, Pieces};
+use crate::version::{IdLookup, Pieces, RecordIter, Share};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 

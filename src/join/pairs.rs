@@ -2,12 +2,10 @@
 
 use crate::db::check_hashers;
 use crate::error::Result;
-use crate::fingerprint::Id;
-use crate::fingerprint::{Fingerprint, Record};
+use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::join::clean::CleanSegments;
 use crate::join::expand::{Expander, How};
-use crate::join::iter::PairIter;
-use crate::join::iter::RecordPairIter;
+use crate::join::iter::{PairIter, RecordPairIter};
 use crate::join::job::{JobContext, Progress};
 use crate::join::ordered::Output;
 use crate::join::passes::{MakeTaker, Taker};

@@ -14,15 +14,15 @@ use crate::executor::Executor;
 use crate::fingerprint::Fingerprint;
 use crate::join::buckets::Counts;
 use crate::join::hash::Groups;
-use crate::join::passes::MakeTaker;
-use crate::join::passes::Passes;
+use crate::join::passes::{MakeTaker, Passes};
 use crate::join::sink::Sink;
 use crate::join::source::FingerprintSource;
 use crate::segment::Segment;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 /// How far a join is.
 #[derive(Debug, Default)]

@@ -1,24 +1,17 @@
 //! Bulk load: one new run, then one new manifest.
 
-use crate::db::Estimate;
-use crate::db::Slowed;
 use crate::db::id_assignment::{Refused, check_id_assignment};
-use crate::db::merged_net;
-use crate::db::{Made, Making, RunParts};
-use crate::db::{StoreInner, Writing};
-use crate::db::{layers, pointless};
+use crate::db::{Estimate, Made, Making, RunParts, Slowed, StoreInner, Writing, layers, merged_net, pointless};
 use crate::error::{Error, Result};
 use crate::extsort::Workspace;
-use crate::fingerprint::Fingerprint;
-use crate::fingerprint::IdKind;
+use crate::fingerprint::{Fingerprint, IdKind};
 use crate::format::manifest::{IdAssignment, ManifestData};
 use crate::load::records::{RecordIds, SortedRecords};
 use crate::load::replace::Others;
 use crate::memtable::Memtable;
 use crate::options::{Filters, Maintenance};
 use crate::segment::{Expected, chunks};
-use crate::version::MembershipCursor;
-use crate::version::Run;
+use crate::version::{MembershipCursor, Run};
 use std::sync::Arc;
 
 /// So many records are flushed while writers wait, in a few milliseconds.

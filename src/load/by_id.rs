@@ -5,8 +5,7 @@
 use crate::db::StoreInner;
 use crate::error::{Error, Result};
 use crate::extsort::Workspace;
-use crate::fingerprint::Fingerprint;
-use crate::fingerprint::{Id, IdKind};
+use crate::fingerprint::{Fingerprint, Id, IdKind};
 use crate::load::records::{RecordIds, RecordSorter, SortedRecords};
 use crate::load::remove::RemoveReport;
 use crate::load::sorted_ids::SortedIds;

@@ -6,8 +6,7 @@
 use crate::bits::bit_length;
 use crate::error::{Error, Result};
 use crate::extsort::{TextChunk, TextSorter, Workspace};
-use crate::fingerprint::Id;
-use crate::fingerprint::{Fingerprint, Record};
+use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::load::by_id::{Unknown, push};
 use crate::load::records::RecordSorter;
 use crate::load::sorted_ids::SortedIds;

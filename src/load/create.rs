@@ -4,11 +4,10 @@
 //! manifest, and the mark goes. Before the manifest is renamed into place there is no store; from then on there is one
 //! with everything in it.
 
-use crate::db::Recovery;
-use crate::db::VersionSet;
-use crate::db::Writer;
-use crate::db::{CREATING, Vacancy, begin_creation, create_durably, forget_lock, undo_creation, vacancy_for_store};
-use crate::db::{Handle, StoreInner};
+use crate::db::{
+    CREATING, Handle, Recovery, StoreInner, Vacancy, VersionSet, Writer, begin_creation, create_durably, forget_lock,
+    undo_creation, vacancy_for_store,
+};
 use crate::error::{ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
@@ -16,8 +15,7 @@ use crate::format::parameters::Parameters;
 use crate::load::bulk_load::{LoadReport, Merging};
 use crate::load::records::SortedRecords;
 use crate::options::Options;
-use crate::version::check_width;
-use crate::version::{StoreContext, absolute, hold};
+use crate::version::{StoreContext, absolute, check_width, hold};
 use std::path::Path;
 use std::sync::Arc;
 

@@ -4,13 +4,9 @@
 //! flushed and merged to one run that has an index, and one manifest with the new parameters takes the place of the old. Before
 //! that manifest is there, the store is as it was.
 
-use crate::db::Handle;
-use crate::db::Maker;
-use crate::db::StoreInner;
-use crate::db::merged_net;
+use crate::db::{Handle, Maker, StoreInner, merged_net};
 use crate::error::Result;
-use crate::fingerprint::Fingerprint;
-use crate::fingerprint::IdKind;
+use crate::fingerprint::{Fingerprint, IdKind};
 use crate::options::{Filters, Maintenance, Options};
 use crate::version::manifest;
 use crate::width::with_width;

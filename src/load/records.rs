@@ -1,13 +1,8 @@
 //! Records for a load: as they come, and sorted.
 
 use crate::error::{Error, Result};
-use crate::extsort::NumberedRecord;
-use crate::extsort::Sample;
-use crate::extsort::Workspace;
-use crate::extsort::drop_equal;
-use crate::extsort::{Item, Sorted, SortedTexts, Sorter, TextSorter};
-use crate::fingerprint::{Fingerprint, Record};
-use crate::fingerprint::{IdRef, check_text};
+use crate::extsort::{Item, NumberedRecord, Sample, Sorted, SortedTexts, Sorter, TextSorter, Workspace, drop_equal};
+use crate::fingerprint::{Fingerprint, IdRef, Record, check_text};
 use crate::options::Options;
 use crate::plan::Skew;
 use crate::segment::RecordChunk;

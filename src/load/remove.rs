@@ -1,11 +1,8 @@
 //! Removing many records at once.
 
-use crate::db::Making;
-use crate::db::StoreInner;
-use crate::db::{layers, records_of_runs};
+use crate::db::{Making, StoreInner, layers, records_of_runs};
 use crate::error::{Error, Result};
-use crate::fingerprint::Fingerprint;
-use crate::fingerprint::IdKind;
+use crate::fingerprint::{Fingerprint, IdKind};
 use crate::load::bulk_load::{MadeRun, Merging, last_of};
 use crate::load::records::{RecordIds, SortedRecords};
 use crate::segment::Expected;

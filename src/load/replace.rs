@@ -2,8 +2,7 @@
 
 use crate::db::StoreInner;
 use crate::error::{Error, Result};
-use crate::fingerprint::IdKind;
-use crate::fingerprint::{Fingerprint, Record};
+use crate::fingerprint::{Fingerprint, IdKind, Record};
 use crate::format::manifest::IdAssignment;
 use crate::load::bulk_load::{LoadReport, Loaded, Merging};
 use crate::load::records::SortedRecords;

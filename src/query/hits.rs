@@ -1,8 +1,7 @@
 //! From what tables and memtables have found to the records that are there.
 
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, Match, distance};
-use crate::fingerprint::{Id, IdKind};
+use crate::fingerprint::{Fingerprint, Id, IdKind, Match, distance};
 use crate::query::probe::segment::Found;
 use crate::query::searcher::{Asking, in_order, rank_of};
 use std::collections::BTreeSet;

@@ -1,12 +1,10 @@
 //! What a store says of a fingerprint, a record or an id that is known.
 
 use crate::error::Result;
-use crate::fingerprint::Id;
-use crate::fingerprint::{Fingerprint, Match, distance};
+use crate::fingerprint::{Fingerprint, Id, Match, distance};
 use crate::query::hits::HitPlace;
 use crate::query::searcher::{Asking, in_order};
-use crate::segment::IdScratch;
-use crate::segment::id_hash;
+use crate::segment::{IdScratch, id_hash};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 

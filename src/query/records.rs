@@ -2,8 +2,7 @@
 //! millions.
 
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, Match, distance};
-use crate::fingerprint::{Id, IdKind};
+use crate::fingerprint::{Fingerprint, Id, IdKind, Match, distance};
 use crate::memtable::Memtable;
 use crate::query::hits::HitPlace;
 use crate::query::probe::segment::Found;

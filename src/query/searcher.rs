@@ -1,8 +1,7 @@
 //! Asking a store.
 
 use crate::error::{Error, Result};
-use crate::fingerprint::Id;
-use crate::fingerprint::{Fingerprint, Match};
+use crate::fingerprint::{Fingerprint, Id, Match};
 use crate::memtable::{MemtablePlan, MemtableScratch};
 use crate::query::hits::{HitPlace, Hits};
 use crate::query::probe::plan::SegmentPlan;
@@ -11,8 +10,7 @@ use crate::query::probe::segment::{Found, search_segment};
 use crate::query::visit::Visit;
 use crate::query_stats::QueryStats;
 use crate::segment::{IdScratch, Scratch, Segment, Table};
-use crate::version::StoreContext;
-use crate::version::{LatestVersion, ReadView};
+use crate::version::{LatestVersion, ReadView, StoreContext};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 

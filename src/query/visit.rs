@@ -2,8 +2,7 @@
 //! one fingerprint a page of ids.
 
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, Match, distance};
-use crate::fingerprint::{Id, IdKind};
+use crate::fingerprint::{Fingerprint, Id, IdKind, Match, distance};
 use crate::memtable::MemtablePlan;
 use crate::query::hits::HitPlace;
 use crate::query::near::{NearHits, Nearest};

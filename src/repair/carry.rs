@@ -1,21 +1,15 @@
 //! Carrying a repair out, or finding out what it would do: one way for both.
 
-use crate::db::Maker;
-use crate::db::{Recovered, TornLog};
-use crate::env::ReadMode;
-use crate::env::TempFile;
+use crate::db::{Maker, Recovered, TornLog};
+use crate::env::{ReadMode, TempFile};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::repair::Repairing;
-use crate::repair::logs;
-use crate::repair::logs::SalvagedLogs;
+use crate::repair::logs::{self, SalvagedLogs};
 use crate::repair::report::{Loss, Lost, RepairAction};
-use crate::segment::Damage;
-use crate::segment::segment_name;
-use crate::version::StoreContext;
-use crate::version::manifest as file;
-use crate::version::newest_entries;
+use crate::segment::{Damage, segment_name};
+use crate::version::{StoreContext, manifest as file, newest_entries};
 use crate::wal;
 use std::io;
 use std::path::{Path, PathBuf};

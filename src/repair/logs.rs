@@ -12,18 +12,14 @@
 
 use crate::db::{NEVER_REACHED, TornLog, counted_after, next_id_after};
 use crate::error::{ErrorKind, Result};
-use crate::fingerprint::Entry;
-use crate::fingerprint::Fingerprint;
-use crate::fingerprint::IdKind;
+use crate::fingerprint::{Entry, Fingerprint, IdKind};
 use crate::format::log::LogHeader;
 use crate::format::manifest::{IdAssignment, MOST_NUMBER, ManifestData};
 use crate::memtable::Memtable;
 use crate::repair::report::{Loss, Lost};
 use crate::segment::Damage;
 use crate::version::StoreContext;
-use crate::wal;
-use crate::wal::FramePlace;
-use crate::wal::{LogReader, Tail};
+use crate::wal::{self, FramePlace, LogReader, Tail};
 use std::path::PathBuf;
 use std::sync::Arc;
 

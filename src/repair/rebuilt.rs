@@ -5,8 +5,7 @@
 //! it had at least; if the number of all records says that none had more, nothing is lost.
 
 use crate::error::{Error, Result};
-use crate::fingerprint::{Fingerprint, Record};
-use crate::fingerprint::{Id, IdKind};
+use crate::fingerprint::{Fingerprint, Id, IdKind, Record};
 use crate::repair::fingerprints::{Fingerprints, Stretch, Stretches, Torn};
 use crate::repair::report::{Loss, Lost, LostFingerprints, PartlyKnown, hex};
 use crate::segment::{IdStretch, Salvage, SalvagedIds};

@@ -1,8 +1,7 @@
 //! What repairing a store does, and what it cannot save.
 
 use crate::db::TornLog;
-use crate::fingerprint::Fingerprint;
-use crate::fingerprint::Id;
+use crate::fingerprint::{Fingerprint, Id};
 use crate::segment::Damage;
 use crate::version::SegmentRole;
 use std::path::PathBuf;

@@ -9,11 +9,11 @@ use crate::repair::Repairing;
 use crate::repair::fingerprints::Fingerprints;
 use crate::repair::rebuilt::{Rebuilt, Tally};
 use crate::repair::report::{Loss, Lost, RepairAction};
-use crate::segment::write_segment;
-use crate::segment::{Building, Expected, IdIndexEntries, RecordChunk, chunks, segment_name};
-use crate::segment::{Damage, Salvage, Segment, verify_segment};
-use crate::version::SegmentRole;
-use crate::version::{of_id_index, of_tombstones, open_segment};
+use crate::segment::{
+    Building, Damage, Expected, IdIndexEntries, RecordChunk, Salvage, Segment, chunks, segment_name, verify_segment,
+    write_segment,
+};
+use crate::version::{SegmentRole, of_id_index, of_tombstones, open_segment};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

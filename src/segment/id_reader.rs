@@ -4,11 +4,10 @@ use super::file::{PageSet, Pages, SegmentFile};
 use super::id_search;
 use super::id_writer::INDEX_CHUNK;
 use crate::error::{Error, Result};
-use crate::format::CHECKSUM;
 use crate::format::fields::Fields;
 use crate::format::footer::Span;
 use crate::format::id_page::{self, IdPage};
-use crate::format::page;
+use crate::format::{CHECKSUM, page};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 

@@ -1,11 +1,9 @@
 //! Writing to an open store: one record, one batch, one check at a time.
 
 use super::Store;
-use crate::db::InsertOutcome;
-use crate::db::{WriteBatch, WriteSummary, owned};
+use crate::db::{InsertOutcome, WriteBatch, WriteSummary, owned};
 use crate::error::{Error, Result};
-use crate::fingerprint::Fingerprint;
-use crate::fingerprint::{Id, IdRef};
+use crate::fingerprint::{Fingerprint, Id, IdRef};
 use crate::wal::Durability;
 
 impl<F: Fingerprint> Store<F> {

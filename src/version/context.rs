@@ -1,7 +1,6 @@
 //! What does not change while a store is open.
 
-use crate::env::Held;
-use crate::env::{Env, LockFile};
+use crate::env::{Env, Held, LockFile};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::parameters::Parameters;

@@ -1,8 +1,7 @@
 //! The ids of fingerprints.
 
 use crate::error::{Error, Result};
-use crate::fingerprint::Fingerprint;
-use crate::fingerprint::Id;
+use crate::fingerprint::{Fingerprint, Id};
 use crate::segment::{IdCursor, IdScratch, Scratch, Segment};
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -3,8 +3,7 @@
 //! It is replaced whole by rename, so it is either the old one or the new one at any moment. A manifest that does not
 //! hold together is damage, never an older state. Specified in format-spec/manifest.md.
 
-use crate::env::TempFile;
-use crate::env::{Env, ReadMode};
+use crate::env::{Env, ReadMode, TempFile};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::fields::Fields;
 use crate::format::manifest::ManifestData;

@@ -1,12 +1,9 @@
 //! What a store has already of records that are to be added or removed, so that it stays a set and counts what it does.
 
 use crate::error::Result;
-use crate::extsort::NumberedRecord;
-use crate::extsort::TextChunk;
-use crate::fingerprint::Id;
-use crate::fingerprint::{Fingerprint, Record};
-use crate::segment::RecordChunk;
-use crate::segment::{IdCursor, RankCursor, Scratch, Segment};
+use crate::extsort::{NumberedRecord, TextChunk};
+use crate::fingerprint::{Fingerprint, Id, Record};
+use crate::segment::{IdCursor, RankCursor, RecordChunk, Scratch, Segment};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;

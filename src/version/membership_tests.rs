@@ -1,19 +1,16 @@
 //! Look-ups in segments, against brute force and with their reads counted.
 
-use crate::env::Memory;
-use crate::env::{Env, ReadFile, ReadMode};
+use crate::env::{Env, Memory, ReadFile, ReadMode};
 use crate::error::ErrorKind;
 use crate::executor::RateLimiter;
-use crate::extsort::NumberedRecord;
-use crate::extsort::TextChunk;
-use crate::extsort::Workspace;
-use crate::fingerprint::Fingerprint;
-use crate::fingerprint::U256;
-use crate::fingerprint::{Id, IdKind};
+use crate::extsort::{NumberedRecord, TextChunk, Workspace};
+use crate::fingerprint::{Fingerprint, Id, IdKind, U256};
 use crate::format::parameters::Parameters;
 use crate::options::Options;
-use crate::segment::{Building, IdIndexEntries, RecordChunk, write_segment};
-use crate::segment::{IdScratch, Ranks, Scratch, Segment, SegmentFile, verify_segment};
+use crate::segment::{
+    Building, IdIndexEntries, IdScratch, Ranks, RecordChunk, Scratch, Segment, SegmentFile, verify_segment,
+    write_segment,
+};
 use crate::version::membership::{MembershipCursor, RunSegment};
 use proptest::prelude::*;
 use std::collections::BTreeSet;

@@ -1,9 +1,7 @@
 //! Records of several sources in one order.
 
 use crate::error::{Error, Result};
-use crate::fingerprint::Entry;
-use crate::fingerprint::Id;
-use crate::fingerprint::{Fingerprint, Record};
+use crate::fingerprint::{Entry, Fingerprint, Id, Record};
 use crate::segment::{Segment, SegmentRecords};
 use crate::version::loser_tree::Losers;
 use std::fmt;

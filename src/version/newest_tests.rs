@@ -1,9 +1,7 @@
 //! Merging of many sources, compared with a plain model.
 
 use crate::error::{Error, Result};
-use crate::fingerprint::Entry;
-use crate::fingerprint::Id;
-use crate::fingerprint::Record;
+use crate::fingerprint::{Entry, Id, Record};
 use crate::version::newest::NewestEntries;
 use proptest::prelude::*;
 use std::collections::BTreeMap;

@@ -1,8 +1,7 @@
 //! What a store holds at one moment.
 
 use crate::error::Result;
-use crate::fingerprint::Entry;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Entry, Fingerprint};
 use crate::memtable::Memtable;
 use crate::segment::Segment;
 use crate::version::newest::NewestEntries;

@@ -14,9 +14,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod flips;
 
-use super::flips::{self as plain_flips, FlipsCode, Lanes};
-use super::gap as plain_gap;
-use super::near as plain_near;
+use super::flips::{FlipsCode, Lanes};
+use super::{flips as plain_flips, gap as plain_gap, near as plain_near};
 use crate::fingerprint::Fingerprint;
 
 /// Whether the AVX2 forms may be used.

@@ -3,8 +3,7 @@
 //! Nothing that a reader sees changes: one run says what several neighbours said, and takes their place in one step. What
 //! goes wrong leaves the store as it was. Specified in format-spec/runs.md.
 
-use crate::db::compaction::picker;
-use crate::db::compaction::picker::RunSize;
+use crate::db::compaction::picker::{self, RunSize};
 use crate::db::compaction::tables::{DroppedKeys, MergedTables};
 use crate::db::estimate::Estimate;
 use crate::db::health::Failing;
@@ -12,16 +11,11 @@ use crate::db::run_builder::{Maker, Making, RunParts, bytes_of};
 use crate::db::store_inner::StoreInner;
 use crate::db::version_set::VersionSet;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::RankedGuard;
-use crate::executor::RateLimiter;
+use crate::executor::{RankedGuard, RateLimiter};
 use crate::extsort::Workspace;
-use crate::fingerprint::Id;
-use crate::fingerprint::{Fingerprint, Record};
-use crate::segment::Segment;
-use crate::segment::{Expected, chunks};
-use crate::version::Run;
-use crate::version::add_runs;
-use crate::version::{NewestEntries, NewestEntry};
+use crate::fingerprint::{Fingerprint, Id, Record};
+use crate::segment::{Expected, Segment, chunks};
+use crate::version::{NewestEntries, NewestEntry, Run, add_runs};
 use std::ops::Range;
 use std::sync::Arc;
 

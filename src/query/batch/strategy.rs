@@ -7,8 +7,7 @@ use crate::query::probe::plan::merging_pays;
 use crate::query::searcher::{Asking, Searcher, check_distance};
 use crate::query_stats::QueryStats;
 use crate::segment::Segment;
-use crate::version::ReadView;
-use crate::version::StoreContext;
+use crate::version::{ReadView, StoreContext};
 use rayon::prelude::*;
 use std::sync::Arc;
 

@@ -10,9 +10,7 @@
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::query::probe::plan::SegmentPlan;
-use crate::query::probe::prober::Asked;
-use crate::query::probe::prober::ProbePart;
-use crate::query::probe::prober::Prober;
+use crate::query::probe::prober::{Asked, ProbePart, Prober};
 use crate::query::probe::scan::scan_segment;
 use crate::query_stats::QueryStats;
 use std::cell::Cell;

@@ -1,8 +1,7 @@
 //! Comparing what a block holds with a query, whatever the form of its table.
 
 use crate::bits::low_mask;
-use crate::codec::CHUNK;
-use crate::codec::{near, near_leads, near_rows};
+use crate::codec::{CHUNK, near, near_leads, near_rows};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::plan::TableForm;

@@ -5,8 +5,7 @@
 //! queries are: measured on a sample, for the designs that would be best if they were spread evenly.
 
 use crate::fingerprint::Fingerprint;
-use crate::plan::Design;
-use crate::plan::Permutation;
+use crate::plan::{Design, Permutation};
 use crate::query::tables::table::{Shape, Size};
 use rayon::prelude::*;
 use std::fmt;

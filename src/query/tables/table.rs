@@ -5,8 +5,7 @@
 //! table, and for nearly all of them the last one. As in [`crate::query::probe::prober`], each step is taken for many
 //! fingerprints before the next one, so that the memory is asked for everything at once.
 
-use crate::codec::CHUNK;
-use crate::codec::{near_rows, prefetch};
+use crate::codec::{CHUNK, near_rows, prefetch};
 use crate::fingerprint::Fingerprint;
 use crate::query::tables::query_tables::{difference, masked};
 use crate::query_stats::QueryStats;

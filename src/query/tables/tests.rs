@@ -1,7 +1,6 @@
 //! Query tables against comparing each with each.
 
-use crate::fingerprint::Fingerprint;
-use crate::fingerprint::U256;
+use crate::fingerprint::{Fingerprint, U256};
 use crate::options::Options;
 use crate::plan::Design;
 use crate::query::tables::choice::Choice;

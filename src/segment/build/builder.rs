@@ -2,10 +2,8 @@
 
 use crate::env::{Env, ReadFile};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::RateLimiter;
-use crate::executor::spawn_scoped;
-use crate::extsort::Spool;
-use crate::extsort::Workspace;
+use crate::executor::{RateLimiter, spawn_scoped};
+use crate::extsort::{Spool, Workspace};
 use crate::fingerprint::Fingerprint;
 use crate::format::manifest::SegmentEntry;
 use crate::format::parameters::Parameters;

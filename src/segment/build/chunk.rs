@@ -1,11 +1,8 @@
 //! Sorted records on their way to a segment, some millions at a time.
 
 use crate::error::{Error, Result};
-use crate::extsort::TextChunk;
-use crate::extsort::drop_equal;
-use crate::extsort::{NumberedRecord, fingerprints};
-use crate::fingerprint::Id;
-use crate::fingerprint::{Fingerprint, Record};
+use crate::extsort::{NumberedRecord, TextChunk, drop_equal, fingerprints};
+use crate::fingerprint::{Fingerprint, Id, Record};
 use rayon::prelude::*;
 use std::borrow::Cow;
 

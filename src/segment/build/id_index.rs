@@ -7,11 +7,8 @@
 use crate::bits::bit_length;
 use crate::error::Result;
 use crate::executor::RateLimiter;
-use crate::extsort::NumberedRecord;
-use crate::extsort::Sorted;
-use crate::extsort::Workspace;
-use crate::fingerprint::Fingerprint;
-use crate::fingerprint::{Id, IdRef};
+use crate::extsort::{NumberedRecord, Sorted, Workspace};
+use crate::fingerprint::{Fingerprint, Id, IdRef};
 use crate::segment::build::chunk::RecordChunk;
 use crate::segment::reader::Segment;
 use crate::segment::records::SegmentRecords;

@@ -1,12 +1,8 @@
 //! The ids of chunks to the ids section of a segment.
 
 use crate::error::{Error, Result};
-use crate::extsort::NumberedRecord;
-use crate::extsort::Spool;
-use crate::extsort::TextChunk;
-use crate::extsort::Workspace;
-use crate::fingerprint::Fingerprint;
-use crate::fingerprint::IdKind;
+use crate::extsort::{NumberedRecord, Spool, TextChunk, Workspace};
+use crate::fingerprint::{Fingerprint, IdKind};
 use crate::format::id_page::IdEntry;
 use crate::segment::build::builder::Expected;
 use crate::segment::build::chunk::RecordChunk;

@@ -5,12 +5,9 @@
 //! are made of them.
 
 use crate::error::Result;
-use crate::extsort::Spool;
-use crate::extsort::Workspace;
-use crate::extsort::radix as sort;
+use crate::extsort::{Spool, Workspace, radix as sort};
 use crate::fingerprint::Fingerprint;
-use crate::plan::TableForm;
-use crate::plan::TableLayout;
+use crate::plan::{TableForm, TableLayout};
 
 /// The distinct fingerprints of a segment in order.
 pub(crate) struct SecondaryKeyBuffer<F: Fingerprint> {
