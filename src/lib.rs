@@ -63,18 +63,19 @@ mod version;
 mod wal;
 mod width;
 
+pub use crate::codec::Codec;
+pub use crate::env::ReadMode;
+pub use crate::wal::Durability;
 pub use admin::verify::verify;
 pub use admin::{BackupMode, BackupReport, Statistics, TableStatistics, VerifyReport, WrittenBytes};
 pub use cluster::{
     ClusterChange, ClusterChanges, ClusterReport, ClusterUpdate, Clustered, ClusteredIter, Clustering, Clusters,
     Keeper, Label, LabelRef, LargeCluster, LeftOut, Previous, Ranking, SizeClass,
 };
-pub use codec::Codec;
 pub use db::{
     FilterStatistics, Health, InsertOutcome, Recovery, TornLog, Trouble, WriteBatch, WritePressure, WriteSummary,
     check_hashers,
 };
-pub use env::ReadMode;
 pub use error::{Error, ErrorKind, Result};
 pub use fingerprint::{Fingerprint, Id, IdKind, IdRef, MAX_TEXT, Match, Record, U256, WIDTHS, check_text, distance};
 pub use format::Parameters;
@@ -93,4 +94,3 @@ pub use segment::Damage;
 pub use store::{Store, parameters_of};
 pub use version::RecordIter;
 pub use version::Snapshot;
-pub use wal::Durability;

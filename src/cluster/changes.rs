@@ -7,11 +7,12 @@
 
 use crate::bitset::Bitset;
 use crate::cluster::clustering::{Among, Clustered, Clustering, best_of};
-use crate::cluster::clusters::{Clusters, United};
+use crate::cluster::clusters::Clusters;
 use crate::cluster::keeper::Keeper;
 use crate::cluster::labels::Label;
 use crate::cluster::numbers::Numbers;
 use crate::cluster::order::{Order, OrderLot};
+use crate::cluster::united::United;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::join::{Output, Step, ordered, visit_stored, visit_wanted};

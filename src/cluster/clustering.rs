@@ -1,12 +1,14 @@
 //! Clusters that were made, record by record.
 
 use crate::bitset::Bitset;
-use crate::cluster::clusters::{Clusters, United};
+use crate::cluster::clusters::Clusters;
 use crate::cluster::components::Components;
 use crate::cluster::groups::{Groups, records_of};
 use crate::cluster::keeper::Keeper;
 use crate::cluster::labels::{Gathering, Label, Labels};
 use crate::cluster::numbers::Numbers;
+use crate::cluster::shares::shares;
+use crate::cluster::united::United;
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::fingerprint::{Fingerprint, Id, Record};
@@ -16,9 +18,6 @@ use crate::version::{Pieces, Share};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::vec::IntoIter;
-
-/// Fingerprints of a share, about.
-const SHARE: u64 = 1 << 14;
 
 /// Fingerprints that are handed on together.
 const CHUNK: usize = 1 << 13;
@@ -307,11 +306,6 @@ pub(crate) fn best_of<F: Fingerprint>(
         best = keeper.better(best, keeper.best(&piece));
     }
     Ok((best, records))
-}
-
-/// Cuts all fingerprints into shares, for threads to take one after another.
-pub(crate) fn shares(segments: &[Arc<Segment>]) -> Result<Vec<Share>> {
-    Share::of_size(segments, SHARE)
 }
 
 /// Iterates over records and their clusters. Ends after the first error.

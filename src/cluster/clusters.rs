@@ -1,37 +1,26 @@
 //! Clusters: records that are linked by near pairs, directly or by others in between.
 
-use crate::cluster::changes::{ClusterChanges, ClusterUpdate};
-use crate::cluster::clustering::{Among, Clustering};
-use crate::cluster::keeper::Keeper;
-use crate::cluster::known::Told;
-use crate::cluster::previous::Previous;
-
-use crate::bitset::Bitset;
-use crate::cluster::components::Components;
-use crate::cluster::few::Few;
 use crate::cluster::numbers::Numbers;
-use crate::cluster::union_find::UnionFind;
 use crate::db::check_hashers;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::parameters::Parameters;
-use crate::join::{CleanSegments, JobContext, Join, Output, Progress, Step, Taker, Ticket};
+use crate::join::{CleanSegments, JobContext, Progress};
 use crate::query::check_distance;
-use crate::segment::{Scratch, Segment};
+use crate::segment::Segment;
 use crate::version::Snapshot;
 use std::marker::PhantomData;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Of so many fingerprints at most one is looked up by itself, instead of reading all.
-const LOOKED_UP: u64 = 256;
+pub(crate) const LOOKED_UP: u64 = 256;
 /// The join never gets less.
 const LEAST_JOIN: u64 = 16 << 20;
 /// Bytes of a fingerprint in memory: its component, and one bit.
 const EACH: u64 = 5;
 /// Bytes of its component alone.
-const COMPONENT: u64 = 4;
+pub(crate) const COMPONENT: u64 = 4;
 
 /// Clusters that can be made: the connected components of a store's records at a distance. Two records are linked if their
 /// fingerprints are within it; the same id on two fingerprints links nothing.
@@ -140,15 +129,6 @@ impl<F: Fingerprint> Clusters<F> {
         self.own.segments(&self.job).map(<[_]>::len)
     }
 
-    /// For labels that these records have had, to be given to [`Clusters::find_from`]. They are sorted within half of the memory
-    /// that is spare. Threads read the records meanwhile.
-    ///
-    /// # Errors
-    /// Those of [`Clusters::find`] about memory and numbers, and from reading.
-    pub fn previous(&self) -> Result<Previous<F>> {
-        Previous::new(self, self.spare()? / 2)
-    }
-
     /// Bytes of memory without which they cannot be made.
     ///
     /// # Errors
@@ -158,7 +138,7 @@ impl<F: Fingerprint> Clusters<F> {
     }
 
     /// Bytes of memory beside what cannot be done without.
-    fn spare(&self) -> Result<u64> {
+    pub(crate) fn spare(&self) -> Result<u64> {
         let least = self.least_memory()?;
         self.job.memory.checked_sub(least).map(|spare| spare + LEAST_JOIN).ok_or_else(|| {
             Error::invalid(format!("clusters take {} MiB of memory at least", (least >> 20) + 1))
@@ -170,168 +150,5 @@ impl<F: Fingerprint> Clusters<F> {
     #[must_use]
     pub fn progress(&self) -> Progress {
         self.job.progress.clone()
-    }
-
-    /// Makes the clusters. Each is labelled with one of its ids, as the keeper says; where there are no ids, with one of its
-    /// fingerprints.
-    ///
-    /// # Errors
-    /// `InvalidInput` if the memory is too small; `Unsupported` if there are more than four billion fingerprints; `Damaged` or
-    /// `Io` from reading, or from temporary files.
-    pub fn find(&self, keeper: &Keeper) -> Result<Clustering<F>> {
-        self.find_after(None, keeper)
-    }
-
-    /// The same clusters as those of [`Clusters::find`], without looking again for pairs of records that had labels: near ones are
-    /// looked for of new records only ([`Clusters::with_new`], and those without a label) and of all those in clusters from which a
-    /// record is missing.
-    ///
-    /// The labels have to be all those of a clustering at the same distance, as it gave them: each the id of a record of the cluster.
-    /// A record is known by its id; so one that has been given another fingerprint since has to be among the new ones. Where
-    /// several records share an id, all count as new if the labels with that id are not as many; and so do all records of clusters
-    /// that have the same label.
-    ///
-    /// ```
-    /// use fpstore::{Keeper, Label, Options, Parameters, Record, Records, Store};
-    /// # let directory = tempfile::tempdir()?;
-    /// # let path = directory.path().join("store");
-    /// # let new_path = directory.path().join("new");
-    /// let ids = |number: u64| Label::Id(number.into());
-    /// let load = |path, records| Store::create_loaded(path, &Parameters::new(3), &Options::new(), records);
-    /// let (store, _) = load(&path, Records::Numbered(vec![0b0u64, 0b111, u64::MAX]))?;
-    /// let (new, _) = load(&new_path, Records::WithIds(vec![Record { fingerprint: u64::MAX - 1, id: 7.into() }]))?;
-    /// let clusters = store.clusters(3)?.with_new(&new.snapshot())?;
-    /// let mut previous = clusters.previous()?;
-    /// for (id, label) in [(0, 0), (1, 0), (2, 2)] {
-    ///     previous.push(&ids(id), &ids(label))?;
-    /// }
-    /// let clustering = clusters.find_from(previous, &Keeper::Smallest)?;
-    /// let labels: Vec<Label> = clustering.records()?.map(|one| Ok(one?.label)).collect::<fpstore::Result<_>>()?;
-    /// assert_eq!(labels, [0, 0, 2, 2].map(ids));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Clusters::find`].
-    pub fn find_from(&self, previous: Previous<F>, keeper: &Keeper) -> Result<Clustering<F>> {
-        self.find_after(Some(previous), keeper)
-    }
-
-    /// As [`Clusters::find_from`] with the smallest ids as labels, or only what has changed: if the labels came in the order of the store,
-    /// all but a few still hold, and the records without one take no more than some 16 MiB. That takes a fraction of the time.
-    ///
-    /// # Errors
-    /// As [`Clusters::find`].
-    pub fn find_changes(&self, previous: Previous<F>) -> Result<ClusterUpdate<F>> {
-        let (mut united, told) = self.unite(Some(previous))?;
-        if let Some(Told { fresh, standing: Some(standing), order: Some(order), .. }) = &told
-            && self.is_few(fresh)
-            && !(self.sizes || self.keepers)
-        {
-            let changed = crate::cluster::changes::changed(self, united, fresh, standing)?;
-            match ClusterChanges::new(self, changed, Arc::clone(order))? {
-                Ok(changes) => return Ok(ClusterUpdate::Changes(changes)),
-                Err(all) => united = all,
-            }
-        }
-        self.labelled(united, told.as_ref(), &Keeper::Smallest).map(ClusterUpdate::All)
-    }
-
-    fn find_after(&self, previous: Option<Previous<F>>, keeper: &Keeper) -> Result<Clustering<F>> {
-        let (united, told) = self.unite(previous)?;
-        self.labelled(united, told.as_ref(), keeper)
-    }
-
-    /// Gives each cluster its label.
-    fn labelled(&self, united: United<F>, told: Option<&Told<F>>, keeper: &Keeper) -> Result<Clustering<F>> {
-        let standing = told.and_then(|told| told.standing.as_ref().map(|standing| (&told.fresh, standing)));
-        match standing.filter(|_| matches!(keeper, Keeper::Smallest) && !self.sizes && !self.keepers) {
-            Some((fresh, standing)) => {
-                let is_wanted = |number: u32| fresh.has(number as usize) || standing.has(number as usize);
-                let wanted = Bitset::of(Numbers::<F>::count_of(&united.segments)?, is_wanted);
-                Clustering::new(self, united, keeper, Among::These(&wanted))
-            }
-            None => Clustering::new(self, united, keeper, Among::All),
-        }
-    }
-
-    /// Unites fingerprints that are near each other.
-    fn unite(&self, previous: Option<Previous<F>>) -> Result<(United<F>, Option<Told<F>>)> {
-        let spare = self.spare()?;
-        let segments = self.segments()?;
-        let count = Numbers::<F>::count_of(&segments)?;
-        let sets = UnionFind::new(count);
-        let told = previous.map(|previous| previous.unite(&sets, spare / 16)).transpose()?;
-        let labelled = told.as_ref().map_or(0, |told| told.labels);
-        // Where most are new, comparing all with all takes less than comparing the new ones with all.
-        let fresh = told.as_ref().map(|told| &told.fresh).filter(|fresh| fresh.count() <= u64::from(count) / 2);
-        let searched = fresh.map_or(count.into(), Bitset::count);
-        let few = fresh.filter(|fresh| self.is_few(fresh));
-        let has_order = few.is_some() && told.as_ref().is_some_and(|told| told.order.is_some());
-        let before = if has_order && u64::from(count) * COMPONENT <= spare / 4 {
-            UnionFind::restore(sets.parents().collect()).map(Components::new)
-        } else {
-            None
-        };
-        let few = few.map(|few| Few::new(&segments, few, self.k)).transpose()?.flatten();
-        let executor = &self.job.executor;
-        let memory_of_numbers = if few.is_some() { 0 } else { spare / 2 };
-        let mut numbers = executor.run(|| Numbers::<F>::new(&segments, memory_of_numbers))?;
-        let progress = &self.job.progress.0;
-        if let Some(few) = few {
-            executor.run(|| few.unite(&segments, &numbers, &sets, progress))?;
-        } else if searched > 0 {
-            let uniter = || Uniter { numbers: &numbers, sets: &sets, scratch: Scratch::default() };
-            let taker = || -> Box<dyn Taker<F> + '_> { Box::new(uniter()) };
-            let right = fresh.map(|_| &segments[..]);
-            let components = before.as_ref().map_or(0, |_| u64::from(count) * COMPONENT);
-            let memory = spare - numbers.bytes() - components;
-            let mut join = Join::<F>::new(&segments, right, self.k, memory, Arc::clone(progress), executor);
-            if let Some(fresh) = fresh {
-                join = join.only(fresh);
-            }
-            let _ = join.run(&taker, &mut |_| Ok(ControlFlow::Continue(())))?;
-        }
-        numbers.release();
-        Ok((United { segments, numbers, components: Components::new(sets), before, searched, labelled }, told))
-    }
-
-    /// Whether each of these fingerprints is looked up by itself, instead of reading all.
-    fn is_few(&self, numbers: &Bitset) -> bool {
-        numbers.count() <= numbers.bound() / LOOKED_UP
-    }
-}
-
-/// Components, before they have labels.
-pub(crate) struct United<F: Fingerprint> {
-    pub(crate) segments: Vec<Arc<Segment>>,
-    pub(crate) numbers: Numbers<F>,
-    pub(crate) components: Components,
-    /// Those of the labels from before, if there is memory for them and most may still be the same.
-    pub(crate) before: Option<Components>,
-    /// Fingerprints whose near ones were looked for.
-    pub(crate) searched: u64,
-    /// Labels from before of records that are there.
-    pub(crate) labelled: u64,
-}
-
-/// Unites the sets of fingerprints that are near each other.
-struct Uniter<'a, F> {
-    numbers: &'a Numbers<F>,
-    sets: &'a UnionFind,
-    scratch: Scratch,
-}
-
-impl<F: Fingerprint> Taker<F> for Uniter<'_, F> {
-    fn take(&mut self, pairs: &[(F, F)], _: &Output<Ticket>) -> Step {
-        for &(a, b) in pairs {
-            let a = self.numbers.of(a, &mut self.scratch)?;
-            self.sets.unite(a, self.numbers.of(b, &mut self.scratch)?);
-        }
-        Ok(())
-    }
-
-    fn flush(&mut self, _: &Output<Ticket>) -> Step {
-        Ok(())
     }
 }

@@ -9,10 +9,10 @@
 //! that is among those others is not certain where it is among the first ones too: all its records are looked at anew.
 
 use crate::bitset::Bitset;
+use crate::cluster::keys::Key;
 use crate::cluster::labelled::{Labelled, Unlabelled};
 use crate::cluster::matching::{MEMBER, MISSING, Matching, STANDING};
 use crate::cluster::order::Order;
-use crate::cluster::previous::Key;
 use crate::cluster::sorted::Walk;
 use crate::cluster::union_find::UnionFind;
 use crate::error::Result;

@@ -1,6 +1,6 @@
 //! Records and their labels from before, brought together by their ids.
 
-use crate::cluster::previous::{Key, Line};
+use crate::cluster::keys::{Key, Line};
 use crate::cluster::sorted::Walk;
 use crate::error::Result;
 use crate::extsort::Sorted;

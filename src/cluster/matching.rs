@@ -6,13 +6,13 @@
 //! an id, they are brought together in order; that this is right shows when all of them have a label, and all labels a record.
 
 use crate::bitset::Bitset;
-use crate::cluster::clustering::shares;
 use crate::cluster::clusters::Clusters;
+use crate::cluster::keys::{Key, Keys, Line};
 use crate::cluster::labels::LabelRef;
 use crate::cluster::names::Names;
 use crate::cluster::numbers::Numbers;
 use crate::cluster::order::{BYTES, Order};
-use crate::cluster::previous::{Key, Keys, Line};
+use crate::cluster::shares::shares;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::spawn;
 use crate::extsort::Sorter;
@@ -126,10 +126,10 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
             entry: None,
             matched: 0,
             has_rest: false,
-            members: workspace.sorter(memory / 4),
-            ids: workspace.sorter(memory / 4),
-            lines: workspace.sorter(memory / 8),
-            unknown: workspace.sorter(memory / 8),
+            members: Sorter::new(&workspace, memory / 4),
+            ids: Sorter::new(&workspace, memory / 4),
+            lines: Sorter::new(&workspace, memory / 8),
+            unknown: Sorter::new(&workspace, memory / 8),
             fresh: Bitset::new(count),
             standing: Some(Bitset::new(count)),
             order: Order::new(memory / 8),

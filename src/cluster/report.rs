@@ -1,8 +1,9 @@
 //! What clusters look like: how large they are, and how far their ends are apart.
 
-use crate::cluster::clustering::{Clustering, shares};
+use crate::cluster::clustering::Clustering;
 use crate::cluster::groups::Groups;
 use crate::cluster::labels::Label;
+use crate::cluster::shares::shares;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::join::{Output, ordered};

@@ -1,8 +1,9 @@
 //! The Huffman codes of one table, shared by all its blocks.
 
+use super::XOR_SYMBOLS;
 use super::flips::FlipsCode;
 use super::huffman::Code;
-use super::{Codec, XOR_SYMBOLS};
+use crate::codec::choice::Codec;
 use crate::error::{Error, Result};
 
 /// The codes that a table's codec needs.

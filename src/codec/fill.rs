@@ -1,8 +1,8 @@
 //! How many keys go into a block, and in which kind.
 
-use super::block::BlockKind;
-use super::{Codes, flips, gap, xor};
+use super::{Codes, flips, gap, split, xor};
 use crate::bits::bit_length;
+use crate::codec::kind::BlockKind;
 
 /// Most keys in one block; the index counts them in 16 bits.
 pub(crate) const MAX_KEYS: usize = 65_535;
@@ -80,6 +80,6 @@ pub(super) fn low_widths(base: u64, keys: &[u64]) -> [u32; TRIED] {
         previous = key;
     }
     let typical = sum.checked_div(count).unwrap_or(0);
-    let lowest = typical.saturating_sub(3).min(gap::MAX_LOW_WIDTH - 4);
+    let lowest = typical.saturating_sub(3).min(split::MAX_LOW_WIDTH - 4);
     [lowest, lowest + 1, lowest + 2, lowest + 3, lowest + 4]
 }

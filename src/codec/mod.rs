@@ -16,18 +16,23 @@
 //! whatever the encoder would not have written.
 
 mod block;
+mod choice;
 mod codes;
 mod fill;
 mod flips;
 mod gap;
 mod huffman;
+mod kind;
 mod near;
 mod simd;
+mod split;
+mod tail;
 mod train;
 mod xor;
 
-pub use block::BlockKind;
-pub(crate) use block::{BlockBuffer, BlockShape, decode_block, encode_block};
+pub(crate) use block::BlockBuffer;
+pub(crate) use block::decode_block;
+pub(crate) use block::encode_block;
 pub(crate) use codes::Codes;
 pub(crate) use fill::{MAX_KEYS, fill_block};
 pub(crate) use near::{CHUNK, REACH};
@@ -37,48 +42,6 @@ pub(crate) use train::Trainer;
 pub(crate) use flips::FlipsCode;
 pub(crate) use xor::SYMBOLS as XOR_SYMBOLS;
 
-use crate::error::{Error, Result};
-use std::fmt;
-use std::str::FromStr;
-
-/// How the fingerprints of a store are compressed; fixed when the store is created.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Codec {
-    /// Per block the smaller of split gaps and flips-or-gap. Smallest and fastest; the default.
-    #[default]
-    Adaptive,
-    /// The code of the WWW 2007 paper, for comparison.
-    Xor,
-}
-
-impl Codec {
-    /// Every codec, in the order of their numbers on disk.
-    pub const ALL: [Self; 2] = [Self::Xor, Self::Adaptive];
-
-    /// The name that the programs use.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Adaptive => "adaptive",
-            Self::Xor => "xor",
-        }
-    }
-}
-
-impl fmt::Display for Codec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Codec {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|codec| codec.name() == name)
-            .ok_or_else(|| Error::invalid(format!("there is no codec '{name}'")).with_remedy("use adaptive or xor"))
-    }
-}
+pub use choice::Codec;
+pub use kind::BlockKind;
+pub(crate) use kind::BlockShape;

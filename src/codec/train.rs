@@ -8,7 +8,8 @@
 use super::fill::low_widths;
 use super::flips::{FlipsCode, Profile, Training};
 use super::huffman::Code;
-use super::{Codec, Codes, XOR_SYMBOLS, gap, xor};
+use super::{Codes, XOR_SYMBOLS, gap, xor};
+use crate::codec::choice::Codec;
 
 /// Keys that are judged together; one block or two of the default size.
 const RUN: usize = 96;

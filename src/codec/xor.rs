@@ -3,9 +3,9 @@
 //! A key is written as its XOR with the one before: the Huffman code of the position of the topmost 1 bit (0 = the most
 //! significant), then the bits of the XOR to the right of it. One stream, read forward.
 
-use super::block::Tail;
 use super::huffman::Code;
 use crate::bits::{BitWriter, Forward, low_mask};
+use crate::codec::tail::Tail;
 
 /// Positions of the topmost differing bit: 0 is the most significant.
 pub(crate) const SYMBOLS: usize = 64;

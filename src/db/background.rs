@@ -4,7 +4,7 @@
 //! once, and when they next have something to do after it was poisoned; what they leave undone the next process does.
 
 use crate::db::health::Failing;
-use crate::db::next_memtable::Next;
+use crate::db::next::Next;
 use crate::db::store_inner::StoreInner;
 use crate::db::version_set::VersionSet;
 use crate::error::{Error, ErrorKind, Result};

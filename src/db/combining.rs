@@ -5,37 +5,20 @@
 //! after its own, and is woken once, when its batch is written. (Combining: Hendler, Incze, Shavit, Tzafrir, "Flat Combining
 //! and the Synchronization-Parallelism Tradeoff", SPAA 2010.)
 
-use crate::db::store_inner::{StoreInner, Writing, lock};
-use crate::db::write_batch::{WriteBatch, WriteSummary};
-use crate::db::writer::Promise;
-use crate::error::{Error, ErrorKind, Result};
+use crate::db::handed::Done;
+use crate::db::lock::lock;
+use crate::db::store_inner::{StoreInner, Writing};
+use crate::db::write_batch::WriteBatch;
+use crate::error::{Error, ErrorKind};
 use crate::fingerprint::Fingerprint;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 /// How long a thread waits for the lock before it hands its batch over, and after that until it looks whether the lock is free.
 const WAIT: Duration = Duration::from_millis(1);
 /// Larger batches wait for the lock: no thread is to spend long on those of others.
 const MOST_WRITES: usize = 64;
-
-/// What a batch has done, and what has to be durable before its thread goes on.
-type Done = Result<(WriteSummary, Option<Promise>)>;
-
-/// Batches that were handed over, and where their threads wait.
-#[derive(Debug)]
-pub(crate) struct Handed<F: Fingerprint> {
-    batches: Mutex<Vec<(WriteBatch<F>, SyncSender<Done>)>>,
-    /// Whether there are some. Changes only under the lock.
-    is_some: AtomicBool,
-}
-
-impl<F: Fingerprint> Default for Handed<F> {
-    fn default() -> Self {
-        Self { batches: Mutex::default(), is_some: AtomicBool::new(false) }
-    }
-}
 
 impl<F: Fingerprint> StoreInner<F> {
     /// Writes a batch, on this thread or on another one.
@@ -88,6 +71,8 @@ impl<F: Fingerprint> StoreInner<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::db::lock::lock;
+    use crate::error::Result;
     use crate::{Durability, Maintenance, Options, Parameters, Store};
     use std::collections::BTreeSet;
     use std::time::Instant;

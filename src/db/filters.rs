@@ -4,7 +4,7 @@
 //! being made, then to those of the oldest segments. A table whose filter does not fit is left out; queries then read
 //! more of its blocks. The filter of a segment that leaves the store counts no longer.
 
-use crate::db::store_inner::lock;
+use crate::db::lock::lock;
 use crate::executor::spawn;
 use crate::options::Filters;
 use crate::plan::filter_shape::FilterShape;

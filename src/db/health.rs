@@ -3,9 +3,7 @@
 //! Flushing and merging touch nothing that was acknowledged: the logs, or the runs that were to be merged, are still there. So
 //! a damaged page, a full disk or a missing file descriptor is no reason to refuse writes.
 
-use super::store_inner::StoreInner;
 use crate::error::{Error, ErrorKind};
-use crate::fingerprint::Fingerprint;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -78,18 +76,5 @@ impl Failing {
         Error::new(ErrorKind::Io, message)
             .at_path(path)
             .with_remedy("remove the cause and write again; nothing that was acknowledged is lost")
-    }
-}
-
-impl<F: Fingerprint> StoreInner<F> {
-    /// What the store cannot do at present, and why.
-    pub(crate) fn health(&self) -> Health {
-        let tree = self.tree();
-        let trouble = |failing: &Option<Failing>| failing.as_ref().map(|failing| failing.trouble.clone());
-        Health {
-            poisoned: self.poisoned().map(str::to_owned),
-            flushing: trouble(&tree.flushing),
-            merging: trouble(&tree.merging),
-        }
     }
 }

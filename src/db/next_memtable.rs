@@ -4,27 +4,16 @@
 //! active one is nearly full the thread that flushes makes another, and makes the log durable so far, while writes go on; a
 //! load does the same before it has writers wait.
 
+use crate::db::next::Next;
+use crate::db::promise::Promise;
 use crate::db::store_inner::StoreInner;
-use crate::db::writer::{Promise, Writer};
+use crate::db::writer::Writer;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::memtable::Memtable;
 use crate::options::Maintenance;
 use crate::wal::Durability;
 use std::sync::Arc;
-
-/// How far the next memtable is.
-#[derive(Debug)]
-pub(crate) enum Next<F: Fingerprint> {
-    /// It is not needed yet.
-    Later,
-    /// The thread that flushes is to make it, and to make durable what was written up to then.
-    Wanted(Option<Promise>),
-    /// It is being made, or could not be made: then the write that needs it tries.
-    Tried,
-    /// It is there.
-    Made(Arc<Memtable<F>>),
-}
 
 impl<F: Fingerprint> StoreInner<F> {
     /// The memtable to write to, if there is one. Asks for the next one in time.

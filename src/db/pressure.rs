@@ -8,45 +8,18 @@
 //! makes a run. While the run of a load or removal is entered each write takes a millisecond longer too: what comes is flushed
 //! while writers wait, and so it is little.
 
-use crate::db::compaction::compact::sizes;
 use crate::db::compaction::picker as compaction;
+use crate::db::compaction::sizes::sizes;
+use crate::db::pressure_state::{Pressure, WritePressure};
 use crate::db::store_inner::StoreInner;
 use crate::db::version_set::VersionSet;
 use crate::fingerprint::Fingerprint;
 use crate::options::Maintenance;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// How much longer a write takes while writers are slowed down.
 const DELAY: Duration = Duration::from_millis(1);
-
-/// How far writers are held back.
-#[derive(Debug, Default)]
-pub(crate) struct Pressure {
-    is_slow: AtomicBool,
-    /// Runs that are being entered, for which writers are slowed down too.
-    entering: AtomicU64,
-    slowed: AtomicU64,
-    stopped: AtomicU64,
-    /// Microseconds.
-    stopped_time: AtomicU64,
-}
-
-/// How far writers were held back since the store was opened, and how far merging is behind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct WritePressure {
-    /// Writes that were slowed down, by a millisecond each.
-    pub slowed: u64,
-    /// Writes that were stopped until a memtable was flushed.
-    pub stopped: u64,
-    /// How long they were, together.
-    pub stopped_time: Duration,
-    /// Runs beyond those that there may be.
-    pub runs_behind: u64,
-    /// Bytes of the runs that are due to be merged.
-    pub bytes_behind: u64,
-}
 
 impl<F: Fingerprint> StoreInner<F> {
     /// Whether a flush has to wait for runs to be merged.
@@ -84,29 +57,5 @@ impl<F: Fingerprint> StoreInner<F> {
             runs_behind: sizes.len().saturating_sub(compaction::most(&sizes)) as u64,
             bytes_behind: due.iter().map(|run| run.bytes).fold(0, u64::saturating_add),
         }
-    }
-}
-
-/// Writers are slowed down until it is dropped.
-pub(crate) struct Slowed<'a>(&'a Pressure);
-
-impl Drop for Slowed<'_> {
-    fn drop(&mut self) {
-        self.0.entering.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-impl Pressure {
-    /// Slows writers down while a run is entered.
-    pub(crate) fn slow(&self) -> Slowed<'_> {
-        self.entering.fetch_add(1, Ordering::Relaxed);
-        Slowed(self)
-    }
-
-    /// Notes that a write was stopped since then.
-    pub(crate) fn stopped_since(&self, started: Instant) {
-        self.stopped.fetch_add(1, Ordering::Relaxed);
-        let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.stopped_time.fetch_add(micros, Ordering::Relaxed);
     }
 }

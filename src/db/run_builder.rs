@@ -1,6 +1,5 @@
 //! Making the segments of a run.
 
-use crate::db::store_inner::StoreInner;
 use crate::error::Result;
 use crate::executor::RateLimiter;
 use crate::extsort::Workspace;
@@ -11,7 +10,7 @@ use crate::options::Options;
 use crate::segment::{
     Building, Expected, IdIndexEntries, ObsoleteFiles, RecordChunk, SecondaryKeySource, Segment, chunks, write_segment,
 };
-use crate::version::{Run, StoreContext, of_id_index, of_tombstones};
+use crate::version::{Run, of_id_index, of_tombstones};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -45,14 +44,6 @@ pub(crate) struct Maker<'a> {
     /// The number of the next segment.
     pub(crate) next: &'a AtomicU64,
     pub(crate) obsolete_files: &'a Arc<ObsoleteFiles>,
-}
-
-impl<F: Fingerprint> StoreInner<F> {
-    /// Who makes segments for this store.
-    pub(crate) fn maker(&self) -> Maker<'_> {
-        let StoreContext { path, options, parameters, obsolete_files, .. } = &*self.common;
-        Maker { path, options, parameters, next: &self.next_segment, obsolete_files }
-    }
 }
 
 impl Maker<'_> {

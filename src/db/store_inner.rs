@@ -1,8 +1,11 @@
 //! What the handles and the threads of one open store share.
 
-use crate::db::combining::Handed;
 use crate::db::filters::FilterMaker;
-use crate::db::pressure::Pressure;
+use crate::db::handed::Handed;
+use crate::db::health::{Failing, Health};
+use crate::db::lock::lock;
+use crate::db::pressure_state::Pressure;
+use crate::db::run_builder::Maker;
 use crate::db::version_set::VersionSet;
 use crate::db::writer::Writer;
 use crate::error::{Error, ErrorKind, Result};
@@ -13,7 +16,7 @@ use crate::query::{Asking, Searcher};
 use crate::version::{LatestVersion, ReadView, Run, StoreContext, SuperVersion};
 use parking_lot::Condvar;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 /// So many times as long as it works, merging segments in the background rests.
@@ -248,7 +251,23 @@ impl Writing<'_> {
     }
 }
 
-/// A lock whose holder may have panicked: nothing that these protect is left half changed.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+impl<F: Fingerprint> StoreInner<F> {
+    /// What the store cannot do at present, and why.
+    pub(crate) fn health(&self) -> Health {
+        let tree = self.tree();
+        let trouble = |failing: &Option<Failing>| failing.as_ref().map(|failing| failing.trouble.clone());
+        Health {
+            poisoned: self.poisoned().map(str::to_owned),
+            flushing: trouble(&tree.flushing),
+            merging: trouble(&tree.merging),
+        }
+    }
+}
+
+impl<F: Fingerprint> StoreInner<F> {
+    /// Who makes segments for this store.
+    pub(crate) fn maker(&self) -> Maker<'_> {
+        let StoreContext { path, options, parameters, obsolete_files, .. } = &*self.common;
+        Maker { path, options, parameters, next: &self.next_segment, obsolete_files }
+    }
 }

@@ -1,18 +1,13 @@
 //! What a store consists of now, and the manifest that says so.
 
 use crate::db::health::Failing;
-use crate::db::next_memtable::Next;
-use crate::db::store_inner::StoreInner;
-use crate::error::{Error, ErrorKind, Result};
+use crate::db::next::Next;
 use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::memtable::Memtable;
-use crate::segment::Segment;
-use crate::version::{Run, StoreContext, SuperVersion, manifest};
-use crate::wal;
+use crate::version::{Run, SuperVersion};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// The parts of a store. What is on disk, `manifest` says; memtables are in the logs.
 #[derive(Debug)]
@@ -71,98 +66,4 @@ impl<F: Fingerprint> VersionSet<F> {
         let sealed = self.sealed.iter().map(|sealed| &sealed.memtable);
         SuperVersion::new(self.runs.clone(), sealed.chain(&self.active).cloned().collect())
     }
-}
-
-impl<F: Fingerprint> StoreInner<F> {
-    /// Changes what the store consists of: puts a manifest in the place of the one before, and lets readers see it. `change` is
-    /// given a copy of the manifest and the runs. Runs that are not there any more lose their files when nobody reads them.
-    ///
-    /// # Errors
-    /// `Io` from writing the manifest: then the store is as before, and `new` runs lose their files, unless nobody knows which
-    /// manifest is there now; then it takes no more writes. `Poisoned` if that has happened before.
-    pub(crate) fn install(
-        &self,
-        new: &[Arc<Run>],
-        change: impl FnOnce(&mut ManifestData, &mut Vec<Arc<Run>>),
-        after: impl FnOnce(&mut VersionSet<F>),
-    ) -> Result<()> {
-        // One at a time changes the manifest and the runs, so they stay as they are while writers go on.
-        let installing = self.installing.lock();
-        let tree = self.tree();
-        let before = Some(tree.manifest.clone()).filter(|_| tree.is_placed);
-        let (mut manifest, mut runs) = (tree.manifest.clone(), tree.runs.clone());
-        drop(tree);
-        // Which manifest is there, and whether it lasts, nobody knows then: whatever follows might take away what it names.
-        if let Err(error) = self.check_poison() {
-            new.iter().for_each(|run| run.mark_obsolete(&self.common.obsolete_files));
-            return Err(error);
-        }
-        change(&mut manifest, &mut runs);
-        manifest.runs = runs.iter().map(|run| run.entry).collect();
-        manifest.next_segment = self.next_segment.load(Ordering::Relaxed);
-        if let Err(failed) = replace(&self.common, before.as_ref(), &manifest) {
-            return Err(match failed {
-                Failed::AsBefore(error) => {
-                    new.iter().for_each(|run| run.mark_obsolete(&self.common.obsolete_files));
-                    error
-                }
-                Failed::Unknown(error) => {
-                    self.poison(&error);
-                    error
-                }
-            });
-        }
-        let mut tree = self.tree();
-        let first_log = tree.manifest.first_log;
-        tree.manifest = manifest;
-        let mut gone = std::mem::replace(&mut tree.runs, runs);
-        gone.retain(|run| !tree.runs.iter().any(|stays| Arc::ptr_eq(stays, run)));
-        tree.is_placed = true;
-        let stays =
-            |segment: &Arc<Segment>| tree.runs.iter().flat_map(|run| run.segments()).any(|of| Arc::ptr_eq(of, segment));
-        let replaced = gone.iter().flat_map(|run| run.segments()).filter(|segment| !stays(segment));
-        replaced.for_each(|segment| segment.mark_obsolete(&self.common.obsolete_files));
-        after(&mut tree);
-        let seen = self.publish(&tree);
-        let logs = first_log..tree.manifest.first_log;
-        drop(tree);
-        // Their writes are in segments now. What cannot be removed, the next writer removes.
-        logs.for_each(|number| _ = self.common.env().remove(&self.common.path.join(wal::name(number))));
-        self.make_later_filters(&seen);
-        drop((installing, seen));
-        self.forget();
-        self.mark_obsolete(gone);
-        Ok(())
-    }
-}
-
-/// How replacing the manifest has failed.
-enum Failed {
-    /// The old manifest is there.
-    AsBefore(Error),
-    /// Nobody knows.
-    Unknown(Error),
-}
-
-/// Replaces the manifest, or places the first one.
-fn replace(
-    common: &StoreContext,
-    before: Option<&ManifestData>,
-    manifest: &ManifestData,
-) -> std::result::Result<(), Failed> {
-    let (env, path) = (common.env(), &common.path);
-    let is_as_before = || match (manifest::read(&**env, path), before) {
-        (Ok(found), Some(before)) => found == *before,
-        (Err(found), None) => found.kind() == ErrorKind::NotFound,
-        _ => false,
-    };
-    let prepared = manifest::prepare(env, path, manifest).map_err(|error| match error.is_displaced() {
-        true => Failed::Unknown(error),
-        false => Failed::AsBefore(error),
-    })?;
-    let placed = prepared.place().map_err(|error| match !error.is_displaced() && is_as_before() {
-        true => Failed::AsBefore(error),
-        false => Failed::Unknown(error),
-    });
-    placed.map(|_| ())
 }

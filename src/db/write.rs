@@ -1,10 +1,10 @@
 //! Writes to a store, at any time and from any number of threads.
 
 use super::id_assignment::check_id_assignment;
+use crate::db::promise::Promise;
 use crate::db::resolved::Resolved;
 use crate::db::store_inner::{StoreInner, Writing};
 use crate::db::write_batch::{Write, WriteBatch, WriteSummary};
-use crate::db::writer::Promise;
 use crate::error::{Error, Result};
 use crate::executor::RankedGuard;
 use crate::fingerprint::{Fingerprint, Id, IdKind, check_text};

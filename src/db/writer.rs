@@ -4,21 +4,16 @@
 //! durable. What a sync leaves in doubt poisons the store; an append that fails is taken back, and the next write tries again.
 //! Specified in format-spec/store.md, A batch of writes.
 
+use crate::db::promise::Promise;
 use crate::db::recovery::Recovered;
-use crate::db::store_inner::{StoreInner, Writing};
-use crate::db::version_set::{Sealed, VersionSet};
-use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::{Entry, Fingerprint};
-use crate::format::log::{LogHeader, MOST_BYTES, write_operations};
-use crate::format::manifest::{IdAssignment, MOST_NUMBER};
-use crate::memtable::Memtable;
-use crate::options::Maintenance;
-use crate::wal::{self, Durability, Log};
+use crate::db::version_set::VersionSet;
+use crate::fingerprint::Fingerprint;
+use crate::format::manifest::IdAssignment;
+use crate::wal::Log;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Full memtables that may wait for their flush; then writers wait too.
-const MOST_SEALED: usize = 2;
+pub(crate) const MOST_SEALED: usize = 2;
 
 /// What the writing process keeps between two writes.
 #[derive(Debug, Default)]
@@ -40,20 +35,6 @@ pub(crate) struct Writer {
     pub(crate) next_id: u64,
     /// Bytes of logs that the active memtable's writes took.
     pub(crate) log_bytes: u64,
-}
-
-/// What has to be durable before somebody is told that a write is done.
-#[derive(Debug)]
-pub(crate) struct Promise {
-    log: Arc<Log>,
-    end: u64,
-}
-
-impl Promise {
-    /// Returns when it is.
-    pub(crate) fn keep(&self, durability: Durability) -> Result<()> {
-        self.log.sync(self.end, durability)
-    }
 }
 
 impl Writer {
@@ -78,236 +59,5 @@ impl Writer {
     /// All that was written up to now, if any of it may not be durable.
     pub(crate) fn promise(&self) -> Option<Promise> {
         self.log.as_ref().map(|log| Promise { log: Arc::clone(log), end: log.end() })
-    }
-}
-
-impl<F: Fingerprint> StoreInner<F> {
-    /// Writes operations as one batch: to the log, then to the memtable, where readers see all of them at once.
-    ///
-    /// # Errors
-    /// `InvalidInput` if they are too many for a frame; `Io`: nothing was written.
-    pub(crate) fn commit(&self, writing: &mut Writing<'_>, operations: &[Entry<F>]) -> Result<Option<Promise>> {
-        if operations.is_empty() {
-            return Ok(writing.get().promise());
-        }
-        let mut bytes = Vec::new();
-        write_operations(operations, &mut bytes);
-        if bytes.len() > MOST_BYTES {
-            let message =
-                format!("what a batch comes down to takes {} bytes in the log, which is too much", bytes.len());
-            return Err(Error::invalid(message)
-                .at_path(&self.common.path)
-                .with_remedy("write it in several batches, or load or remove in bulk"));
-        }
-        self.check_numbers(writing.get())?;
-        let active = match self.active(writing.get()).filter(|memtable| memtable.has_room(operations)) {
-            Some(active) => active,
-            None => self.next_memtable(writing, operations.len())?,
-        };
-        let writer = writing.get();
-        if active.is_empty() {
-            // Other numbers may have been given since it was made.
-            writer.active_first = writer.next_sequence;
-        }
-        let log = self.log(writer).inspect_err(|error| self.check_place(error))?;
-        let begin = log.end();
-        let end = log.append(writer.next_sequence, &bytes).inspect_err(|error| {
-            if log.is_broken() {
-                self.poison(error);
-            }
-        })?;
-        writer.next_sequence += 1;
-        writer.log_bytes += end - begin;
-        // There is room; if there were not, what the log says would not be what readers see.
-        active.write(operations).inspect_err(|error| self.poison(error))?;
-        Ok(Some(Promise { log, end }))
-    }
-
-    /// Refuses a write that would have a number which no log and no manifest may have.
-    pub(crate) fn check_numbers(&self, writer: &Writer) -> Result<()> {
-        if writer.next_sequence > MOST_NUMBER || writer.next_log >= MOST_NUMBER {
-            return Err(Error::invalid("the store has no sequence numbers left").at_path(&self.common.path));
-        }
-        Ok(())
-    }
-
-    /// The log to write to.
-    fn log(&self, writer: &mut Writer) -> Result<Arc<Log>> {
-        if let Some(log) = &writer.log {
-            return Ok(Arc::clone(log));
-        }
-        self.sync_earlier(writer)?;
-        let common = &self.common;
-        let (number, first) = (writer.next_log, writer.next_sequence);
-        let header = LogHeader { parameters: common.parameters.clone(), number, first };
-        let log = Arc::new(Log::create(common.env(), &common.path, &header)?);
-        (writer.next_log, writer.log) = (number + 1, Some(Arc::clone(&log)));
-        Ok(log)
-    }
-
-    /// Makes logs of earlier processes durable: what is written now must not survive without what is in them.
-    fn sync_earlier(&self, writer: &mut Writer) -> Result<()> {
-        if writer.unsynced.is_empty() {
-            return Ok(());
-        }
-        // No log is removed meanwhile. Those that were removed have their writes in segments.
-        let _installing = self.installing.lock();
-        let first_log = self.tree().manifest.first_log;
-        writer.unsynced.retain(|&(number, _)| number >= first_log);
-        while let Some(&(number, end)) = writer.unsynced.first() {
-            // It is written anew: after a sync that has failed, another one of the same file would not tell.
-            wal::rewrite(self.common.env(), &self.common.path, number, end).inspect_err(|error| {
-                if error.kind() == ErrorKind::Damaged || error.is_displaced() {
-                    self.poison(error);
-                }
-            })?;
-            writer.unsynced.remove(0);
-        }
-        Ok(())
-    }
-
-    /// Another memtable, with room for so many records, in the place of the active one.
-    fn next_memtable(&self, writing: &mut Writing<'_>, records: usize) -> Result<Arc<Memtable<F>>> {
-        // Where there is none, a load has taken it; the log goes on then.
-        if self.tree().active.is_some() {
-            self.seal(writing)?;
-        }
-        self.make_room()?;
-        let memtable = self.take_next(records)?;
-        writing.get().active_first = writing.get().next_sequence;
-        let mut tree = self.tree();
-        tree.active = Some(Arc::clone(&memtable));
-        let before = self.publish(&tree);
-        drop((tree, before));
-        Ok(memtable)
-    }
-
-    /// Ends the log and the active memtable: what comes next goes to others.
-    ///
-    /// # Errors
-    /// `Io`, and then nothing more may be written.
-    pub(crate) fn seal(&self, writing: &mut Writing<'_>) -> Result<()> {
-        let writer = writing.get();
-        if let Some(log) = writer.log.take() {
-            // Of a log that another one follows nothing may be missing, at any level that somebody may ask for later.
-            log.sync(log.end(), Durability::SyncAll).inspect_err(|error| self.poison(error))?;
-        }
-        self.seal_memtable(writer);
-        Ok(())
-    }
-
-    /// Ends the active memtable, unless it is empty. The log goes on, if there is one.
-    fn seal_memtable(&self, writer: &mut Writer) {
-        let mut tree = self.tree();
-        let Some(memtable) = tree.active.take_if(|memtable| !memtable.is_empty()) else { return };
-        tree.sealed.push_back(Sealed {
-            memtable,
-            first: writer.active_first,
-            last: writer.next_sequence - 1,
-            // A log that goes on has more than is in this memtable.
-            next_log: writer.log.as_ref().map_or(writer.next_log, |log| log.number()),
-            next_id: writer.next_id,
-            log_bytes: std::mem::take(&mut writer.log_bytes),
-        });
-        let before = self.publish(&tree);
-        drop((tree, before));
-    }
-
-    /// Flushes, or waits until enough was flushed, if too many memtables wait for it.
-    fn make_room(&self) -> Result<()> {
-        match self.common.options.maintenance {
-            Maintenance::Manual => Ok(()),
-            Maintenance::Foreground => {
-                let has_room = self.flush_sealed().is_ok() || self.tree().sealed.len() < MOST_SEALED;
-                // What fails is noted, and tried again.
-                let _ = self.compact_due(None);
-                self.check_poison()?;
-                if has_room { Ok(()) } else { self.refuse(&self.tree()) }
-            }
-            Maintenance::Background => self.wait_for_room(),
-        }
-    }
-
-    /// Waits until one of the memtables that wait for their flush was flushed, if they are as many as may be.
-    fn wait_for_room(&self) -> Result<()> {
-        let (mut tree, started) = (self.tree(), Instant::now());
-        let mut waits = false;
-        while tree.sealed.len() >= MOST_SEALED && !tree.closing {
-            self.check_poison()?;
-            self.refuse(&tree)?;
-            waits = true;
-            tree.wait(&self.changed, None);
-        }
-        drop(tree);
-        if waits {
-            self.pressure.stopped_since(started);
-        }
-        self.check_poison()
-    }
-
-    /// Refuses a write while memtables cannot be moved to segments.
-    fn refuse(&self, tree: &VersionSet<F>) -> Result<()> {
-        tree.flushing.as_ref().map_or(Ok(()), |failing| Err(failing.refusal(&self.common.path)))
-    }
-
-    /// Returns when everything that is written now is durable.
-    ///
-    /// # Errors
-    /// `ReadOnly`, `Poisoned`; `Io`.
-    pub(crate) fn promise_all(&self, durability: Durability) -> Result<()> {
-        if durability == Durability::Buffered {
-            return self.writer().map(|_| ());
-        }
-        let mut writing = self.writer()?;
-        self.sync_earlier(writing.get())?;
-        let promise = writing.get().promise();
-        drop(writing);
-        promise.map_or(Ok(()), |promise| self.keep(&promise, durability))
-    }
-
-    /// Moves to segments what was written up to now, while writes go on, as a rule in the same log: they wait neither for memory
-    /// nor for a device.
-    ///
-    /// # Errors
-    /// Those of [`StoreInner::flush`].
-    pub(crate) fn flush_beside(&self) -> Result<()> {
-        let written = self.writer()?.get().promise();
-        // A log that is as long as a memtable ends, so that none grows for ever.
-        let is_long = |written: &Promise| written.end > self.common.options.memtable_memory;
-        let ends = written.as_ref().filter(|written| is_long(written));
-        self.prepare_next(ends)?;
-        let mut writing = self.writer()?;
-        match ends {
-            Some(_) => self.seal(&mut writing)?,
-            None => self.seal_memtable(writing.get()),
-        }
-        drop(writing);
-        self.flush_sealed()
-    }
-
-    /// Moves all that was written to segments.
-    ///
-    /// # Errors
-    /// `ReadOnly`, `Poisoned`; `Io`: what is not in a segment is still in the logs.
-    pub(crate) fn flush(&self) -> Result<()> {
-        let mut writing = self.writer()?;
-        self.seal(&mut writing)?;
-        let next_log = writing.get().next_log;
-        drop(writing);
-        self.flush_sealed()?;
-        // Of the last one all may have been in segments before it ended.
-        if self.tree().manifest.first_log < next_log {
-            self.install(&[], |manifest, _| manifest.first_log = manifest.first_log.max(next_log), |_| ())?;
-        }
-        Ok(())
-    }
-}
-
-impl<F: Fingerprint> StoreInner<F> {
-    /// Says who numbers records, durably, before the first of them is written.
-    pub(crate) fn decide_id_assignment(&self, writing: &mut Writing<'_>, id_assignment: IdAssignment) -> Result<()> {
-        self.install(&[], |manifest, _| manifest.id_assignment = id_assignment, |_| ())?;
-        (writing.get().id_assignment, writing.get().is_assignment_kept) = (id_assignment, true);
-        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! An environment some of whose operations fail, for fault sweeps.
 
-use super::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
+use crate::env::traits::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};

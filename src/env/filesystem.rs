@@ -4,7 +4,7 @@ use super::log::Log;
 use super::mmap::Mapped;
 use super::positioned::Positioned;
 use super::scratch::Scratch;
-use super::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
+use crate::env::traits::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};

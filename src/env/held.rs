@@ -4,7 +4,7 @@
 //! other one then, and what this process replaced or removed there would be another store's. So before any name in the
 //! directory is made, replaced or removed, the lock file that its path leads to has to be the one that is held.
 
-use super::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
+use crate::env::traits::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
 use crate::error::Displaced;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Log files of the real file system.
 
-use super::LogFile;
 use super::positioned::write_all_at;
+use crate::env::traits::LogFile;
 use std::fs::File;
 use std::io;
 use std::path::Path;

@@ -6,7 +6,7 @@
 //! their final rename, scratch files when nobody can append to them any more, and logs not at all.
 #![expect(unsafe_code, reason = "memory maps")]
 
-use super::ReadFile;
+use crate::env::traits::ReadFile;
 use crate::fingerprint::Fingerprint;
 use std::fs::File;
 use std::io;

@@ -2,7 +2,7 @@
 //!
 //! Where is said every time, because a file's own position would be shared by all threads.
 
-use super::ReadFile;
+use crate::env::traits::ReadFile;
 use std::fs::File;
 use std::io;
 

@@ -5,7 +5,7 @@
 
 use super::mmap::Mapped;
 use super::positioned::{read_exact_at, write_all_at};
-use super::{ReadFile, ScratchFile};
+use crate::env::traits::{ReadFile, ScratchFile};
 use std::fs::File;
 use std::io;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Files that appear whole or not at all.
 
-use super::{Env, ReadFile, WriteFile};
+use crate::env::traits::{Env, ReadFile, WriteFile};
 use crate::error::{Error, Result};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};

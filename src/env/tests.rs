@@ -1,6 +1,8 @@
 //! What all environments do alike with logs, names and syncs; what fails in one that fails.
 
 use super::*;
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Runs a test with files on disk, in memory, and behind faults that do not come.

@@ -5,8 +5,8 @@
 
 use crate::error::{Error, Result};
 use crate::extsort::lengths::length;
-use crate::extsort::text_chunks::{TextRun, TextRuns};
-use crate::extsort::text_sorter::LENGTH_BYTES;
+use crate::extsort::text_runs::{TextRun, TextRuns};
+use crate::extsort::texts::LENGTH_BYTES;
 use crate::fingerprint::Fingerprint;
 use std::cmp::Ordering;
 use std::sync::Arc;

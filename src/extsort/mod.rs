@@ -15,9 +15,11 @@ mod spool;
 #[cfg(test)]
 mod tests;
 mod text_chunks;
+mod text_runs;
 mod text_sorter;
 #[cfg(test)]
 mod text_tests;
+mod texts;
 mod workspace;
 
 pub(crate) use chunks::{Chunk, Chunks, Sorted};

@@ -18,6 +18,12 @@ pub(crate) struct Spool {
 }
 
 impl Spool {
+    /// For bytes that wait for their place in the file: ids, and a section for each thread but the one that writes.
+    pub(crate) fn within(workspace: &Workspace) -> Self {
+        let memory = workspace.memory / 16 / workspace.executor.threads() as u64;
+        Self::new(workspace, usize::try_from(memory).unwrap_or(usize::MAX))
+    }
+
     /// Nothing; takes at most about `limit` bytes of memory.
     pub(crate) fn new(workspace: &Workspace, limit: usize) -> Self {
         let (env, directory) = (Arc::clone(&workspace.env), workspace.directory.clone());

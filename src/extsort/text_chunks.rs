@@ -1,16 +1,13 @@
 //! Records with texts in order, chunk by chunk.
 
-use crate::env::ScratchFile;
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::extsort::ahead::{Ahead, ReadAhead};
 use crate::extsort::lengths::{bytes_of, length};
 use crate::extsort::merge::MergedTexts;
-use crate::extsort::peak::Peak;
-use crate::extsort::text_sorter::{FETCH, LENGTH_BYTES, Slot, Texts};
+use crate::extsort::text_runs::TextRuns;
+use crate::extsort::texts::{FETCH, LENGTH_BYTES, Slot, Texts};
 use crate::fingerprint::Fingerprint;
-use std::marker::PhantomData;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Records with texts that were sorted.
@@ -32,42 +29,6 @@ pub(crate) struct Kept<F> {
     pub(crate) slots: Vec<Slot<F>>,
     pub(crate) texts: Texts,
     pub(crate) executor: Arc<Executor>,
-}
-
-/// Sorted runs in one temporary file.
-#[derive(Debug)]
-pub(crate) struct TextRuns<F> {
-    pub(crate) directory: PathBuf,
-    pub(crate) executor: Arc<Executor>,
-    /// There is one as soon as there is a run.
-    pub(crate) file: Option<Box<dyn ScratchFile>>,
-    pub(crate) runs: Vec<TextRun>,
-    /// Number of records in them.
-    pub(crate) records: u64,
-    /// Of the iterators over these runs.
-    peak: Peak,
-    width: PhantomData<F>,
-}
-
-/// Where a run begins in the file, and where it ends.
-#[derive(Debug)]
-pub(crate) struct TextRun {
-    pub(crate) from: u64,
-    pub(crate) to: u64,
-}
-
-impl<F> TextRuns<F> {
-    pub(crate) fn new(directory: PathBuf, executor: Arc<Executor>) -> Self {
-        Self {
-            directory,
-            executor,
-            file: None,
-            runs: Vec::new(),
-            records: 0,
-            peak: Peak::default(),
-            width: PhantomData,
-        }
-    }
 }
 
 impl<F: Fingerprint> SortedTexts<F> {

@@ -3,9 +3,6 @@
 use crate::env::Env;
 use crate::executor::Executor;
 use crate::extsort::entry::NumberedRecord;
-use crate::extsort::item::Item;
-use crate::extsort::sorter::Sorter;
-use crate::extsort::spool::Spool;
 use crate::fingerprint::Fingerprint;
 use crate::options::{LEAST_LOAD_MEMORY, Options};
 use std::path::{Path, PathBuf};
@@ -81,22 +78,11 @@ impl Workspace {
         self.memory_of_tables() / self.executor.threads() as u64
     }
 
-    /// For bytes that wait for their place in the file: ids, and a section for each thread but the one that writes.
-    pub(crate) fn spool(&self) -> Spool {
-        let memory = self.memory / 16 / self.executor.threads() as u64;
-        Spool::new(self, usize::try_from(memory).unwrap_or(usize::MAX))
-    }
-
     /// Fingerprints that skew is measured on, at most, where not all of them are in memory: measuring copies them some
     /// times.
     pub(crate) fn most_sampled<F: Fingerprint>(&self) -> usize {
         usize::try_from(self.memory / 16 / size_of::<NumberedRecord<F>>() as u64)
             .unwrap_or(usize::MAX)
             .min(MOST_SAMPLED)
-    }
-
-    /// A sorter that keeps within so many bytes.
-    pub(crate) fn sorter<T: Item>(&self, memory: u64) -> Sorter<T> {
-        Sorter::new(self, memory)
     }
 }

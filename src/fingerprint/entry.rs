@@ -1,6 +1,7 @@
 //! What a run or a memtable holds of a record.
 
-use super::{Fingerprint, Record};
+use super::definition::Fingerprint;
+use super::record::Record;
 
 /// A record, or the tombstone of one that was removed. Of counts: by how much the number of records of a fingerprint
 /// grows or shrinks.

@@ -1,11 +1,14 @@
 //! Numbers of 256 bits.
 
-use super::Fingerprint;
+use super::definition::Fingerprint;
+use super::definition::sealed::Sealed;
 use std::fmt;
 
 /// An unsigned number of 256 bits: four words, the most significant one first.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct U256(pub [u64; 4]);
+
+impl Sealed for U256 {}
 
 impl Fingerprint for U256 {
     const WIDTH: u32 = 256;

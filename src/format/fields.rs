@@ -3,8 +3,8 @@
 //! The parser of a structure is also what explains it: `fpdump hex` runs the same code with a trace, so that the
 //! explanation cannot drift from what is read.
 
-use super::CHECKSUM;
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::conventions::CHECKSUM;
 use byteorder::{LittleEndian, ReadBytesExt};
 use std::fmt::Display;
 use std::io;

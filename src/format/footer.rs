@@ -3,9 +3,10 @@
 use super::fields::Fields;
 use super::page::PageLayout;
 use super::parameters::Parameters;
-use super::{CHECKSUM, header, id_page};
+use super::{header, id_page};
 use crate::error::{Error, Result};
 use crate::fingerprint::IdKind;
+use crate::format::conventions::CHECKSUM;
 use crate::plan::TableForm;
 
 /// Last bytes of a segment file.

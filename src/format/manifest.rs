@@ -167,11 +167,11 @@ impl ManifestData {
         fields.version()?;
         fields.check_seal(0)?;
         let parameters = Parameters::parse(fields)?;
-        let id_assignment = match fields.u8("id_assignment")? {
+        let id_assignment = match fields.u8("numbering")? {
             0 => IdAssignment::Undecided,
             1 => IdAssignment::Auto,
             2 => IdAssignment::Explicit,
-            other => return Err(fields.damaged(format!("unknown id_assignment {other}"))),
+            other => return Err(fields.damaged(format!("unknown numbering {other}"))),
         };
         let (next_id, next_segment) = (fields.u64("next id")?, fields.u64("next segment")?);
         let (first_log, flushed) = (fields.u64("first log")?, fields.u64("flushed")?);
@@ -253,7 +253,7 @@ fn parse_run(fields: &mut Fields<'_>) -> Result<RunEntry> {
             footer_checksum: fields.foreign_checksum("footer checksum")?,
         }))
     };
-    let (tombstones, records) = (segment(REMOVALS, "tombstones")?, segment(RECORDS, "records")?);
+    let (tombstones, records) = (segment(REMOVALS, "removals")?, segment(RECORDS, "records")?);
     let id_index = segment(ID_INDEX, "id index")?;
     Ok(RunEntry { first, last, tombstones, records, id_index, net })
 }

@@ -4,7 +4,10 @@
 //! is checked, or is padding that has to be zero. Parsing never panics, never allocates more than the bytes at hand
 //! justify, and refuses what the specification calls invalid, with the offset where it stands.
 
+pub(crate) use conventions::{CHECKSUM, VERSION};
+
 pub(crate) mod codes;
+mod conventions;
 pub(crate) mod fields;
 pub(crate) mod footer;
 pub(crate) mod header;
@@ -19,9 +22,3 @@ pub(crate) mod text_index;
 
 pub use fields::Field;
 pub use parameters::Parameters;
-
-/// Version of all files; raised by any change of a byte's meaning.
-pub(crate) const VERSION: u32 = 5;
-
-/// Size of a checksum in bytes.
-pub(crate) const CHECKSUM: usize = 4;

@@ -5,8 +5,9 @@
 //! last block. The checksum covers the page's place too ([`Stream`] and number): a page that was written elsewhere does
 //! not pass.
 
-use super::{CHECKSUM, Parameters};
+use super::Parameters;
 use crate::error::{Error, Result};
+use crate::format::conventions::CHECKSUM;
 
 /// Smallest page.
 pub(crate) const MIN_SIZE: usize = 4096;

@@ -1,13 +1,13 @@
 //! How what the first tables of a store hold is distributed: blocks by fill, content and kind, codes by length, and
 //! neighbours by how they differ.
 
-use super::SegmentView;
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, U256};
 use crate::format::codes;
 use crate::format::fields::Fields;
 use crate::format::index::IndexCodec;
 use crate::format::page::PageLayout;
+use crate::inspect::segment_view::SegmentView;
 use std::collections::BTreeMap;
 
 /// What one pass over the first table of every segment counts; its keys are the fingerprints themselves.

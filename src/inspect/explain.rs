@@ -8,6 +8,7 @@ use crate::format::index::{self, IndexCodec, IndexShape};
 use crate::format::manifest::ManifestData;
 use crate::format::page::{Stream, checksum};
 use crate::format::{CHECKSUM, codes, header};
+use crate::inspect::traced::{Visit, traced};
 use crate::options::Options;
 use crate::segment::{SegmentFile, name as bulk, read_footer};
 use crate::version::manifest;
@@ -48,21 +49,6 @@ pub fn explain(
     let file = env.open(path, options.read_mode).map_err(|error| Error::io("cannot open", path, error))?;
     let file = SegmentFile::new(path, file);
     explain_segment(&file, &mut |field| visit(path, field)).map_err(|error| error.at_path(path))
-}
-
-pub(super) type Visit<'a> = dyn FnMut(Field) -> Result<()> + 'a;
-
-/// Runs a parser with a trace and visits what it read, also when it fails.
-pub(super) fn traced(
-    bytes: &[u8],
-    offset: u64,
-    parse: impl FnOnce(&mut Fields<'_>) -> Result<()>,
-    visit: &mut Visit<'_>,
-) -> Result<()> {
-    let mut fields = Fields::new(bytes, offset).traced();
-    let result = parse(&mut fields);
-    fields.into_trace().into_iter().try_for_each(visit)?;
-    result
 }
 
 fn explain_segment(file: &SegmentFile, visit: &mut Visit<'_>) -> Result<()> {

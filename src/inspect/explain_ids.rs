@@ -1,6 +1,5 @@
 //! Every byte of the ids of a segment, field by field.
 
-use super::explain::{Visit, traced};
 use crate::error::Result;
 use crate::fingerprint::IdKind;
 use crate::format::fields::Fields;
@@ -8,6 +7,7 @@ use crate::format::footer::{Footer, Span};
 use crate::format::id_page::{self, IdPage};
 use crate::format::page::{Stream, checksum};
 use crate::format::{CHECKSUM, text_index};
+use crate::inspect::traced::{Visit, traced};
 use crate::segment::SegmentFile;
 use crate::segment::id_reader::parse_index as parse_id_index;
 

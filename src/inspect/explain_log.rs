@@ -1,11 +1,11 @@
 //! Every byte of a write-ahead log, field by field.
 
-use super::explain::{Visit, traced};
 use super::logs::no_frame;
 use crate::env::ReadMode;
 use crate::error::{Error, Result};
 use crate::format::fields::{Field, Fields};
 use crate::format::log::{FRAME_HEADER, FrameHeader, LogHeader, parse_operations};
+use crate::inspect::traced::{Visit, traced};
 use crate::options::Options;
 use crate::wal::{LogReader, Tail};
 use crate::width::with_width;

@@ -9,6 +9,8 @@ mod explain_ids;
 mod explain_log;
 mod logs;
 pub(crate) mod manifest;
+mod segment_view;
+mod traced;
 mod what_if;
 
 pub use crate::codec::BlockKind;
@@ -20,17 +22,11 @@ pub use logs::{FrameView, LogView, is_log, logs};
 pub use manifest::{ManifestView, RunView, SegmentFact, manifest};
 pub use what_if::{Alternative, QueryCost, what_if};
 
-use crate::admin::Statistics;
-use crate::bits::low_mask;
-use crate::error::{Error, Result};
-use crate::executor::Executor;
-use crate::fingerprint::{Fingerprint, Id, Record, U256};
-use crate::format::footer::Span;
-use crate::format::{Parameters, header};
+use crate::error::Result;
+pub use segment_view::{BlockView, Section, SegmentView};
 use crate::options::{Filters, Options};
-use crate::plan::{TableForm, TableLayout};
-use crate::segment::{IdScratch, Scratch, Segment, SegmentRecords, Table};
-use crate::version::{check_width, open_runs};
+use crate::segment::Segment;
+use crate::version::open_runs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -65,207 +61,4 @@ pub fn open_all(store: impl AsRef<Path>, options: &Options) -> Result<Vec<(Segme
         roles.map(|(role, segment)| Some((role, SegmentView { segment: segment.clone()?, executor: executor() })))
     });
     Ok(segments.flatten().collect())
-}
-
-/// One segment file.
-#[derive(Debug)]
-pub struct SegmentView {
-    segment: Arc<Segment>,
-    executor: Arc<Executor>,
-}
-
-/// A run of bytes of a segment file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Section {
-    /// Its name in format-spec/.
-    pub name: String,
-    /// Where it begins.
-    pub offset: u64,
-    /// Its bytes.
-    pub length: u64,
-}
-
-/// What is known of a block.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct BlockView {
-    /// Its number in the table.
-    pub number: usize,
-    /// The page that holds it.
-    pub page: u64,
-    /// Where it begins in the file.
-    pub offset: u64,
-    /// Its bytes.
-    pub length: usize,
-    /// How its keys are written.
-    pub kind: BlockKind,
-    /// Number of keys before it in the table.
-    pub rank: u64,
-    /// Number of its keys.
-    pub count: usize,
-    /// Its keys in ascending order, as they are stored; the last one is the block key, which stands in the index. None
-    /// where they are rows ([`SegmentView::fingerprints`]).
-    pub keys: Vec<u64>,
-}
-
-impl SegmentView {
-    /// The file.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        self.segment.path()
-    }
-
-    /// Bytes of the file.
-    #[must_use]
-    pub fn file_length(&self) -> u64 {
-        self.segment.file().length()
-    }
-
-    /// What was fixed when the store was created.
-    #[must_use]
-    pub fn parameters(&self) -> &Parameters {
-        &self.segment.footer().parameters
-    }
-
-    /// Every section in file order, padding included: together all bytes of the file.
-    #[must_use]
-    pub fn sections(&self) -> Vec<Section> {
-        let footer = self.segment.footer();
-        let section =
-            |name: &str, span: Span| Section { name: name.to_owned(), offset: span.offset, length: span.length };
-        let mut sections = vec![section("header", Span { offset: 0, length: header::SIZE as u64 })];
-        sections.extend(footer.padding().into_iter().map(|span| section("padding", span)));
-        sections.extend(footer.sections().iter().map(|(name, span)| section(name, *span)));
-        let end = footer.content_end();
-        sections.push(section("footer", Span { offset: end, length: self.file_length().saturating_sub(end) }));
-        sections.sort_by_key(|section| (section.offset, section.length));
-        sections
-    }
-
-    /// Sizes and counts of this segment alone.
-    #[must_use]
-    pub fn statistics(&self) -> Statistics {
-        crate::admin::statistics::of_segment(&self.segment)
-    }
-
-    /// Layout and number of blocks of every table.
-    #[must_use]
-    pub fn tables(&self) -> Vec<(TableLayout, usize)> {
-        self.segment.tables().iter().map(|table| (table.layout().clone(), table.index().len())).collect()
-    }
-
-    /// One block of a table.
-    ///
-    /// # Errors
-    /// `InvalidInput` if there is no such table or block; `Damaged`, `Io`.
-    pub fn block(&self, table: usize, number: usize) -> Result<BlockView> {
-        view(self.table(table)?, number, &mut Scratch::default())
-    }
-
-    /// All blocks of a table.
-    ///
-    /// # Errors
-    /// `InvalidInput` if there is no such table; blocks that cannot be read are errors of the iterator.
-    pub fn blocks(&self, table: usize) -> Result<impl Iterator<Item = Result<BlockView>> + '_> {
-        let table = self.table(table)?;
-        let mut scratch = Scratch::default();
-        Ok((0..table.index().len()).map(move |number| view(table, number, &mut scratch)))
-    }
-
-    /// Decodes every block of a table and keeps nothing but the XOR of the last keys of all: what decoding alone costs.
-    ///
-    /// # Errors
-    /// `InvalidInput` if there is no such table; `Damaged`, `Io`.
-    pub fn decode_all(&self, table: usize) -> Result<u64> {
-        let table = self.table(table)?;
-        let mut scratch = Scratch::default();
-        (0..table.index().len())
-            .try_fold(0, |sum, block| Ok(sum ^ table.heads(block, &mut scratch)?.last().copied().unwrap_or(0)))
-    }
-
-    /// All records by fingerprint, then id.
-    ///
-    /// # Errors
-    /// `InvalidInput` if the fingerprints have another width.
-    pub fn records<F: Fingerprint>(&self) -> Result<impl Iterator<Item = Result<Record<F>>> + '_> {
-        check_width::<F>(self.parameters(), self.path())?;
-        Ok(SegmentRecords::new(Arc::clone(&self.segment)))
-    }
-
-    /// The fingerprints of the keys of a block, in the order of the keys; narrower ones as the lower bits of a wide
-    /// number.
-    ///
-    /// # Errors
-    /// `InvalidInput` if there is no such table or block; `Damaged`, `Io`.
-    pub fn fingerprints(&self, table: usize, number: usize) -> Result<Vec<U256>> {
-        let table = self.table(table)?;
-        let mut scratch = Scratch::default();
-        let wide = |bytes: &[u8]| {
-            let mut padded = bytes.to_vec();
-            padded.resize(U256::BYTES, 0);
-            U256::from_le_bytes(&padded)
-        };
-        Ok(match table.form() {
-            TableForm::Full => {
-                let keys = table.block(number, &mut scratch)?;
-                keys.iter().map(|&key| U256([0, 0, 0, table.layout().permutation.invert(key)])).collect()
-            }
-            TableForm::Rows => {
-                let bytes = (self.parameters().width() / 8) as usize;
-                table.rows(number, &mut scratch)?.chunks_exact(bytes).filter_map(wide).collect()
-            }
-            TableForm::Narrow { row, .. } => {
-                let rows: Vec<u64> = table.block(number, &mut scratch)?.iter().map(|key| key & low_mask(row)).collect();
-                let first = self.segment.first_table()?;
-                let known = first.index().fingerprints();
-                let row = |row| {
-                    let bytes = if row < known { first.row(row, &mut scratch)? } else { &[] };
-                    wide(bytes).filter(|_| row < known).ok_or_else(|| Error::damaged("a narrow key names no row"))
-                };
-                rows.into_iter().map(row).collect::<Result<_>>()?
-            }
-        })
-    }
-
-    /// What the keys of every table are.
-    #[must_use]
-    pub fn forms(&self) -> Vec<TableForm> {
-        self.segment.tables().iter().map(Table::form).collect()
-    }
-
-    /// The ids of a fingerprint in ascending order; none if it is not stored.
-    ///
-    /// # Errors
-    /// `InvalidInput` if fingerprints have another width; `Damaged`, `Io`.
-    pub fn get<F: Fingerprint>(&self, fingerprint: F) -> Result<Vec<Id>> {
-        check_width::<F>(self.parameters(), self.path())?;
-        let mut ids = Vec::new();
-        if let Some(rank) = self.segment.rank_of(fingerprint, &mut Scratch::default())? {
-            self.segment.ids().ids_of(rank, &mut IdScratch::default(), |id| ids.push(id))?;
-        }
-        Ok(ids)
-    }
-
-    fn table(&self, number: usize) -> Result<&Table> {
-        let count = self.segment.tables().len();
-        self.segment.tables().get(number).ok_or_else(|| {
-            Error::invalid(format!("there is no table {number}, the segment has {count} (from 0)")).at_path(self.path())
-        })
-    }
-}
-
-fn view(table: &Table, number: usize, scratch: &mut Scratch) -> Result<BlockView> {
-    let keys = if table.form() == TableForm::Rows { &[] } else { table.block(number, scratch)? };
-    let place = table.index().place(number);
-    Ok(BlockView {
-        number,
-        page: place.map_or(0, |place| place.page),
-        offset: table.block_offset(number).unwrap_or(0),
-        length: place.map_or(0, |place| place.length),
-        kind: table.block_kind(number)?,
-        rank: table.index().rank(number),
-        count: table.index().shape(number).map_or(0, |shape| shape.count),
-        keys: keys.to_vec(),
-    })
 }

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::executor::Executor;
 use crate::extsort::Workspace;
 use crate::fingerprint::Fingerprint;
-use crate::join::whole::JoinProgress;
+use crate::join::progress::JoinProgress;
 use crate::version::Snapshot;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -2,21 +2,19 @@
 
 use crate::db::check_hashers;
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, Id, Record};
+use crate::fingerprint::Fingerprint;
 use crate::join::clean::CleanSegments;
-use crate::join::expand::{Expander, How};
-use crate::join::iter::{PairIter, RecordPairIter};
 use crate::join::job::{JobContext, Progress};
 use crate::join::ordered::Output;
-use crate::join::passes::{MakeTaker, Taker};
+use crate::join::pair::Pair;
 use crate::join::results::{Results, Ticket};
+use crate::join::settings::Join;
 use crate::join::sink::Sink;
 use crate::join::stop::Step;
-use crate::join::whole::Join;
+use crate::join::taker::{MakeTaker, Taker};
 use crate::query::check_distance;
 use crate::version::Snapshot;
 use std::marker::PhantomData;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,51 +22,6 @@ use std::sync::Arc;
 const LEAST_MEMORY: u64 = 1 << 20;
 /// Pairs that are handed on together: so few that what is made of them is small too.
 pub(crate) const CHUNK: usize = 2048;
-
-/// Two fingerprints near each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Pair<F = u64> {
-    /// The smaller one; between two stores, the first one's.
-    pub a: F,
-    /// The other one.
-    pub b: F,
-}
-
-impl<F: Fingerprint> Pair<F> {
-    /// Number of bits in which they differ.
-    #[must_use]
-    pub fn distance(&self) -> u32 {
-        self.a.distance(self.b)
-    }
-}
-
-/// Two records near each other.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RecordPair<F = u64> {
-    /// The one with the smaller fingerprint or, of equal ones, the smaller id; between two stores, the first one's.
-    pub a: Record<F>,
-    /// The other one.
-    pub b: Record<F>,
-}
-
-impl<F: Fingerprint> RecordPair<F> {
-    /// Number of bits in which their fingerprints differ.
-    #[must_use]
-    pub fn distance(&self) -> u32 {
-        self.a.fingerprint.distance(self.b.fingerprint)
-    }
-}
-
-/// Pairs of records with the same two fingerprints: each of some ids with each of some others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecordPairs<'a, F = u64> {
-    /// The fingerprints.
-    pub pair: Pair<F>,
-    /// Ids of records with the first one.
-    pub a: &'a [Id],
-    /// Ids of records with the second one.
-    pub b: &'a [Id],
-}
 
 /// A join that can be carried out: all pairs within a distance.
 ///
@@ -95,7 +48,7 @@ pub struct Pairs<F: Fingerprint = u64> {
     pub(crate) right: Option<CleanSegments<F>>,
     k: u32,
     pub(crate) job: JobContext,
-    sorted: bool,
+    pub(crate) sorted: bool,
     fingerprints: PhantomData<F>,
 }
 
@@ -143,70 +96,6 @@ impl<F: Fingerprint> Pairs<F> {
     #[must_use]
     pub fn progress(&self) -> Progress {
         self.job.progress.clone()
-    }
-
-    /// Pairs of distinct fingerprints; between two stores, equal ones are pairs too.
-    ///
-    /// # Errors
-    /// `Io` if no thread can be started; the iterator returns those of reading.
-    pub fn distinct(self) -> Result<PairIter<F>> {
-        PairIter::new(self)
-    }
-
-    /// Pairs of records.
-    ///
-    /// # Errors
-    /// As [`Pairs::distinct`].
-    pub fn records(self) -> Result<RecordPairIter<F>> {
-        RecordPairIter::new(self)
-    }
-
-    /// Calls `sink` with all pairs of distinct fingerprints, some at a time and in order, after `map` has made something of
-    /// them on the threads that find them. Ends when `sink` breaks.
-    ///
-    /// # Errors
-    /// `Damaged` or `Io` from reading, or from temporary files; those of `sink`.
-    pub fn visit_distinct<T: Send>(
-        &self,
-        map: impl Fn(&[Pair<F>]) -> T + Sync,
-        sink: impl FnMut(T) -> Result<ControlFlow<()>>,
-    ) -> Result<()> {
-        self.prepare()?;
-        let results = Results::default();
-        let taker = || -> Box<dyn Taker<F> + '_> { Box::new(PairChunks::new(&map, &results)) };
-        let mut sink = results.taken_by(sink);
-        if self.sorted { self.visit_sorted(false, &taker, &mut sink) } else { self.run(&taker, &mut sink) }
-    }
-
-    /// Calls `sink` with what was gathered of all pairs of records, in order, until it breaks. `add` is called on the threads
-    /// that find them, and breaks when so much was gathered that it is to be handed on.
-    ///
-    /// # Errors
-    /// As [`Pairs::visit_distinct`].
-    pub fn visit_records<T: Default + Send>(
-        &self,
-        add: impl Fn(&mut T, RecordPairs<'_, F>) -> ControlFlow<()> + Sync,
-        sink: impl FnMut(T) -> Result<ControlFlow<()>>,
-    ) -> Result<()> {
-        self.prepare()?;
-        let results = Results::default();
-        let how = How { add: &add, results: &results, in_order: self.sorted, progress: &self.job.progress };
-        let expander = || Expander::new(self.left.ready(), self.right.as_ref().map(CleanSegments::ready), how);
-        let taker = || -> Box<dyn Taker<F> + '_> { Box::new(expander()) };
-        let mut sink = results.taken_by(sink);
-        if self.sorted {
-            return self.visit_sorted(true, &taker, &mut sink);
-        }
-        if self.right.is_none() && self.visit_repeated(&taker, &mut sink)?.is_break() {
-            return Ok(());
-        }
-        self.run(&taker, &mut sink)
-    }
-
-    /// Has the segments of both sides at hand.
-    fn prepare(&self) -> Result<()> {
-        self.left.segments(&self.job)?;
-        self.right.as_ref().map_or(Ok(()), |right| right.segments(&self.job).map(|_| ()))
     }
 
     pub(crate) fn run(&self, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<()> {

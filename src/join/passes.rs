@@ -13,12 +13,12 @@ use super::ordered::{Output, ordered_by};
 use super::sides::{Side, Sides};
 use super::sink::Sink;
 use super::source::FingerprintSource;
-use super::stop::Step;
 use crate::env::Array;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::join::results::Ticket;
-use crate::join::whole::Join;
+use crate::join::settings::Join;
+use crate::join::taker::{MakeTaker, Taker};
 use crate::plan::join::{JoinSize, cheapest};
 use rayon::ThreadPool;
 use std::ops::{ControlFlow, Range};
@@ -31,15 +31,6 @@ const MOST_BUCKET_BITS: u32 = 11;
 const MOST_BITS: u32 = 18;
 /// Buckets are joined together until they have so many fingerprints.
 const TASK: usize = 8192;
-
-/// What is done with pairs on the threads that find them.
-pub(crate) trait Taker<F> {
-    /// Takes some pairs, perhaps to keep them for later.
-    fn take(&mut self, pairs: &[(F, F)], output: &Output<Ticket>) -> Step;
-
-    /// Hands on what it has kept.
-    fn flush(&mut self, output: &Output<Ticket>) -> Step;
-}
 
 /// What all passes of one join share.
 pub(super) struct Passes<'a, 's, 't, F> {
@@ -56,9 +47,6 @@ pub(super) struct Passes<'a, 's, 't, F> {
 
 /// Fingerprints on each side; none on the right: pairs within the left are looked for.
 type Sizes = (u64, Option<u64>);
-
-/// Makes a taker for a thread.
-pub(crate) type MakeTaker<'t, F> = &'t (dyn Fn() -> Box<dyn Taker<F> + 't> + Sync + 't);
 
 impl<'a, 't, F: Fingerprint> Passes<'a, '_, 't, F> {
     /// All pairs.

@@ -10,10 +10,11 @@ use super::hash::Groups;
 use super::mask;
 use super::node::Node;
 use super::ordered::{Output, ordered};
-use super::passes::{Passes, Taker};
+use super::passes::Passes;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::join::results::Ticket;
+use crate::join::taker::Taker;
 use std::ops::ControlFlow;
 
 impl<'t, F: Fingerprint> Passes<'_, '_, 't, F> {

@@ -9,72 +9,21 @@
 //! of them alone; [`group`] walks it in memory, [`passes`] from the files.
 
 use crate::bitset::Bitset;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::executor::Executor;
 use crate::fingerprint::Fingerprint;
 use crate::join::buckets::Counts;
 use crate::join::hash::Groups;
-use crate::join::passes::{MakeTaker, Passes};
+use crate::join::passes::Passes;
+use crate::join::progress::JoinProgress;
+use crate::join::settings::Join;
 use crate::join::sink::Sink;
 use crate::join::source::FingerprintSource;
+use crate::join::taker::MakeTaker;
 use crate::segment::Segment;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU64};
-
-/// How far a join is.
-#[derive(Debug, Default)]
-pub(crate) struct JoinProgress {
-    done: AtomicU64,
-    total: AtomicU64,
-    stopped: AtomicBool,
-}
-
-impl JoinProgress {
-    pub(crate) fn begin(&self, total: u64) {
-        self.total.store(total, Relaxed);
-    }
-
-    /// Has the join end, with an error.
-    pub(crate) fn stop(&self) {
-        self.stopped.store(true, Relaxed);
-    }
-
-    /// An error if it was told to stop.
-    pub(crate) fn check(&self) -> Result<()> {
-        if self.stopped.load(Relaxed) { Err(Error::stopped()) } else { Ok(()) }
-    }
-
-    pub(crate) fn advance(&self, done: u64) {
-        self.done.fetch_add(done, Relaxed);
-    }
-
-    /// The share that is done, 0 to 1.
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    pub(crate) fn share(&self) -> f64 {
-        (self.done.load(Relaxed) as f64 / self.total.load(Relaxed).max(1) as f64).min(1.0)
-    }
-}
-
-/// What is to be joined.
-#[derive(Debug)]
-pub(crate) struct Join<'a, F> {
-    left: &'a [Arc<Segment>],
-    /// None: pairs within the left ones.
-    right: Option<&'a [Arc<Segment>]>,
-    /// Which of those on the right take part; none: all.
-    only: Option<&'a Bitset>,
-    pub(crate) k: u32,
-    /// Bytes: three eighths for the buckets in memory, an eighth for what threads need to join buckets, an eighth for a bucket that
-    /// is too large for that; a quarter for fingerprints that are read once and for all or, where there is no need to, for more
-    /// buckets; the rest is for counts and for results that wait.
-    memory: u64,
-    pub(crate) progress: Arc<JoinProgress>,
-    executor: &'a Executor,
-    fingerprints: PhantomData<F>,
-}
 
 impl<'a, F: Fingerprint> Join<'a, F> {
     /// The pairs within distance `k` of fingerprints of the segments on the left, or of one of them and one on the right.

@@ -9,10 +9,10 @@ use crate::fingerprint::{Fingerprint, Id, IdKind};
 use crate::load::records::{RecordIds, RecordSorter, SortedRecords};
 use crate::load::remove::RemoveReport;
 use crate::load::sorted_ids::SortedIds;
+use crate::load::unknown::{Unknown, push};
 use crate::query::Asking;
 use crate::version::ReadView;
 use rayon::prelude::*;
-use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 /// One look-up in an id index costs as much as going through so many records.
@@ -24,9 +24,6 @@ const PIECE: usize = 64;
 
 /// Bytes that an id takes in memory beside its text.
 const ID_BYTES: u64 = 64;
-
-/// Ids that are not there are named, at most so many.
-const NAMED: usize = 5;
 
 /// What a removal of ids has done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,35 +39,6 @@ pub struct RemoveIdsReport {
     pub removed: u64,
     /// Records that are left; at most so many, where damage keeps some from being counted.
     pub left: u64,
-}
-
-/// Ids that no record has.
-#[derive(Debug, Default)]
-pub(crate) struct Unknown {
-    count: u64,
-    /// The smallest of them.
-    some: BTreeSet<Id>,
-}
-
-impl Unknown {
-    pub(crate) fn add(&mut self, id: Id) {
-        self.count += 1;
-        self.some.insert(id);
-        self.keep_few();
-    }
-
-    fn and(mut self, other: Self) -> Self {
-        self.count += other.count;
-        self.some.extend(other.some);
-        self.keep_few();
-        self
-    }
-
-    fn keep_few(&mut self) {
-        while self.some.len() > NAMED {
-            self.some.pop_last();
-        }
-    }
 }
 
 impl<F: Fingerprint> StoreInner<F> {
@@ -151,8 +119,4 @@ fn chunk(ids: &mut impl Iterator<Item = Result<Id>>) -> Result<Vec<Id>> {
         chunk.push(id);
     }
     Ok(chunk)
-}
-
-pub(crate) fn push<F: Fingerprint>(found: &Mutex<RecordSorter<F>>, fingerprint: F, id: &Id) -> Result<()> {
-    found.lock().unwrap_or_else(PoisonError::into_inner).push(fingerprint, id.as_ref())
 }

@@ -3,10 +3,12 @@ mod by_id;
 mod by_id_scan;
 pub(crate) mod create;
 mod id_index;
+mod others;
 mod records;
 mod remove;
 mod replace;
 mod sorted_ids;
+mod unknown;
 
 pub use bulk_load::LoadReport;
 pub(crate) use bulk_load::Merging;

@@ -108,8 +108,8 @@ impl<F: Fingerprint> RecordSorter<F> {
         if matches!(self.sorter, Sorters::Nothing) {
             let memory = self.workspace.memory_of_records();
             self.sorter = match id {
-                IdRef::None => Sorters::Without(self.workspace.sorter(memory)),
-                IdRef::Number(_) => Sorters::Numbers(self.workspace.sorter(memory)),
+                IdRef::None => Sorters::Without(Sorter::new(&self.workspace, memory)),
+                IdRef::Number(_) => Sorters::Numbers(Sorter::new(&self.workspace, memory)),
                 IdRef::Text(_) => {
                     let sorter = TextSorter::new(&self.workspace, memory);
                     Sorters::Texts(sorter, Sample::new(self.workspace.most_sampled::<F>()))

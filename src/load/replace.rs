@@ -2,13 +2,11 @@
 
 use crate::db::StoreInner;
 use crate::error::{Error, Result};
-use crate::fingerprint::{Fingerprint, IdKind, Record};
+use crate::fingerprint::{Fingerprint, IdKind};
 use crate::format::manifest::IdAssignment;
 use crate::load::bulk_load::{LoadReport, Loaded, Merging};
 use crate::load::records::SortedRecords;
 use crate::load::sorted_ids::IdSorter;
-use std::cmp::Ordering;
-use std::iter::Peekable;
 
 /// Parts of the memory of a replacement: its old records, and its ids, may take one each.
 const PARTS: u64 = 2;
@@ -54,47 +52,5 @@ impl<F: Fingerprint> StoreInner<F> {
             return Err(error.at_path(&self.common.path).with_remedy("make a store of records with ids of their own"));
         }
         Ok(())
-    }
-}
-
-/// Those of some records that are not among others; both in order.
-pub(crate) struct Others<A: Iterator, B: Iterator> {
-    records: A,
-    others: Peekable<B>,
-}
-
-impl<A: Iterator, B: Iterator> Others<A, B> {
-    pub(crate) fn new(records: A, others: B) -> Self {
-        Self { records, others: others.peekable() }
-    }
-}
-
-impl<F, A, B> Iterator for Others<A, B>
-where
-    F: Fingerprint,
-    A: Iterator<Item = Result<Record<F>>>,
-    B: Iterator<Item = Result<Record<F>>>,
-{
-    type Item = Result<Record<F>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        'records: loop {
-            let record = match self.records.next()? {
-                Ok(record) => record,
-                error => return Some(error),
-            };
-            loop {
-                let order = match self.others.peek() {
-                    Some(Ok(other)) => (other.fingerprint, &other.id).cmp(&(record.fingerprint, &record.id)),
-                    Some(Err(_)) => return self.others.next(),
-                    None => Ordering::Greater,
-                };
-                match order {
-                    Ordering::Less => drop(self.others.next()),
-                    Ordering::Equal => continue 'records,
-                    Ordering::Greater => return Some(Ok(record)),
-                }
-            }
-        }
     }
 }

@@ -24,7 +24,7 @@ const SEEN: u32 = 1 << 31;
 
 /// Chains of numbers. Keys are not stored: who follows a chain compares.
 #[derive(Debug)]
-pub(super) struct Buckets {
+pub(crate) struct Buckets {
     /// For each place a bit: whether anything was ever entered there. What is not there is told by this alone as a rule, and it is so
     /// small that it stays near.
     marks: AtomicArray<AtomicU64>,

@@ -1,6 +1,7 @@
 //! Every order in which one writing thread and readers may see each other's writes, tried by loom
 //! (<https://docs.rs/loom>): `RUSTFLAGS="--cfg fpstore_loom" cargo test -p fpstore --lib memtable::checked`.
 
+use super::table::*;
 use super::*;
 use crate::format::Parameters;
 use crate::memtable::{MemtablePlan, MemtableScratch};

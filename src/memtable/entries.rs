@@ -1,7 +1,7 @@
 //! What a memtable says of records, in order.
 
-use super::Memtable;
 use crate::fingerprint::{Entry, Fingerprint, Id, IdKind, Record};
+use crate::memtable::table::Memtable;
 
 impl<F: Fingerprint> Memtable<F> {
     /// Appends the last word at a moment on every id of a fingerprint, in order of the ids.

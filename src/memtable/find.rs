@@ -10,10 +10,12 @@
 //! newer record of the same id had removed or repeated when it was written. A reader follows the first until it meets a record
 //! of its own moment, and the second from there.
 
-use super::atomics::{Arena, AtomicArray, AtomicU32, Ordering};
+use super::atomics::Ordering;
 use super::buckets::{Buckets, count_step};
-use super::{Link, Memtable, ids, load};
+use super::ids;
 use crate::fingerprint::{Fingerprint, Id};
+pub(crate) use crate::memtable::by_ids::ByIds;
+use crate::memtable::table::{Link, Memtable, load};
 use crate::plan::filter_shape::hash;
 
 /// Longest chain that is followed.
@@ -141,27 +143,4 @@ fn index_long(index: &Buckets, chain: impl Iterator<Item = u32>, new: u32, key: 
     let others: Vec<u32> = chain.collect();
     others.into_iter().rev().for_each(|other| index.enter_seen(key(other), other));
     index.enter(key(new), new);
-}
-
-/// The records of each id.
-#[derive(Debug)]
-pub(super) struct ByIds {
-    /// All of them.
-    pub(super) all: Buckets,
-    /// Of each record the next one of the shorter list, counted from 1.
-    pub(super) live: AtomicArray<AtomicU32>,
-}
-
-impl ByIds {
-    /// For so many records; `None` if there is not so much memory.
-    pub(super) fn new(records: usize, arena: &mut Arena) -> Option<Self> {
-        Some(Self { all: Buckets::new(records, arena)?, live: arena.array(records)? })
-    }
-
-    /// The next record of the shorter list behind this one.
-    fn live(&self, record: u32) -> Option<u32> {
-        count_step();
-        // A reader that has the record has acquired what was stored before it.
-        self.live.as_slice().get(record as usize).and_then(|next| next.load(Ordering::Relaxed).checked_sub(1))
-    }
 }

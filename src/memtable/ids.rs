@@ -10,7 +10,7 @@ const LENGTH_BITS: u32 = 13;
 
 /// A word for each record, written once.
 #[derive(Debug)]
-pub(super) struct IdColumn {
+pub(crate) struct IdColumn {
     kind: IdKind,
     words: AtomicArray<AtomicU64>,
     /// All texts, one after another. Only looked at for ids that somebody asks for, so a lock is cheap enough.

@@ -1,8 +1,9 @@
 //! Searching a memtable, in stages as a segment is: what is fetched from memory is fetched together.
 
-use super::{Memtable, MemtableShape};
+use super::MemtableShape;
 use crate::codec::prefetch;
 use crate::fingerprint::Fingerprint;
+use crate::memtable::table::Memtable;
 use crate::plan::masks::masks;
 use crate::plan::probing;
 use crate::query_stats::QueryStats;

@@ -1,10 +1,12 @@
 use super::*;
-use crate::fingerprint::{Entry, IdKind, Record, U256};
+use crate::fingerprint::{Entry, Fingerprint, Id, IdKind, Record, U256};
 use crate::format::Parameters;
 use crate::plan::Design;
 use crate::query_stats::QueryStats;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, Match, distance};
-use crate::query::hits::HitPlace;
-use crate::query::searcher::{Asking, in_order};
+use crate::query::asking::{Asking, in_order};
+use crate::query::hit::HitPlace;
 use crate::segment::{IdScratch, id_hash};
 use std::ops::ControlFlow;
 use std::sync::Arc;

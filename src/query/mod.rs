@@ -1,4 +1,6 @@
+mod asking;
 mod batch;
+mod hit;
 mod hits;
 mod lookup;
 mod near;
@@ -7,10 +9,12 @@ mod records;
 mod searcher;
 mod tables;
 mod visit;
+mod visit_options;
 
+pub(crate) use asking::Asking;
+pub(crate) use asking::check_distance;
 pub use batch::strategy::BatchStrategy;
 pub(crate) use records::Near;
 pub use searcher::Searcher;
-pub(crate) use searcher::{Asking, check_distance};
 pub use tables::query_tables::QueryTables;
-pub use visit::Visit;
+pub use visit_options::Visit;

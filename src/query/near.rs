@@ -1,7 +1,7 @@
 //! The fingerprints nearest to a query, as many as memory allows.
 
 use crate::fingerprint::{Fingerprint, distance};
-use crate::query::hits::HitPlace;
+use crate::query::hit::HitPlace;
 
 /// Places of fingerprints in the order of answers, of each the newest first; and the farthest fingerprint, if there may be more
 /// behind it.

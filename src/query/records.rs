@@ -4,9 +4,9 @@
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, IdKind, Match, distance};
 use crate::memtable::Memtable;
-use crate::query::hits::HitPlace;
-use crate::query::probe::segment::Found;
-use crate::query::searcher::{Asking, rank_of};
+use crate::query::asking::{Asking, rank_of};
+use crate::query::hit::HitPlace;
+use crate::query::probe::found::Found;
 use crate::segment::{IdCursor, Segment};
 use std::ops::ControlFlow;
 use std::sync::Arc;

@@ -4,59 +4,20 @@
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, IdKind, Match, distance};
 use crate::memtable::MemtablePlan;
-use crate::query::hits::HitPlace;
+use crate::query::asking::{Asking, check_distance};
+use crate::query::hit::HitPlace;
 use crate::query::near::{NearHits, Nearest};
+use crate::query::probe::asked::Asked;
 use crate::query::probe::plan::SegmentPlan;
-use crate::query::probe::prober::{Asked, ProbePart};
+use crate::query::probe::prober::ProbePart;
 use crate::query::probe::scan::scan_segment;
 use crate::query::probe::segment::search_segment;
 use crate::query::records::OrderedIds;
-use crate::query::searcher::{Asking, Searcher, check_distance};
+use crate::query::searcher::Searcher;
+use crate::query::visit_options::Visit;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-
-/// Which matches of a query are visited ([`Searcher::visit`]), and in how much memory.
-#[derive(Clone, Copy, Debug)]
-pub struct Visit {
-    k: u32,
-    scan: bool,
-    wanted: usize,
-    memory: usize,
-}
-
-impl Visit {
-    /// Memory unless told.
-    const MEMORY: usize = 64 << 20;
-
-    /// All within distance `k`.
-    #[must_use]
-    pub fn within(k: u32) -> Self {
-        Self { k, scan: false, wanted: usize::MAX, memory: Self::MEMORY }
-    }
-
-    /// By comparing with every stored fingerprint.
-    #[must_use]
-    pub fn with_scan(mut self, scan: bool) -> Self {
-        self.scan = scan;
-        self
-    }
-
-    /// The caller breaks after about so many. All come all the same if it does not.
-    #[must_use]
-    pub fn with_wanted(mut self, matches: usize) -> Self {
-        self.wanted = matches;
-        self
-    }
-
-    /// So many bytes of memory for what was found but not yet visited. With less, a query that has more matches takes
-    /// longer.
-    #[must_use]
-    pub fn with_memory(mut self, bytes: usize) -> Self {
-        self.memory = bytes;
-        self
-    }
-}
 
 impl<F: Fingerprint> Searcher<'_, F> {
     /// Calls `visit` with the matches that [`Searcher::query`] returns, in their order, until it breaks. Memory is bounded,

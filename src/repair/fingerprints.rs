@@ -13,7 +13,7 @@
 
 use crate::codec::BlockShape;
 use crate::error::{Error, Result};
-use crate::extsort::{Chunk, Sorted, Workspace};
+use crate::extsort::{Chunk, Sorted, Sorter, Workspace};
 use crate::fingerprint::Fingerprint;
 use crate::repair::bits::{self, Bits};
 use crate::segment::{Salvage, Scratch, Table};
@@ -121,7 +121,7 @@ impl<'a, F: Fingerprint> Fingerprints<'a, F> {
 
 /// What all tables behind the first can still tell of fingerprints in these ranges, both ends included.
 fn gather(salvage: &Salvage, workspace: &Workspace, ranges: &[(u64, u64)]) -> Result<Sorted<u64>> {
-    let mut sorter = workspace.sorter(workspace.memory_of_records());
+    let mut sorter = Sorter::new(workspace, workspace.memory_of_records());
     let mut scratch = Scratch::default();
     for table in salvage.other_tables() {
         let mut whole = true;

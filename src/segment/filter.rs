@@ -10,13 +10,10 @@
 //! depends on how many prefixes are asked for: some 4% or 0.6% of the prefixes that do not exist pass. It is made from
 //! the table's keys when a store is opened and never written down.
 
-use super::table::{Scratch, Table};
 use crate::codec::prefetch;
 use crate::env::Array;
-use crate::error::Result;
 use crate::fingerprint::leading_ones;
 use crate::plan::filter_shape::{FilterShape, LINE, hash};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Prefixes that are hashed before the first of them is entered, so that their words are on the way meanwhile.
 const AHEAD: usize = 64;
@@ -40,37 +37,6 @@ pub(crate) struct FilterPrefix {
 }
 
 impl Filter {
-    /// Makes the filter of a table in this shape; `None` if there is no memory for it, or `stop` was set before it was
-    /// done.
-    ///
-    /// # Errors
-    /// `Damaged` or `Io` from reading the table.
-    pub(super) fn build(table: &Table, shape: FilterShape, stop: &AtomicBool) -> Result<Option<Self>> {
-        let bits = leading_ones(shape.prefix);
-        let Some(mut filter) = Self::empty(shape) else { return Ok(None) };
-        let mut scratch = Scratch::default();
-        let mut waiting = Vec::with_capacity(AHEAD);
-        let mut last = None;
-        for block in 0..table.index().len() {
-            if block.is_multiple_of(1024) && stop.load(Ordering::Relaxed) {
-                return Ok(None);
-            }
-            table.prefetch_ahead(block);
-            for &key in table.heads(block, &mut scratch)? {
-                let first = key & bits;
-                if last.replace(first) == Some(first) {
-                    continue;
-                }
-                if waiting.len() == AHEAD {
-                    waiting.drain(..).for_each(|prefix| filter.enter(prefix));
-                }
-                waiting.extend(filter.ask(std::iter::once(first)));
-            }
-        }
-        waiting.into_iter().for_each(|prefix| filter.enter(prefix));
-        Ok(Some(filter))
-    }
-
     fn empty(shape: FilterShape) -> Option<Self> {
         // Words are numbered in 32 bits.
         let words = u32::try_from(shape.words).ok()?;
@@ -128,6 +94,41 @@ impl Filter {
         let bit = |number: u32| 1 << (prefix.bits >> (6 * number) & 63);
         let mask = bit(0) | bit(1) | bit(2);
         if self.shape.density.ones > 3 { mask | bit(3) } else { mask }
+    }
+}
+
+/// Makes a filter of ascending keys.
+pub(crate) struct FilterBuilder {
+    filter: Filter,
+    /// Prefixes whose words are on the way.
+    waiting: Vec<FilterPrefix>,
+    last: Option<u64>,
+    bits: u64,
+}
+
+impl FilterBuilder {
+    /// For a filter of this shape; `None` if there is no memory for it.
+    pub(super) fn new(shape: FilterShape) -> Option<Self> {
+        let filter = Filter::empty(shape)?;
+        Some(Self { filter, waiting: Vec::with_capacity(AHEAD), last: None, bits: leading_ones(shape.prefix) })
+    }
+
+    /// Enters a key, not less than those before it.
+    #[inline]
+    pub(super) fn push(&mut self, key: u64) {
+        let first = key & self.bits;
+        if self.last.replace(first) == Some(first) {
+            return;
+        }
+        if self.waiting.len() == AHEAD {
+            self.waiting.drain(..).for_each(|prefix| self.filter.enter(prefix));
+        }
+        self.waiting.extend(self.filter.ask(std::iter::once(first)));
+    }
+
+    pub(super) fn finish(mut self) -> Filter {
+        self.waiting.into_iter().for_each(|prefix| self.filter.enter(prefix));
+        self.filter
     }
 }
 

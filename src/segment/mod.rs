@@ -6,6 +6,7 @@
 
 mod block_index;
 mod build;
+mod damage;
 mod directory;
 mod file;
 mod filter;
@@ -28,10 +29,14 @@ mod verify;
 mod verify_ids;
 mod writer;
 
+pub(crate) use crate::segment::build::expected::Expected;
 pub(crate) use block_index::BlockIndex;
-pub(crate) use build::builder::{Building, Expected, SecondaryKeySource, write_segment};
+pub(crate) use build::builder::Building;
+pub(crate) use build::builder::SecondaryKeySource;
+pub(crate) use build::builder::write_segment;
 pub(crate) use build::chunk::{RecordChunk, chunks};
 pub(crate) use build::id_index::{IdIndexEntries, id_hash, id_hash_of};
+pub use damage::Damage;
 pub(crate) use directory::Directory;
 pub(crate) use file::SegmentFile;
 pub(crate) use filter::{Filter, FilterPrefix};
@@ -50,5 +55,4 @@ pub(crate) use table::{Scratch, Table};
 pub(crate) use table_writer::TableEncoder;
 #[cfg(fuzzing)]
 pub(crate) use text_ids::{TextIds, TextScratch};
-pub use verify::Damage;
 pub(crate) use verify::verify_segment;

@@ -2,7 +2,7 @@
 
 use super::block_index::BlockIndex;
 use super::file::{Pages, SegmentFile};
-use super::filter::Filter;
+use super::filter::{Filter, FilterBuilder};
 use crate::codec::{BlockBuffer, BlockKind, Codes, decode_block};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
@@ -142,12 +142,26 @@ impl Table {
     pub(crate) fn build_filter(&self, stop: &AtomicBool) -> Result<()> {
         if self.filter.get().is_none()
             && let Some(shape) = self.filter_shape
-            && let Some(filter) = Filter::build(self, shape, stop)?
+            && let Some(filter) = self.new_filter(shape, stop)?
         {
             // Somebody else may have been faster, with the same filter.
             let _ = self.filter.set(filter);
         }
         Ok(())
+    }
+
+    /// The filter of this shape; `None` if there is no memory for it, or `stop` was set before it was done.
+    fn new_filter(&self, shape: FilterShape, stop: &AtomicBool) -> Result<Option<Filter>> {
+        let Some(mut builder) = FilterBuilder::new(shape) else { return Ok(None) };
+        let mut scratch = Scratch::default();
+        for block in 0..self.index.len() {
+            if block.is_multiple_of(1024) && stop.load(atomic::Ordering::Relaxed) {
+                return Ok(None);
+            }
+            self.prefetch_ahead(block);
+            self.heads(block, &mut scratch)?.iter().for_each(|&key| builder.push(key));
+        }
+        Ok(Some(builder.finish()))
     }
 
     /// Says that a block will be read soon: the reads of all that are announced go out together.

@@ -5,55 +5,14 @@ use super::reader::{open_file, read_footer};
 use super::{Scratch, Segment, Table};
 use crate::bits::low_mask;
 use crate::env::{Env, ReadMode};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::footer::{Footer, Span};
 use crate::plan::TableForm;
+use crate::segment::damage::Damage;
 use crate::width::with_width;
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use xxhash_rust::xxh64::Xxh64;
-
-/// A damaged place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Damage {
-    /// The file.
-    pub path: PathBuf,
-    /// The part of the file, in the words of format-spec/.
-    pub section: String,
-    /// Where in the file the damaged unit (a page, a chunk, a structure) begins, or where within it the fault shows.
-    pub offset: Option<u64>,
-    /// What is wrong.
-    pub message: String,
-}
-
-impl fmt::Display for Damage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path.display(), self.section)?;
-        if let Some(offset) = self.offset {
-            write!(f, " at byte {offset}")?;
-        }
-        write!(f, ": {}", self.message)
-    }
-}
-
-impl Damage {
-    /// What an error says about a file; errors that are no damage are passed on.
-    pub(crate) fn from_error(path: &Path, section: &str, error: Error) -> Result<Self> {
-        match error.kind() {
-            // A part that cannot be read is as bad as a damaged one, and must not hide the others.
-            ErrorKind::Io if error.offset().is_none() => Err(error),
-            ErrorKind::Io | ErrorKind::Damaged | ErrorKind::NotFound | ErrorKind::Unsupported => Ok(Self {
-                path: error.path().unwrap_or(path).to_owned(),
-                section: section.to_owned(),
-                offset: error.offset(),
-                message: error.message().to_owned(),
-            }),
-            _ => Err(error),
-        }
-    }
-}
 
 /// Every damaged place of a segment file, and the bytes that were looked at.
 ///

@@ -143,7 +143,7 @@ impl SegmentRole {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::Tombstones => "tombstones",
+            Self::Tombstones => "removals",
             Self::Records => "records",
             Self::IdIndex => "id index",
         }

@@ -1,9 +1,11 @@
 //! Appending to a log, and making it durable for many at once.
 
-use super::{Durability, LogReader, name};
+use super::LogReader;
 use crate::env::{Env, LogFile, TEMP_SUFFIX, TempFile};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::log::{LogHeader, write_frame};
+use crate::wal::durability::Durability;
+use crate::wal::names::name;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

@@ -1,13 +1,13 @@
 //! All frames of a log that hold, wherever they are.
 
-use super::name;
 use super::reader::LogReader;
-use super::search::CHUNK;
 use crate::env::{Env, ReadMode};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Entry, Fingerprint};
 use crate::format::Parameters;
 use crate::format::log::{FrameHeader, LEAST_FRAME, LogHeader};
+use crate::wal::names::name;
+use crate::wal::reader::CHUNK;
 use std::path::Path;
 
 /// A frame that holds.

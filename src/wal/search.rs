@@ -13,9 +13,6 @@ use super::reader::LogReader;
 use crate::error::Result;
 use crate::format::log::{ALIGNMENT, FRAME_HEADER, FrameHeader};
 
-/// Most claims of a chunk, 24 bytes each. A log of nothing but claims is hashed 34 times at most: a chunk begins within 8 MiB,
-/// and its frames end at most 256 MiB later.
-pub(super) const CHUNK: usize = 1 << 20;
 /// Bytes that are hashed at once.
 const PIECE: u64 = 1 << 20;
 

@@ -3,8 +3,9 @@
 use super::choose::Choice;
 use super::combinations::{FIRST, rank_width};
 use super::symbols::{GROUP_BITS, LENGTHS, LOW, Meaning, SYMBOLS, meaning, rows};
-use super::training::Profile;
 use crate::bits::{BitWriter, Forward, low_mask};
+use crate::codec::flips::profile::Profile;
+use crate::codec::flips::profile::QUICK_FLIPS;
 use crate::codec::huffman::Code;
 use crate::error::{Error, Result};
 use std::sync::OnceLock;
@@ -194,9 +195,6 @@ impl FlipsCode {
         Self::new(coded, group)
     }
 }
-
-/// Most flips of a quick code: their masks are looked up.
-pub(super) const QUICK_FLIPS: u32 = 4;
 
 /// What a symbol does; `None` if it cannot occur.
 fn step(meaning: Meaning, group: u32) -> Option<Step> {

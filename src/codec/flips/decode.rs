@@ -3,28 +3,17 @@
 //! This is the plain form, a key at a time and with every check; [`super::super::simd`] has one that takes eight keys
 //! between two checks and runs where the block allows it.
 
+use super::BACKS;
 use super::code::{FlipsCode, SLOW, STEP_SHIFT, deposit};
 use super::combinations::{MASKS, unrank};
-use super::{BACKS, head};
 use crate::bits::{load, load_bits, low_mask};
-use crate::codec::block::Tail;
+use crate::codec::flips::frame::head;
+use crate::codec::flips::lanes::Lanes;
 use crate::codec::simd;
+use crate::codec::tail::Tail;
 
 /// Bits that one load takes.
 const LOADED: usize = 64;
-
-/// Where the streams of a block stand.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::codec) struct Lanes {
-    /// The next bit of the symbols of even keys and of odd ones.
-    pub(in crate::codec) symbols: [usize; 2],
-    /// The bit above the next value.
-    pub(in crate::codec) values: usize,
-    /// Number of keys decoded.
-    pub(in crate::codec) done: usize,
-    /// Whether something was found that is never written.
-    pub(in crate::codec) damaged: bool,
-}
 
 /// Reads one key of at least `base` a slot; `end` = the block's end in bits.
 pub(in crate::codec) fn decode(code: &FlipsCode, bytes: &[u8], end: usize, base: u64, keys: &mut [u64]) -> Tail {
@@ -101,11 +90,4 @@ pub(in crate::codec) fn plain(
         lanes.done += 1;
     }
     true
-}
-
-/// Whether each key is greater than the one before.
-#[inline]
-pub(in crate::codec) fn ascending(keys: &[u64]) -> bool {
-    let following = keys.get(1..).unwrap_or_default();
-    keys.iter().zip(following).fold(0, |broken, (key, next)| broken | u64::from(key >= next)) == 0
 }

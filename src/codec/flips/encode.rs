@@ -2,8 +2,8 @@
 
 use super::choose::value;
 use super::code::{Encoder, FlipsCode};
-use super::{SHORT, head};
 use crate::bits::BitWriter;
+use crate::codec::flips::frame::{SHORT, head};
 
 /// What cannot be written counts as this many bits, more than any block has.
 const IMPOSSIBLE: u32 = 1 << 24;

@@ -15,11 +15,16 @@
 //!
 //! Not every key can be written: an upper half may be too far from the one before. Other kinds of block can.
 
+pub(crate) use crate::codec::flips::frame::FRAME;
+
 mod choose;
 mod code;
 mod combinations;
 mod decode;
 mod encode;
+mod frame;
+pub(crate) mod lanes;
+mod profile;
 mod symbols;
 #[cfg(test)]
 mod tests;
@@ -28,23 +33,11 @@ mod training;
 pub(crate) use code::FlipsCode;
 pub(super) use code::{SLOW, Step};
 pub(super) use combinations::{MASKS, unrank};
-pub(super) use decode::{Lanes, ascending, decode};
+pub(super) use decode::decode;
 pub(super) use encode::{cost, encode};
+pub(super) use lanes::Lanes;
+#[cfg(test)]
+pub(super) use lanes::ascending;
+pub(super) use profile::Profile;
 pub(super) use symbols::BACKS;
-pub(super) use training::{Profile, Training};
-
-/// Size in bits of what stands in front of the symbols, and of what is lost between the lanes, if a block is full.
-pub(super) const FRAME: u32 = 16 + 7;
-
-/// Up to this many keys where the second lane begins is told in one byte: the first one has half of the symbols, of at
-/// most 12 bits each.
-const SHORT: usize = 340;
-
-/// Bytes that tell where the second lane begins, in a block with so many keys.
-fn head(keys: usize) -> usize {
-    match keys {
-        0 => 0,
-        1..=SHORT => 1,
-        _ => 2,
-    }
-}
+pub(super) use training::Training;

@@ -1,8 +1,9 @@
 //! Making a code of what a sample of keys would be written as.
 
 use super::choose::Choice;
-use super::code::{FlipsCode, MOST, QUICK_FLIPS};
-use super::symbols::{BACKS, GROUP_BITS, LENGTHS, LOW, MAX_FLIPS, SYMBOLS};
+use super::code::{FlipsCode, MOST};
+use super::symbols::{GROUP_BITS, LENGTHS, LOW, SYMBOLS};
+use crate::codec::flips::profile::Profile;
 use crate::codec::huffman::Code;
 
 /// A symbol that is seen less often than this share of all is left to others: even a code of the greatest length would
@@ -12,25 +13,6 @@ const RARE: u64 = 12_000;
 const FEWEST: u64 = 3;
 /// Keys that differ in more bits than this from the one before are what biased bits are for.
 const NEAR: u32 = 6;
-
-/// What the symbols of a code may say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::codec) enum Profile {
-    /// Few flips, of the key before: fastest to decode.
-    Quick,
-    /// Everything.
-    Dense,
-}
-
-impl Profile {
-    /// To how many keys a symbol may refer, and how many bits it may flip.
-    pub(super) fn reach(self) -> (usize, u32) {
-        match self {
-            Self::Quick => (1, QUICK_FLIPS),
-            Self::Dense => (BACKS, MAX_FLIPS),
-        }
-    }
-}
 
 /// Counts symbols.
 #[derive(Debug)]

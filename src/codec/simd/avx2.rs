@@ -2,8 +2,8 @@
 
 #![expect(clippy::indexing_slicing, reason = "tables made at compile time, and places in them that are checked before")]
 
-use crate::codec::CHUNK;
-use crate::codec::gap::{self, MAX_LOW_WIDTH, SLACK, Split};
+use crate::codec::split::{MAX_LOW_WIDTH, SLACK, Split};
+use crate::codec::{CHUNK, split as split_plain};
 use std::arch::x86_64::{
     __m128i, __m256i, _mm_cvtsi32_si128, _mm_loadl_epi64, _mm_loadu_si128, _mm256_add_epi8, _mm256_add_epi32,
     _mm256_add_epi64, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_castsi128_si256, _mm256_castsi256_pd,
@@ -40,7 +40,7 @@ pub(super) fn decode(split: Split<'_>, keys: &mut [u64], places: &mut [u32]) -> 
     let whole = if split.end / 8 + 8 <= split.bytes.len() {
         places_of_ones(split, places)
     } else {
-        gap::places_of_ones(split, places)
+        split_plain::places_of_ones(split, places)
     };
     if whole {
         sums(split, keys, places);
@@ -171,7 +171,7 @@ fn sums(split: Split<'_>, keys: &mut [u64], places: &[u32]) {
     let done = (steps * 8).min(count);
     if done < count {
         // Too near to the end of the bytes for whole loads.
-        gap::sums(split, done, keys, places);
+        split_plain::sums(split, done, keys, places);
     }
 }
 
@@ -198,7 +198,7 @@ pub(super) fn near(keys: &[u64], key: u64, k: u32) -> u64 {
     let query = _mm256_set1_epi64x(key.cast_signed());
     let limit = _mm256_set1_epi64x(i64::from(k));
     let keys = keys.get(..CHUNK).unwrap_or(keys);
-    let Some(last) = keys.len().checked_sub(4) else { return super::plain_near::near(keys, key, k) };
+    let Some(last) = keys.len().checked_sub(4) else { return crate::codec::near::near(keys, key, k) };
     let (mut found, mut at) = (0, 0);
     loop {
         // The last four may have been among those before: they are found once more.

@@ -14,8 +14,9 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod flips;
 
-use super::flips::{FlipsCode, Lanes};
-use super::{flips as plain_flips, gap as plain_gap, near as plain_near};
+use super::flips::{FlipsCode, Lanes, lanes as plain_flips};
+use super::near as plain_near;
+use crate::codec::split as split_plain;
 use crate::fingerprint::Fingerprint;
 
 /// Whether the AVX2 forms may be used.
@@ -43,15 +44,15 @@ fn has_avx2() -> bool {
     }
 }
 
-/// [`plain_gap::plain`].
+/// [`split_plain::plain`].
 #[inline]
-pub(super) fn gap(split: plain_gap::Split<'_>, keys: &mut [u64], places: &mut [u32]) -> bool {
+pub(super) fn gap(split: split_plain::Split<'_>, keys: &mut [u64], places: &mut [u32]) -> bool {
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
         // SAFETY: the processor has the features.
         return unsafe { avx2::decode(split, keys, places) };
     }
-    plain_gap::plain(split, keys, places)
+    split_plain::plain(split, keys, places)
 }
 
 /// Bit `i` is set if key `i` of the first [`super::CHUNK`] lies within distance `k` of `key`.
@@ -165,7 +166,7 @@ pub(super) fn ascending(keys: &[u64]) -> bool {
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
-    use crate::codec::gap::{MAX_LOW_WIDTH, SLACK, Split};
+    use crate::codec::split::{MAX_LOW_WIDTH, SLACK, Split};
     use proptest::prelude::*;
 
     proptest! {
@@ -183,7 +184,7 @@ mod tests {
             let [mut plain_places, mut places] = [0, 1].map(|_| vec![0u32; count + SLACK]);
             let [mut plain_keys, mut keys] = [0, 1].map(|_| vec![0u64; count + SLACK]);
             let split = Split { low_width, bytes: &bytes, end, base, count };
-            let whole = plain_gap::plain(split, &mut plain_keys, &mut plain_places);
+            let whole = split_plain::plain(split, &mut plain_keys, &mut plain_places);
             let wide = unsafe { avx2::decode(split, &mut keys, &mut places) };
             prop_assert_eq!(wide, whole);
             if whole {

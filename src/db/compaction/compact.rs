@@ -3,11 +3,12 @@
 //! Nothing that a reader sees changes: one run says what several neighbours said, and takes their place in one step. What
 //! goes wrong leaves the store as it was. Specified in format-spec/runs.md.
 
-use crate::db::compaction::picker::{self, RunSize};
+use crate::db::compaction::picker;
+use crate::db::compaction::sizes::sizes;
 use crate::db::compaction::tables::{DroppedKeys, MergedTables};
 use crate::db::estimate::Estimate;
 use crate::db::health::Failing;
-use crate::db::run_builder::{Maker, Making, RunParts, bytes_of};
+use crate::db::run_builder::{Maker, Making, RunParts};
 use crate::db::store_inner::StoreInner;
 use crate::db::version_set::VersionSet;
 use crate::error::{Error, ErrorKind, Result};
@@ -227,18 +228,6 @@ fn splice(all: &mut Vec<Arc<Run>>, old: &[Arc<Run>], new: &[Arc<Run>]) -> bool {
         all.splice(range, new.iter().cloned());
     }
     is_same
-}
-
-/// What decides about merging runs.
-pub(crate) fn sizes(runs: &[Arc<Run>]) -> Vec<RunSize> {
-    let records = |segment: Option<&Arc<Segment>>| segment.map_or(0, |segment| segment.footer().records);
-    let size = |run: &Arc<Run>| {
-        let (bytes, own) = (bytes_of(&run.entry), records(run.records.as_ref()));
-        // What merging gets rid of in older runs: what is hidden there, and what stands there too.
-        let known = run.entry.net.and_then(|net| u64::try_from(i128::from(own) - i128::from(net)).ok());
-        RunSize { bytes, records: own, tombstones: known.unwrap_or_else(|| records(run.tombstones.as_ref())) }
-    };
-    runs.iter().map(size).collect()
 }
 
 /// The records that are left, and on the way the fingerprints of which none is.

@@ -1,3 +1,4 @@
 pub(crate) mod compact;
 pub(crate) mod picker;
+pub(crate) mod sizes;
 mod tables;

@@ -37,7 +37,7 @@ impl DroppedKeys {
     pub(crate) fn new(layouts: &[TableLayout], workspace: &Workspace, memory: u64) -> Self {
         let layouts: Vec<TableLayout> = layouts.iter().skip(1).cloned().collect();
         let each = memory / (layouts.len() as u64).max(1);
-        let sorters = layouts.iter().map(|_| Some(workspace.sorter(each))).collect();
+        let sorters = layouts.iter().map(|_| Some(Sorter::new(workspace, each))).collect();
         Self { layouts, sorters: Mutex::new(sorters) }
     }
 

@@ -5,7 +5,7 @@
 
 use super::Memory;
 use super::file::File;
-use crate::env::{LockFile, LogFile, ReadFile, ScratchFile, WriteFile, slice};
+use crate::env::traits::{LockFile, LogFile, ReadFile, ScratchFile, WriteFile, slice};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 

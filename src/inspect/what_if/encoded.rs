@@ -1,13 +1,13 @@
 //! Encodes tables in memory, several at a time, and measures them.
 
-use super::WIDTH;
 use super::keys::Keys;
 use crate::codec::Codec;
 use crate::env::{Env, Memory, ReadMode};
 use crate::error::{Error, Result};
 use crate::format::footer::{Span, TableSections};
 use crate::format::{Parameters, codes, index};
-use crate::inspect::SegmentView;
+use crate::inspect::segment_view::SegmentView;
+use crate::inspect::what_if::keys::WIDTH;
 use crate::plan::{TableForm, TableLayout};
 use crate::segment::{SegmentFile, Table, TableEncoder};
 use rayon::prelude::*;

@@ -11,7 +11,7 @@
 
 use crate::bits::bit_length;
 use crate::error::Result;
-use crate::inspect::SegmentView;
+use crate::inspect::segment_view::SegmentView;
 use crate::plan::Permutation;
 use crate::segment::keys_of;
 use rayon::prelude::*;
@@ -108,6 +108,9 @@ fn runs(splitters: &[u64], all: u64, sample: usize) -> Vec<KeyRun> {
     }
     runs
 }
+
+/// Fingerprints of this width are encoded anew.
+pub(crate) const WIDTH: u32 = 64;
 
 #[cfg(test)]
 mod tests {

@@ -7,17 +7,15 @@
 mod encoded;
 mod keys;
 
-use super::SegmentView;
 use crate::admin::{TableStatistics, empty_tables, information_bound};
 use crate::error::{Error, Result};
 use crate::format::Parameters;
+use crate::inspect::segment_view::SegmentView;
+use crate::inspect::what_if::keys::WIDTH;
 use crate::plan::filter_shape::{FilterShape, filters_of};
 use crate::plan::{Cost, Workload, predict};
 use encoded::{Encoded, Tables};
 use keys::Keys;
-
-/// Fingerprints of this width are encoded anew.
-const WIDTH: u32 = 64;
 
 /// A store as it would be under some parameters. Everything is summed over segments.
 #[derive(Clone, Debug, PartialEq)]

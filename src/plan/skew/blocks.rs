@@ -2,8 +2,8 @@
 
 use super::super::Permutation;
 use super::super::coverage::covered;
-use super::number;
 use crate::fingerprint::leading_ones;
+use crate::plan::skew::number::number;
 
 /// Sampled keys for each block: with fewer the blocks' lengths would vary more than they do.
 const KEYS_A_BLOCK: usize = 8;

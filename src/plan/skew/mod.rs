@@ -15,6 +15,7 @@
 
 mod bits;
 mod blocks;
+mod number;
 mod wanted;
 
 use super::cost::{Cost, Goal, ProbedTable, Step, Workload, cost, even_bits, evenly, probed};
@@ -24,6 +25,7 @@ use super::{Design, Permutation};
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::fingerprint::leading_ones;
+use crate::plan::skew::number::number;
 use blocks::{BlockKeys, Visited};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -189,11 +191,6 @@ impl Skew {
 /// The least key with the query's own prefix.
 fn home(query: u64, permutation: &Permutation, chosen: Probing) -> u64 {
     permutation.apply(query) & leading_ones(chosen.prefix)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "an estimate")]
-fn number(fingerprints: &[u64]) -> f64 {
-    fingerprints.len().max(1) as f64
 }
 
 /// Stored values with none to [`MOST_FLIPS`] different random bits flipped.

@@ -1,5 +1,6 @@
 mod flips;
 mod gathered;
+mod job;
 mod marks;
 mod queries;
 mod ranges;

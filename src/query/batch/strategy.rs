@@ -2,9 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Match};
+use crate::query::asking::{Asking, check_distance};
 use crate::query::batch::gathered::{Bounds, Gathered, Parts};
 use crate::query::probe::plan::merging_pays;
-use crate::query::searcher::{Asking, Searcher, check_distance};
+use crate::query::searcher::Searcher;
 use crate::query_stats::QueryStats;
 use crate::segment::Segment;
 use crate::version::{ReadView, StoreContext};

@@ -1,3 +1,5 @@
+pub(crate) mod asked;
+pub(crate) mod found;
 pub(crate) mod plan;
 pub(crate) mod prober;
 pub(crate) mod scan;

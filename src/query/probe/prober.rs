@@ -9,26 +9,16 @@
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, leading_ones};
 use crate::plan::TableForm;
+use crate::query::probe::asked::Asked;
+use crate::query::probe::found::Found;
 use crate::query::probe::plan::TableProbe;
-use crate::query::probe::segment::Found;
 use crate::query::probe::visit::{NamedRow, Near, visit_block, visit_rows};
 use crate::query_stats::QueryStats;
-use crate::segment::{FilterPrefix, Scratch, Segment, Table};
+use crate::segment::{FilterPrefix, Scratch, Table};
 use std::ops::ControlFlow;
 
 /// Most prefixes that are on the way together: what they bring near fits the second-level cache.
 const TOGETHER: usize = 512 + 32;
-
-/// What is asked for: the fingerprints of a segment within a distance of some queries.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked<'a, F> {
-    /// Where to look.
-    pub(crate) segment: &'a Segment,
-    /// The fingerprints to find near ones of.
-    pub(crate) queries: &'a [F],
-    /// Greatest distance of an answer.
-    pub(crate) k: u32,
-}
 
 /// The prefixes of one query and table that a filter was asked for.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::query::probe::segment::Found;
+use crate::query::probe::found::Found;
 use crate::query::probe::visit::visit_fingerprints;
 use crate::query_stats::QueryStats;
 use crate::segment::{Scratch, Segment};

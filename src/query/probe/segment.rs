@@ -9,8 +9,10 @@
 
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
+use crate::query::probe::asked::Asked;
+use crate::query::probe::found::Found;
 use crate::query::probe::plan::SegmentPlan;
-use crate::query::probe::prober::{Asked, ProbePart, Prober};
+use crate::query::probe::prober::{ProbePart, Prober};
 use crate::query::probe::scan::scan_segment;
 use crate::query_stats::QueryStats;
 use std::cell::Cell;
@@ -41,13 +43,4 @@ pub(crate) fn search_segment<F: Fingerprint, B>(
         return Ok(ControlFlow::Continue(()));
     };
     prober.probe(asked, probes, part, work, &mut visit)
-}
-
-/// A stored fingerprint within the distance that was asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Found<F> {
-    /// The stored fingerprint.
-    pub(crate) fingerprint: F,
-    /// Its rank in the first table, where the table that has found it tells.
-    pub(crate) rank: Option<u64>,
 }

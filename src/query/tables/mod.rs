@@ -1,3 +1,4 @@
+mod bits;
 mod choice;
 pub(crate) mod query_tables;
 mod table;

@@ -7,7 +7,7 @@
 
 use crate::codec::{CHUNK, near_rows, prefetch};
 use crate::fingerprint::Fingerprint;
-use crate::query::tables::query_tables::{difference, masked};
+use crate::query::tables::bits::{difference, masked};
 use crate::query_stats::QueryStats;
 
 /// Most prefixes that are on the way together.

@@ -9,6 +9,7 @@ use crate::format::manifest::SegmentEntry;
 use crate::format::parameters::Parameters;
 use crate::plan::TableLayout;
 use crate::segment::build::chunk::RecordChunk;
+use crate::segment::build::expected::Expected;
 use crate::segment::build::id_section::IdSection;
 use crate::segment::build::primary::FirstTable;
 use crate::segment::build::secondary::SecondaryKeyBuffer;
@@ -65,17 +66,6 @@ pub(crate) trait SecondaryKeySource: Debug + Sync {
     /// # Errors
     /// Those of reading them, and of `visit`.
     fn keys(&self, table: usize, visit: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()>;
-}
-
-/// What is known of the records before the first of them is there.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Expected {
-    /// The number of the first one without an id.
-    pub(crate) first_number: u64,
-    /// Bytes of all texts, roughly.
-    pub(crate) text_bytes: u64,
-    /// Whether they come in one batch, if there are any.
-    pub(crate) at_once: bool,
 }
 
 /// A segment that was made.
@@ -158,8 +148,9 @@ fn write_in_order(
             None => created.insert(create()?),
         };
         if section != current {
-            let later =
-                waiting.entry(section).or_insert_with(|| Waiting { pages: building.workspace.spool(), end: None });
+            let later = waiting
+                .entry(section)
+                .or_insert_with(|| Waiting { pages: Spool::within(building.workspace), end: None });
             match part {
                 SectionPart::Pages(mut pages) => later.pages.append(&mut pages)?,
                 end => later.end = Some(end),

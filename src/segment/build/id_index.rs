@@ -7,7 +7,7 @@
 use crate::bits::bit_length;
 use crate::error::Result;
 use crate::executor::RateLimiter;
-use crate::extsort::{NumberedRecord, Sorted, Workspace};
+use crate::extsort::{NumberedRecord, Sorted, Sorter, Workspace};
 use crate::fingerprint::{Fingerprint, Id, IdRef};
 use crate::segment::build::chunk::RecordChunk;
 use crate::segment::reader::Segment;
@@ -51,7 +51,7 @@ impl<F: Fingerprint> IdIndexEntries<F> {
     /// `Damaged` or `Io` from reading it; `Io` from temporary files; `Stopped`.
     pub(crate) fn of(segment: &Arc<Segment>, workspace: &Workspace, limiter: Option<&RateLimiter>) -> Result<Self> {
         let records = segment.footer().records;
-        let mut sorter = workspace.sorter(workspace.memory_of_records());
+        let mut sorter = Sorter::new(workspace, workspace.memory_of_records());
         let (mut last, mut rank) = (None, 0u64);
         for (number, record) in (0u64..).zip(SegmentRecords::<F>::new(Arc::clone(segment))) {
             let record = record?;

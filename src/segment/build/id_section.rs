@@ -4,8 +4,8 @@ use crate::error::{Error, Result};
 use crate::extsort::{NumberedRecord, Spool, TextChunk, Workspace};
 use crate::fingerprint::{Fingerprint, IdKind};
 use crate::format::id_page::IdEntry;
-use crate::segment::build::builder::Expected;
 use crate::segment::build::chunk::RecordChunk;
+use crate::segment::build::expected::Expected;
 use crate::segment::id_writer::IdEncoder;
 use crate::segment::text_ids::encoder::TextEncoder;
 use crate::segment::writer::EncodedIds;
@@ -37,7 +37,7 @@ impl<F: Fingerprint> IdSection<F> {
             expected,
             last: None,
             counted: None,
-            pages: workspace.spool(),
+            pages: Spool::within(workspace),
         }
     }
 

@@ -5,7 +5,7 @@
 //! are made of them.
 
 use crate::error::Result;
-use crate::extsort::{Spool, Workspace, radix as sort};
+use crate::extsort::{Sorter, Spool, Workspace, radix as sort};
 use crate::fingerprint::Fingerprint;
 use crate::plan::{TableForm, TableLayout};
 
@@ -91,7 +91,7 @@ impl<F: Fingerprint> SecondaryKeyBuffer<F> {
             return visit(&keys);
         };
         let memory = workspace.memory_of_table();
-        let mut sorter = workspace.sorter(memory);
+        let mut sorter = Sorter::new(workspace, memory);
         let (mut row, mut rest) = (0u64, Vec::new());
         spool.visit(|piece| {
             rest.extend_from_slice(piece);

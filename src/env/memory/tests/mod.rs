@@ -4,6 +4,9 @@ mod listed;
 mod random;
 
 use super::*;
+use crate::env::{Env, LogFile};
+use std::io;
+use std::path::Path;
 
 /// Names and bytes of all files in a directory `d`, or nothing if that is lost.
 type Files = BTreeMap<String, Vec<u8>>;

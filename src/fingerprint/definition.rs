@@ -1,15 +1,4 @@
-//! Fingerprints and records: what a store keeps.
-//!
-//! A fingerprint is an unsigned number of 64, 128 or 256 bits ([`Fingerprint`]); its most significant bit is the first
-//! one. Two fingerprints are near when few of their bits differ (Hamming distance).
-
-mod entry;
-mod id;
-mod u256;
-
-pub(crate) use entry::Entry;
-pub use id::{Id, IdKind, IdRef, MAX_TEXT, check_text};
-pub use u256::U256;
+//! The widths of fingerprints: whatever is searched, compared or written is words of 64 bits.
 
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -124,48 +113,15 @@ impl Fingerprint for u128 {
     }
 }
 
-mod sealed {
+pub(super) mod sealed {
     /// Keeps [`super::Fingerprint`] to the widths that the file format knows.
     pub trait Sealed {}
     impl Sealed for u64 {}
     impl Sealed for u128 {}
-    impl Sealed for super::U256 {}
 }
 
 /// The widths of fingerprints, in bits.
 pub const WIDTHS: [u32; 3] = [64, 128, 256];
-
-/// A fingerprint and the document that has it.
-///
-/// A store is a *set* of records: one fingerprint may have many ids, one id may stand on several fingerprints, and the
-/// same pair is kept once.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Record<F = u64> {
-    /// The fingerprint.
-    pub fingerprint: F,
-    /// The document.
-    pub id: Id,
-}
-
-impl<F> Record<F> {
-    /// A record of a document with a number or a text.
-    pub fn new(fingerprint: F, id: impl Into<Id>) -> Self {
-        Self { fingerprint, id: id.into() }
-    }
-}
-
-/// A stored record that answers a query.
-///
-/// Ordered as answers are: by distance, then fingerprint, then id.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Match<F = u64> {
-    /// Number of bits in which the fingerprint differs from the query's.
-    pub distance: u32,
-    /// The stored fingerprint.
-    pub fingerprint: F,
-    /// The document.
-    pub id: Id,
-}
 
 /// Number of bits in which two fingerprints differ.
 #[inline]
@@ -183,6 +139,7 @@ pub(crate) fn leading_ones(length: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fingerprint::U256;
     use proptest::prelude::*;
 
     fn agrees<F: Fingerprint>(words: [u64; 4], others: [u64; 4], first: u32, length: u32) {

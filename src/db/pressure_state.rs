@@ -1,0 +1,56 @@
+//! How far writers are held back.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// How far writers are held back.
+#[derive(Debug, Default)]
+pub(crate) struct Pressure {
+    pub(crate) is_slow: AtomicBool,
+    /// Runs that are being entered, for which writers are slowed down too.
+    pub(crate) entering: AtomicU64,
+    pub(crate) slowed: AtomicU64,
+    pub(crate) stopped: AtomicU64,
+    /// Microseconds.
+    pub(crate) stopped_time: AtomicU64,
+}
+
+/// How far writers were held back since the store was opened, and how far merging is behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WritePressure {
+    /// Writes that were slowed down, by a millisecond each.
+    pub slowed: u64,
+    /// Writes that were stopped until a memtable was flushed.
+    pub stopped: u64,
+    /// How long they were, together.
+    pub stopped_time: Duration,
+    /// Runs beyond those that there may be.
+    pub runs_behind: u64,
+    /// Bytes of the runs that are due to be merged.
+    pub bytes_behind: u64,
+}
+
+impl Pressure {
+    /// Slows writers down while a run is entered.
+    pub(crate) fn slow(&self) -> Slowed<'_> {
+        self.entering.fetch_add(1, Ordering::Relaxed);
+        Slowed(self)
+    }
+
+    /// Notes that a write was stopped since then.
+    pub(crate) fn stopped_since(&self, started: Instant) {
+        self.stopped.fetch_add(1, Ordering::Relaxed);
+        let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.stopped_time.fetch_add(micros, Ordering::Relaxed);
+    }
+}
+
+/// Writers are slowed down until it is dropped.
+pub(crate) struct Slowed<'a>(&'a Pressure);
+
+impl Drop for Slowed<'_> {
+    fn drop(&mut self) {
+        self.0.entering.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,17 @@
+//! Fingerprints and records: what a store keeps.
+//!
+//! A fingerprint is an unsigned number of 64, 128 or 256 bits ([`Fingerprint`]); its most significant bit is the first
+//! one. Two fingerprints are near when few of their bits differ (Hamming distance).
+
+mod definition;
+mod entry;
+mod id;
+mod record;
+mod u256;
+
+pub(crate) use definition::leading_ones;
+pub use definition::{Fingerprint, WIDTHS, distance};
+pub(crate) use entry::Entry;
+pub use id::{Id, IdKind, IdRef, MAX_TEXT, check_text};
+pub use record::{Match, Record};
+pub use u256::U256;

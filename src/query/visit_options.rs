@@ -1,0 +1,43 @@
+//! What a visit is to find, and within which memory.
+
+/// Which matches of a query are visited ([`Searcher::visit`]), and in how much memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Visit {
+    pub(crate) k: u32,
+    pub(crate) scan: bool,
+    pub(crate) wanted: usize,
+    pub(crate) memory: usize,
+}
+
+impl Visit {
+    /// Memory unless told.
+    const MEMORY: usize = 64 << 20;
+
+    /// All within distance `k`.
+    #[must_use]
+    pub fn within(k: u32) -> Self {
+        Self { k, scan: false, wanted: usize::MAX, memory: Self::MEMORY }
+    }
+
+    /// By comparing with every stored fingerprint.
+    #[must_use]
+    pub fn with_scan(mut self, scan: bool) -> Self {
+        self.scan = scan;
+        self
+    }
+
+    /// The caller breaks after about so many. All come all the same if it does not.
+    #[must_use]
+    pub fn with_wanted(mut self, matches: usize) -> Self {
+        self.wanted = matches;
+        self
+    }
+
+    /// So many bytes of memory for what was found but not yet visited. With less, a query that has more matches takes
+    /// longer.
+    #[must_use]
+    pub fn with_memory(mut self, bytes: usize) -> Self {
+        self.memory = bytes;
+        self
+    }
+}
