@@ -73,10 +73,9 @@ pub use segment::Damage;
 pub use store::{
     BackupMode, BackupReport, Batch, Check, ClusterChange, ClusterChanges, ClusterReport, ClusterUpdate, Clustered,
     ClusteredIter, Clustering, Clusters, FilterStatistics, Health, Keeper, Label, LabelRef, LargeCluster, LeftOut,
-    LoadReport, Loss, Lost, LostFingerprints, Pair, PairIter, Pairs, PartlyKnown, Previous, Progress, Ranking,
-    RecordIter, RecordPair, RecordPairIter, RecordPairs, Recovery, RemoveIdsReport, RemoveReport, RepairAction,
-    RepairReport, ReplaceReport, Searcher, SizeClass, Snapshot, Statistics, Store, TableStatistics, TornLog, Trouble,
-    VerifyReport, Visit, WriteBatch, WritePressure, Written, WrittenBytes, add_id_index, check_hashers, parameters_of,
-    plan_repair, repair, verify,
+    LoadReport, Loss, Lost, Pair, PairIter, Pairs, Previous, Progress, Ranking, RecordIter, RecordPair, RecordPairIter,
+    RecordPairs, Recovery, RemoveIdsReport, RemoveReport, RepairAction, RepairReport, ReplaceReport, Searcher,
+    SizeClass, Snapshot, Statistics, Store, TableStatistics, TornLog, Trouble, VerifyReport, Visit, WriteBatch,
+    WritePressure, Written, WrittenBytes, add_id_index, check_hashers, parameters_of, plan_repair, repair, verify,
 };
 pub use wal::Durability;

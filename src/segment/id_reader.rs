@@ -35,6 +35,23 @@ impl IdReader {
         Ok(Self { file: Arc::clone(file), pages, parsed, firsts })
     }
 
+    /// Reads what the index would say from the pages themselves, up to the first one that does not hold.
+    pub(super) fn walk(file: &Arc<SegmentFile>, ids: Span) -> Self {
+        let pages = Pages::new(file, ids, id_page::SIZE, page::Stream::Ids);
+        let (parsed, mut buffer, mut total) = (PageSet::new(file, pages.count()), Vec::new(), 0);
+        let mut reader = Self { file: Arc::clone(file), pages, parsed, firsts: vec![0] };
+        for number in 0..reader.page_count() {
+            let Ok(begun) = reader.with_page(number, &mut buffer, |page| Ok(page.begun() as u64)) else {
+                let length = number * id_page::SIZE as u64;
+                reader.pages = Pages::new(file, Span { length, ..ids }, id_page::SIZE, page::Stream::Ids);
+                break;
+            };
+            total += begun;
+            reader.firsts.push(total);
+        }
+        reader
+    }
+
     /// Number of fingerprints that have ids.
     pub(crate) fn fingerprints(&self) -> u64 {
         self.firsts.last().copied().unwrap_or(0)

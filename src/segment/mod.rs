@@ -41,7 +41,7 @@ pub(crate) use reader::{Segment, fingerprints_of, read_footer};
 pub(crate) use records::SegmentRecords;
 pub(crate) use remover::Remover;
 pub(crate) use row_writer::RowEncoder;
-pub(crate) use salvage::{IdStretch, Salvage, SalvagedIds};
+pub(crate) use salvage::{Salvage, SalvagedIds, SalvagedUnit};
 pub(crate) use table::{Scratch, Table};
 pub(crate) use table_writer::{EncodedTable, TableEncoder};
 pub(crate) use text_ids::TextEncoder;

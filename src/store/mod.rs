@@ -81,7 +81,7 @@ pub use query::{Searcher, Visit};
 pub use records::RecordIter;
 pub use recovery::{Recovery, TornLog};
 pub use remove::RemoveReport;
-pub use repair::{Loss, Lost, LostFingerprints, PartlyKnown, RepairAction, RepairReport, plan_repair, repair};
+pub use repair::{Loss, Lost, RepairAction, RepairReport, plan_repair, repair};
 pub use replace::ReplaceReport;
 pub use snapshot::Snapshot;
 pub use statistics::{Statistics, TableStatistics, WrittenBytes};

@@ -90,7 +90,7 @@ impl<F: Fingerprint> World<F> {
         }
         let found = state_of(store.records().map(Result::unwrap));
         drop(store);
-        let content = Content::of(&fixture, parameters.ids());
+        let content = Content::of(&fixture);
         assert_eq!(content.state(), found, "what is read from the files is what the store says");
         assert!(content.parts.len() == 5 && content.frames.len() == 9);
         Self { fixture, content, parameters }
@@ -138,8 +138,6 @@ impl<F: Fingerprint> World<F> {
                 }
                 [0, 30].into_iter().for_each(|cut| add("cut", Blow::Cut(cut)));
                 add("missing", Blow::Remove);
-            } else if name == "MANIFEST" {
-                (0..length).step_by(7).for_each(|at| add("manifest", Blow::Flip(at)));
             }
         }
         cases

@@ -10,17 +10,17 @@ const DETAILS: &str = "\
 What can be saved:
   Every full table holds all fingerprints: a table of 64-bit fingerprints that is damaged is made anew from the others, \
 and so are indexes of ids from the records. Wider fingerprints stand whole in their rows alone, and ids once. What \
-stands once and is damaged is lost, and is listed: fingerprints with the ids that they had, ids with the fingerprints \
-that had them, as far as the rest of the bytes tells. Lost removals let the removed records come back.
-  The end of a log that a crash has cut short is cut off: nobody was promised those writes. If writes before it are \
-damaged, all others of the logs are kept, later ones too, and the numbers of the lost batches are listed.
-  Nothing is guessed. A manifest with one changed byte is mended by its checksum; for any other one, and for parts of a \
-segment that hold but contradict each other, it says so and leaves them alone.
+stands once and is damaged is lost, and is listed: ids whose fingerprints are lost, fingerprints whose ids are lost, and \
+how many records are lost. Lost removals let the removed records come back.
+  If a log ends with writes that a crash has cut short, or is damaged, every batch of writes in the logs that holds goes \
+to a segment, later ones too, and the numbers of lost batches are listed.
+  Nothing is guessed. A damaged manifest, and parts of a segment that hold but contradict each other, stay as they are: \
+no other file says which segments belong to the store. Restore the manifest from a copy.
 
 What becomes of the files:
-  Segments are written anew under new numbers before a new manifest takes the place of the old one in one step: killed \
-at any moment, the store is as before or repaired. A damaged file of which something could not be saved stays beside \
-the store as NAME.damaged, and nobody removes it; the others go.
+  Segments are written anew under new numbers before one new manifest takes the place of the old one: killed at any \
+moment, the store is as before or repaired. A damaged file of which something is lost stays in the directory as \
+NAME.damaged, and so do all logs if one of them has lost something; the store never removes them.
 
 Exit code: 0 = nothing to do, or everything was saved; 1 = something is to be done (without --yes), or something could \
 not be saved; 2 = an error; 130, 143 = stopped by a signal.
