@@ -13,110 +13,96 @@ const UNREADABLE: u8 = 0xa5;
 /// Passes everything on to another environment, but lets nothing that was opened fail to be read: bytes that the device does
 /// not give come as bytes that no checksum accepts. So one bad sector costs the pages that are on it, and no more.
 #[derive(Clone, Debug)]
-pub(crate) struct Patient {
-    inner: Arc<dyn Env>,
-}
-
-impl Patient {
-    /// Reads from this environment.
-    pub(crate) fn new(inner: &Arc<dyn Env>) -> Self {
-        Self { inner: Arc::clone(inner) }
-    }
-}
+pub(crate) struct Patient(pub(crate) Arc<dyn Env>);
 
 impl Env for Patient {
     fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
-        self.inner.absolute(path)
+        self.0.absolute(path)
     }
 
     fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.inner.create_dir(path)
+        self.0.create_dir(path)
     }
 
     fn remove_dir(&self, path: &Path) -> io::Result<()> {
-        self.inner.remove_dir(path)
+        self.0.remove_dir(path)
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<String>> {
-        self.inner.list(path)
+        self.0.list(path)
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn WriteFile>> {
-        self.inner.create(path)
+        self.0.create(path)
     }
 
     fn reopen(&self, path: &Path, length: u64) -> io::Result<Box<dyn WriteFile>> {
-        self.inner.reopen(path, length)
+        self.0.reopen(path, length)
     }
 
     /// Never by memory map: there, what cannot be read ends the process.
     fn open(&self, path: &Path, _mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
-        Ok(Box::new(PatientFile { inner: self.inner.open(path, ReadMode::Pread)? }))
+        Ok(Box::new(PatientFile(self.0.open(path, ReadMode::Pread)?)))
     }
 
     fn create_log(&self, path: &Path) -> io::Result<Box<dyn LogFile>> {
-        self.inner.create_log(path)
+        self.0.create_log(path)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.inner.rename(from, to)
+        self.0.rename(from, to)
     }
 
     fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.inner.hard_link(from, to)
+        self.0.hard_link(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        self.inner.remove(path)
+        self.0.remove(path)
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        self.inner.sync_dir(path)
+        self.0.sync_dir(path)
     }
 
     fn lock(&self, path: &Path) -> io::Result<Arc<dyn LockFile>> {
-        self.inner.lock(path)
+        self.0.lock(path)
     }
 
     fn scratch(&self, directory: &Path) -> io::Result<Box<dyn ScratchFile>> {
-        self.inner.scratch(directory)
+        self.0.scratch(directory)
     }
 
     fn free_bytes(&self, directory: &Path) -> Option<u64> {
-        self.inner.free_bytes(directory)
+        self.0.free_bytes(directory)
     }
 
     fn available_memory(&self) -> Option<u64> {
-        self.inner.available_memory()
+        self.0.available_memory()
     }
 }
 
 /// A file of which everything can be read, in some way.
 #[derive(Debug)]
-struct PatientFile {
-    inner: Box<dyn ReadFile>,
-}
+struct PatientFile(Box<dyn ReadFile>);
 
 impl ReadFile for PatientFile {
     fn length(&self) -> u64 {
-        self.inner.length()
+        self.0.length()
     }
 
     fn read<'a>(&'a self, offset: u64, length: usize, buffer: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
         let mut own = Vec::new();
         buffer.clear();
-        match self.inner.read(offset, length, &mut own) {
-            Ok(bytes) => buffer.extend_from_slice(bytes),
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(error),
-            Err(_) => {
-                while buffer.len() < length {
-                    let count = PIECE.min(length - buffer.len());
-                    match self.inner.read(offset.saturating_add(buffer.len() as u64), count, &mut own) {
-                        Ok(bytes) => buffer.extend_from_slice(bytes),
-                        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(error),
-                        Err(_) => buffer.resize(buffer.len() + count, UNREADABLE),
-                    }
-                }
+        if let Ok(bytes) = self.0.read(offset, length, &mut own) {
+            buffer.extend_from_slice(bytes);
+        }
+        while buffer.len() < length {
+            let count = PIECE.min(length - buffer.len());
+            match self.0.read(offset.saturating_add(buffer.len() as u64), count, &mut own) {
+                Ok(bytes) => buffer.extend_from_slice(bytes),
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(error),
+                Err(_) => buffer.resize(buffer.len() + count, UNREADABLE),
             }
         }
         Ok(buffer)
@@ -150,7 +136,7 @@ mod tests {
         let all = read(&*memory()).unwrap();
         let failing = || -> Arc<dyn Env> { Arc::new(Failing::new(memory(), 1..2)) };
         assert!(read(&*failing()).is_err());
-        assert_eq!(read(&Patient::new(&failing())).unwrap(), all);
+        assert_eq!(read(&Patient(failing())).unwrap(), all);
     }
 
     #[test]
@@ -158,12 +144,12 @@ mod tests {
         let all = read(&*memory()).unwrap();
         // The whole fails, and the first piece.
         let failing: Arc<dyn Env> = Arc::new(Failing::new(memory(), 1..3));
-        let found = read(&Patient::new(&failing)).unwrap();
+        let found = read(&Patient(failing)).unwrap();
         assert!(found[..PIECE].iter().all(|&byte| byte == UNREADABLE));
         assert_eq!(found[PIECE..], all[PIECE..]);
         let gone: Arc<dyn Env> = Arc::new(Failing::new(memory(), 0..u64::MAX));
-        assert!(read(&Patient::new(&gone)).is_err());
-        let file = Patient::new(&memory()).open(Path::new("d/x"), ReadMode::Mmap).unwrap();
+        assert!(read(&Patient(gone)).is_err());
+        let file = Patient(memory()).open(Path::new("d/x"), ReadMode::Mmap).unwrap();
         assert!(file.read(9_000, 2_000, &mut Vec::new()).is_err(), "behind the end");
     }
 }

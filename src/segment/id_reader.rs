@@ -38,16 +38,11 @@ impl IdReader {
     /// Reads what the index would say from the pages themselves, up to the first one that does not hold.
     pub(super) fn walk(file: &Arc<SegmentFile>, ids: Span) -> Self {
         let pages = Pages::new(file, ids, id_page::SIZE, page::Stream::Ids);
-        let (parsed, mut buffer, mut total) = (PageSet::new(file, pages.count()), Vec::new(), 0);
+        let (parsed, mut buffer) = (PageSet::new(file, pages.count()), Vec::new());
         let mut reader = Self { file: Arc::clone(file), pages, parsed, firsts: vec![0] };
-        for number in 0..reader.page_count() {
-            let Ok(begun) = reader.with_page(number, &mut buffer, |page| Ok(page.begun() as u64)) else {
-                let length = number * id_page::SIZE as u64;
-                reader.pages = Pages::new(file, Span { length, ..ids }, id_page::SIZE, page::Stream::Ids);
-                break;
-            };
-            total += begun;
-            reader.firsts.push(total);
+        for number in 0..reader.pages.count() {
+            let Ok(begun) = reader.with_page(number, &mut buffer, |page| Ok(page.begun() as u64)) else { break };
+            reader.firsts.push(reader.fingerprints() + begun);
         }
         reader
     }
@@ -62,9 +57,9 @@ impl IdReader {
         (self.firsts.capacity() * 8) as u64 + self.pages.resident_bytes() + self.parsed.resident_bytes()
     }
 
-    /// Number of pages.
+    /// Number of pages that the index has.
     pub(super) fn page_count(&self) -> u64 {
-        self.pages.count()
+        self.firsts.len().saturating_sub(1) as u64
     }
 
     /// Where a page lies in the file.

@@ -59,9 +59,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
         let newest_first = logs.active.iter().chain(logs.sealed.iter().rev().map(|sealed| &sealed.memtable));
         let mentions = last_words(newest_first.map(|memtable| (memtable, memtable.visible())))?;
         let parts = self.maker().run_of_mentions(&mentions, manifest.runs.is_empty(), &self.workspace)?;
-        let run = parts.into_run(first, last, None);
-        run.iter().flat_map(|run| run.segments()).try_for_each(|segment| self.check_made(segment.path()))?;
-        manifest.runs.extend(run.map(|run| run.entry));
+        manifest.runs.extend(parts.into_run(first, last, None).map(|run| run.entry));
         Ok(())
     }
 

@@ -20,95 +20,78 @@ const PIECES: u64 = 32 << 20;
 /// A fingerprint; or the offset of its bytes, if it is lost.
 pub(super) type Slot<F> = std::result::Result<F, u64>;
 
-/// The slots of a segment, in order.
-pub(super) type Slots<'a, F> = Box<dyn Iterator<Item = Result<Slot<F>>> + 'a>;
-
-/// The source of a segment's fingerprints.
-#[derive(Debug)]
-pub(super) enum Fingerprints<'a> {
-    /// The first table, and what the others have of its damaged blocks; or the others alone.
-    Tables(&'a Salvage, Sorted<u64>),
-    /// Pages of rows.
-    Rows(&'a Salvage),
+/// What the other tables have of the damaged blocks of the first one, or of the whole segment if its index or its codes are
+/// damaged.
+///
+/// # Errors
+/// `Io` from temporary files.
+pub(super) fn fill(salvage: &Salvage, workspace: &Workspace) -> Result<Sorted<u64>> {
+    let mut sorter = workspace.sorter(workspace.memory_of_records());
+    let (mut scratch, mut ranges) = (Scratch::default(), Vec::new());
+    match salvage.first_table() {
+        _ if salvage.footer().parameters.width() > 64 => return sorter.finish(),
+        None => ranges.push((0, u64::MAX)),
+        Some(first) => {
+            for block in 0..first.index().len() {
+                if first.block(block, &mut scratch).is_err()
+                    && let Some(BlockShape { base, last, .. }) = first.index().shape(block)
+                {
+                    ranges.push((base, last));
+                    sorter.push(last)?;
+                }
+            }
+        }
+    }
+    for table in salvage.other_tables().filter(|_| !ranges.is_empty()) {
+        let mut is_whole = true;
+        for block in 0..table.index().len() {
+            let Ok(keys) = table.block(block, &mut scratch) else {
+                is_whole = false;
+                continue;
+            };
+            for fingerprint in keys.iter().map(|&key| table.layout().permutation.invert(key)) {
+                let behind = ranges.partition_point(|&(_, last)| last < fingerprint);
+                if ranges.get(behind).is_some_and(|&(base, _)| base <= fingerprint) {
+                    sorter.push(fingerprint)?;
+                }
+            }
+        }
+        if is_whole {
+            // The next tables have the same.
+            break;
+        }
+    }
+    sorter.finish()
 }
 
-impl<'a> Fingerprints<'a> {
-    /// Finds the damaged blocks, and what the other tables have of them.
-    ///
-    /// # Errors
-    /// `Io` from temporary files.
-    pub(super) fn find<F: Fingerprint>(salvage: &'a Salvage, workspace: &Workspace) -> Result<Self> {
-        if F::WIDTH > 64 {
-            return Ok(Self::Rows(salvage));
-        }
-        let mut sorter = workspace.sorter(workspace.memory_of_records());
-        let (mut scratch, mut ranges) = (Scratch::default(), Vec::new());
-        match salvage.first_table() {
-            Some(first) => {
-                for block in 0..first.index().len() {
-                    if first.block(block, &mut scratch).is_err()
-                        && let Some(BlockShape { base, last, .. }) = first.index().shape(block)
-                    {
-                        ranges.push((base, last));
-                        sorter.push(last)?;
-                    }
-                }
-            }
-            None => ranges.push((0, u64::MAX)),
-        }
-        for table in salvage.other_tables().filter(|_| !ranges.is_empty()) {
-            let mut is_whole = true;
-            for block in 0..table.index().len() {
-                let Ok(keys) = table.block(block, &mut scratch) else {
-                    is_whole = false;
-                    continue;
-                };
-                for fingerprint in keys.iter().map(|&key| table.layout().permutation.invert(key)) {
-                    let behind = ranges.partition_point(|&(_, last)| last < fingerprint);
-                    if ranges.get(behind).is_some_and(|&(base, _)| base <= fingerprint) {
-                        sorter.push(fingerprint)?;
-                    }
-                }
-            }
-            if is_whole {
-                // The next tables have the same.
-                break;
-            }
-        }
-        Ok(Self::Tables(salvage, sorter.finish()?))
-    }
+/// The fingerprints of a segment in order.
+pub(super) type Slots<'a, F> = Box<dyn Iterator<Item = Result<Slot<F>>> + 'a>;
 
-    /// The fingerprints.
-    ///
-    /// # Errors
-    /// `Damaged` if parts that hold contradict each other; `Io` from temporary files.
-    pub(super) fn slots<F: Fingerprint>(&'a self) -> Result<Slots<'a, F>> {
-        let (salvage, fill) = match self {
-            Self::Tables(salvage, fill) => (salvage, fill),
-            Self::Rows(salvage) => {
-                let mut buffer = Vec::new();
-                return Ok(Box::new(
-                    (0..salvage.row_pages()).flat_map(move |page| salvage.rows(page, &mut buffer)).map(Ok),
-                ));
-            }
-        };
-        let Some(first) = salvage.first_table() else {
-            let found = fill.chunks(PIECES).try_fold(0, |sum, chunk| chunk.map(|keys| sum + keys.len() as u64))?;
-            let (wanted, offset) =
-                (salvage.footer().fingerprints, salvage.footer().tables.first().map_or(0, |table| table.data.offset));
-            return match found.cmp(&wanted) {
-                Ordering::Less => Ok(Box::new((0..wanted).map(move |_| Ok(Err(offset))))),
-                Ordering::Equal => Ok(Box::new(keys(fill).map(|key| key.map(|key| Ok(of(key)))))),
-                Ordering::Greater => Err(contradiction(offset)),
-            };
-        };
-        let (mut fill, mut scratch) = (keys(fill).peekable(), Scratch::default());
-        let blocks = (0..first.index().len()).map(move |block| of_block(first, block, &mut fill, &mut scratch));
-        Ok(Box::new(blocks.flat_map(|slots| match slots {
-            Ok(slots) => slots.into_iter().map(Ok).collect(),
-            Err(error) => vec![Err(error)],
-        })))
+/// The fingerprints of a segment in order, from a [`fill`] where the first table is damaged.
+///
+/// # Errors
+/// `Damaged` if parts that hold contradict each other; `Io` from temporary files.
+pub(super) fn slots<'a, F: Fingerprint>(salvage: &'a Salvage, fill: &'a Sorted<u64>) -> Result<Slots<'a, F>> {
+    if F::WIDTH > 64 {
+        let mut buffer = Vec::new();
+        return Ok(Box::new((0..salvage.row_pages()).flat_map(move |page| salvage.rows(page, &mut buffer)).map(Ok)));
     }
+    let Some(first) = salvage.first_table() else {
+        let found = fill.chunks(PIECES).try_fold(0, |sum, chunk| chunk.map(|keys| sum + keys.len() as u64))?;
+        let wanted = salvage.footer().fingerprints;
+        let offset = salvage.footer().tables.first().map_or(0, |table| table.data.offset);
+        return match found.cmp(&wanted) {
+            Ordering::Less => Ok(Box::new((0..wanted).map(move |_| Ok(Err(offset))))),
+            Ordering::Equal => Ok(Box::new(keys(fill).map(|key| key.map(|key| Ok(of(key)))))),
+            Ordering::Greater => Err(contradiction(offset)),
+        };
+    };
+    let (mut fill, mut scratch) = (keys(fill).peekable(), Scratch::default());
+    let blocks = (0..first.index().len()).map(move |block| of_block(first, block, &mut fill, &mut scratch));
+    Ok(Box::new(blocks.flat_map(|slots| match slots {
+        Ok(slots) => slots.into_iter().map(Ok).collect(),
+        Err(error) => vec![Err(error)],
+    })))
 }
 
 fn of<F: Fingerprint>(key: u64) -> F {

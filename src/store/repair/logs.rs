@@ -18,12 +18,12 @@ use crate::segment::Damage;
 use crate::wal::{self, FramePlace, LogReader, Tail};
 use std::path::{Path, PathBuf};
 
-/// A log of the store.
+/// A log, and its frames that hold.
 struct Log {
-    number: u64,
     reader: LogReader,
     frames: Vec<FramePlace>,
-    /// The sequence number of its first frame, from the header or from the first frame that holds.
+    /// The sequence number of its first frame, from its header or from the first frame that holds. None if neither holds, and
+    /// if it is the log of another store.
     first: Option<u64>,
 }
 
@@ -85,30 +85,24 @@ impl<F: Fingerprint> Repairing<'_, F> {
     /// Reads every batch that holds, and reports the others.
     fn salvage_logs(&mut self, numbers: &[u64]) -> Result<Recovered<F>> {
         let mut salvaged = Recovered::new(self.manifest, numbers);
-        let mut logs = Vec::new();
-        for &number in numbers {
-            logs.extend(self.open_log(number)?);
-        }
+        let logs = numbers.iter().map(|&number| self.open_log(number)).collect::<Result<Vec<_>>>()?;
         let firsts: Vec<Option<u64>> = logs.iter().map(|log| log.first).collect();
-        let last = logs.last().filter(|log| log.first.is_some()).map(|log| log.number);
         for (at, log) in (1..).zip(logs) {
             let end = firsts.iter().skip(at).find_map(|&first| first);
             self.salvage_log(log, end, &mut salvaged)?;
         }
-        if let Some(&number) = numbers.last()
-            && last != Some(number)
-        {
+        if let (Some(&number), Some(None)) = (numbers.last(), firsts.last()) {
             self.lose_batches((salvaged.next_sequence, None), self.path_of_log(number), None);
         }
         Ok(salvaged)
     }
 
-    /// Opens a log and finds its frames, also if its header does not hold; nothing if it is the log of another store.
-    fn open_log(&self, number: u64) -> Result<Option<Log>> {
+    /// Opens a log and finds its frames, also if its header does not hold.
+    fn open_log(&self, number: u64) -> Result<Log> {
         let (env, parameters) = (&**self.env(), &self.common.parameters);
         let (mut reader, first) = match LogReader::open_file(env, &self.path_of_log(number)) {
             Ok(reader) if reader.header().parameters != *parameters || reader.header().number != number => {
-                return Ok(None);
+                return Ok(Log { reader, frames: Vec::new(), first: None });
             }
             Ok(reader) => {
                 let first = reader.header().first;
@@ -119,26 +113,26 @@ impl<F: Fingerprint> Repairing<'_, F> {
             }
             Err(error) => return Err(error),
         };
-        let frames = reader.scan()?;
+        let mut frames = reader.scan()?;
+        frames.retain(|frame| frame.sequence <= MOST_NUMBER);
         let first = first.or(frames.first().map(|frame| frame.sequence));
-        Ok(Some(Log { number, reader, frames, first }))
+        Ok(Log { reader, frames, first })
     }
 
     /// Takes the batches of a log, those in front of number `end` if a later log begins with that number.
     fn salvage_log(&mut self, mut log: Log, end: Option<u64>, salvaged: &mut Recovered<F>) -> Result<()> {
         salvaged.file_bytes += log.reader.length();
         let (path, mut at) = (log.reader.path().to_owned(), log.reader.position());
-        if let Some(first) = log.first.filter(|&first| first > salvaged.next_sequence) {
-            self.lose_before(first, salvaged, &path, at);
-        }
+        let Some(first) = log.first else { return Ok(()) };
+        self.lose_before(first, salvaged, &path, at);
         for frame in log.frames {
             let FramePlace { offset, sequence, .. } = frame;
-            if sequence > MOST_NUMBER || end.is_some_and(|end| sequence >= end) {
+            if end.is_some_and(|end| sequence >= end) {
                 break;
             }
             if sequence >= salvaged.next_sequence {
                 self.lose_before(sequence, salvaged, &path, at);
-                let place = (log.number, sequence, frame.end - offset);
+                let place = (log.reader.header().number, sequence, frame.end - offset);
                 let batch = log.reader.batch_at::<F>(frame);
                 match batch.and_then(|batch| salvaged.take(&self.common, self.manifest, place, &batch)) {
                     Err(error) if error.kind() == ErrorKind::Damaged => {
@@ -149,25 +143,25 @@ impl<F: Fingerprint> Repairing<'_, F> {
             }
             at = frame.end;
         }
-        match end {
-            Some(end) if end > salvaged.next_sequence => self.lose_before(end, salvaged, &path, at),
-            _ => {
-                log.reader.seek(at, salvaged.next_sequence);
-                let rest = Tail::Torn(log.reader.length().saturating_sub(at));
-                if let Tail::Torn(bytes) = log.reader.tail().unwrap_or(rest) {
-                    salvaged.found.torn.push(TornLog { path, offset: at, bytes });
-                }
+        if !self.lose_before(end.unwrap_or(0), salvaged, &path, at) {
+            log.reader.seek(at, salvaged.next_sequence);
+            let rest = Tail::Torn(log.reader.length().saturating_sub(at));
+            if let Tail::Torn(bytes) = log.reader.tail().unwrap_or(rest) {
+                salvaged.found.torn.push(TornLog { path, offset: at, bytes });
             }
         }
         Ok(())
     }
 
-    /// The batches in front of number `next` are lost, from the one on that was expected.
-    fn lose_before(&mut self, next: u64, salvaged: &mut Recovered<F>, path: &Path, offset: u64) {
-        let first = std::mem::replace(&mut salvaged.next_sequence, next);
-        if first < next {
+    /// The batches from the one on that is expected to before number `next` are lost; whether there are any.
+    fn lose_before(&mut self, next: u64, salvaged: &mut Recovered<F>, path: &Path, offset: u64) -> bool {
+        let first = salvaged.next_sequence;
+        let is_loss = first < next;
+        if is_loss {
+            salvaged.next_sequence = next;
             self.lose_batches((first, Some(next - 1)), path.to_owned(), Some(offset));
         }
+        is_loss
     }
 
     fn lose_batches(&mut self, (first, last): (u64, Option<u64>), path: PathBuf, offset: Option<u64>) {

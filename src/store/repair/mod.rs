@@ -39,9 +39,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// How often a store is read again because a writer has changed it meanwhile.
-const TRIES: usize = 100;
-
 /// Returns what [`repair`] would do now. Only reads. While another process writes to the store, the log that it appends to may
 /// look cut short.
 ///
@@ -60,15 +57,14 @@ const TRIES: usize = 100;
 /// error here but in the report.
 pub fn plan_repair(path: impl AsRef<Path>, options: &Options) -> Result<RepairReport> {
     let path = path.as_ref();
-    for _ in 1..TRIES {
-        let before = file::read_bytes(&*options.env, path);
+    loop {
+        let before = file::read_bytes(&*options.env, path).ok();
         let report = run(path, options, false)?;
         // A writer may have removed what was being read.
-        if before.ok() == file::read_bytes(&*options.env, path).ok() {
+        if report.is_sound() || before == file::read_bytes(&*options.env, path).ok() {
             return Ok(report);
         }
     }
-    run(path, options, false)
 }
 
 /// Repairs a store as far as that is possible without guessing, and returns what was done and what is lost. No other process
@@ -91,7 +87,7 @@ pub fn repair(path: impl AsRef<Path>, options: &Options) -> Result<RepairReport>
 
 /// The same options for media that fail.
 fn patient(options: &Options) -> Options {
-    let patient = options.clone().with_env(Arc::new(Patient::new(&options.env)));
+    let patient = options.clone().with_env(Arc::new(Patient(Arc::clone(&options.env))));
     patient.with_read_mode(ReadMode::Pread).with_filters(Filters::Off)
 }
 

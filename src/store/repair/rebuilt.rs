@@ -3,8 +3,9 @@
 //! Fingerprints and ids come in the same order, each with gaps, and a record is saved where both are known. Without ids, a
 //! fingerprint whose count is lost stays with one record: it had at least one.
 
-use super::fingerprints::{Fingerprints, Slots};
+use super::fingerprints::{Slots, slots};
 use super::report::{Loss, Lost, hex};
+use crate::bulk::Sorted;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Id, IdKind, Record};
 use crate::segment::{Salvage, SalvagedIds, SalvagedUnit};
@@ -35,17 +36,17 @@ pub(super) struct Rebuilt<'a, F: Fingerprint> {
 }
 
 impl<'a, F: Fingerprint> Rebuilt<'a, F> {
-    /// The records of a segment; `removals` if older runs have lost them.
+    /// The records of a segment, with what its other tables have; `removals` if older runs have lost the records.
     ///
     /// # Errors
     /// `Damaged` if parts that hold contradict each other; `Io`.
-    pub(super) fn new(salvage: &'a Salvage, fingerprints: &'a Fingerprints<'a>, removals: bool) -> Result<Self> {
+    pub(super) fn new(salvage: &'a Salvage, fill: &'a Sorted<u64>, removals: bool) -> Result<Self> {
         Ok(Self {
             salvage,
             removals,
             counted: salvage.footer().parameters.ids() == IdKind::None,
             ids: salvage.ids(),
-            slots: fingerprints.slots()?,
+            slots: slots(salvage, fill)?,
             rank: 0,
             current: None,
             ready: VecDeque::new(),

@@ -4,17 +4,17 @@ use super::super::compact::TEXTS_OF_COMPRESSED;
 use super::super::run::{of_id_index, of_removals, open_segment};
 use super::super::segments::Making;
 use super::Repairing;
-use super::fingerprints::Fingerprints;
+use super::fingerprints::fill;
 use super::rebuilt::Rebuilt;
 use super::report::{Loss, Lost, RepairAction};
 use crate::bulk::{Batch, Expected, IdIndexEntries, batches, segment_name};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
 use crate::format::manifest::{RunEntry, SegmentEntry};
 use crate::inspect::SegmentRole;
 use crate::segment::{Damage, Salvage, Segment, verify_segment};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -108,8 +108,8 @@ impl<F: Fingerprint> Repairing<'_, F> {
         parameters: &Parameters,
     ) -> Result<Option<SegmentEntry>> {
         let from = self.path_of(old.number);
-        let fingerprints = Fingerprints::find::<F>(salvage, &self.workspace)?;
-        let mut rebuilt = Rebuilt::<F>::new(salvage, &fingerprints, role == SegmentRole::Removals)?;
+        let fill = fill(salvage, &self.workspace)?;
+        let mut rebuilt = Rebuilt::<F>::new(salvage, &fill, role == SegmentRole::Removals)?;
         let text_bytes = salvage.footer().ids.length.saturating_mul(TEXTS_OF_COMPRESSED);
         let memory = self.workspace.memory_of_batches();
         let mut new = self.make(parameters, text_bytes, batches(rebuilt.by_ref().fuse(), memory))?;
@@ -147,22 +147,21 @@ impl<F: Fingerprint> Repairing<'_, F> {
             self.report.refused.extend(damages);
             return Ok(Some(entry));
         }
-        let new = if self.writes {
+        let mut entries = None;
+        if self.writes {
             let options = &self.common.options;
             let segment = Segment::open(&*options.env, &self.path_of(records.number), options.read_mode)?;
-            let workspace = self.workspace.clone();
-            let entries = IdIndexEntries::<F>::of(&Arc::new(segment), &workspace, None)?;
-            self.make(&parameters, 0, entries.batches(&workspace))?
-        } else {
-            self.make(&parameters, 0, std::iter::empty::<Result<Batch<'_, u64>>>())?
-        };
+            entries = Some(IdIndexEntries::<F>::of(&Arc::new(segment), &self.workspace, None)?);
+        }
+        let batches = entries.iter().flat_map(|entries| entries.batches(&self.workspace));
+        let new = self.make(&parameters, 0, batches)?;
         self.retired.push((from.clone(), false));
         self.report.actions.push(RepairAction::RebuildIdIndex { from, to: self.path_of(new.number) });
         Ok(Some(new))
     }
 
-    /// Makes a segment and reads it back. A plan only reads the batches, and its entry has nothing but a number; so has the
-    /// entry of a segment without records.
+    /// Makes a segment. A plan only reads the batches, and returns an entry with nothing but a number, as it is where there are
+    /// no records.
     ///
     /// # Errors
     /// `Io` from writing; those of the batches.
@@ -180,20 +179,6 @@ impl<F: Fingerprint> Repairing<'_, F> {
         }
         let expected = Expected { text_bytes, ..Expected::default() };
         let making = Making { expected, ..Making::new(&self.workspace) };
-        let Some((entry, segment)) = self.maker().make(parameters, making, batches)? else { return Ok(none) };
-        self.check_made(segment.path())?;
-        Ok(entry)
-    }
-
-    /// Reads a new segment back.
-    ///
-    /// # Errors
-    /// `Io` if it is not what was written, or cannot be read.
-    pub(super) fn check_made(&self, path: &Path) -> Result<()> {
-        let options = &self.common.options;
-        let (damages, _) = verify_segment(&*options.env, path, options.read_mode)?;
-        let Some(damage) = damages.first() else { return Ok(()) };
-        let message = format!("what was written does not read back: {}", damage.message);
-        Err(Error::new(ErrorKind::Io, message).at_path(path))
+        Ok(self.maker().make(parameters, making, batches)?.map_or(none, |(entry, _)| entry))
     }
 }

@@ -95,9 +95,9 @@ fn loss(done: bool, loss: &Loss, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", if loss.removals { " (removed records come back)" } else { "" })?;
     match &loss.what {
         Lost::Segment { fingerprints } => writeln!(out, "  all of {}", count_of(*fingerprints, "fingerprint")),
-        Lost::Ids { fingerprints } => fingerprints
-            .iter()
-            .try_for_each(|fingerprint| writeln!(out, "  fingerprint {fingerprint}: ids are lost")),
+        Lost::Ids { fingerprints } => {
+            fingerprints.iter().try_for_each(|fingerprint| writeln!(out, "  fingerprint {fingerprint}: ids are lost"))
+        }
         Lost::Counts { fingerprints } => {
             let verb = if done { "stays" } else { "would stay" };
             fingerprints
