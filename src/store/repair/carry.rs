@@ -11,6 +11,7 @@ use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Ending of the names of damaged files that stay.
@@ -29,10 +30,9 @@ impl<F: Fingerprint> Repairing<'_, F> {
         if let Some(logs) = self.look_at_logs()? {
             self.flush(&logs, &mut manifest)?;
         }
-        let path = &self.common.path;
-        let names = self.env().list(path).map_err(|error| Error::io("cannot list", path, error))?;
-        let is_there = |path: &Path| path.file_name().is_some_and(|name| names.iter().any(|found| **found == *name));
-        self.retired.retain(|(path, _)| is_there(path));
+        let env = Arc::clone(self.env());
+        let is_missing = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
+        self.retired.retain(|(path, _)| !env.open(path, ReadMode::Pread).is_err_and(is_missing));
         self.report.kept_aside = self.retired.iter().filter(|(_, stays)| *stays).map(|(path, _)| aside(path)).collect();
         if self.writes && !self.report.actions.is_empty() {
             manifest.next_segment = self.next_segment.load(Ordering::Relaxed);
@@ -82,11 +82,10 @@ impl<F: Fingerprint> Repairing<'_, F> {
     /// Gives a file a second name, or makes a copy where a file cannot have two names.
     fn keep_aside(&self, path: &Path) -> Result<()> {
         let target = aside(path);
-        match self.env().hard_link(path, &target) {
-            Ok(()) => return Ok(()),
-            // An earlier attempt has left it.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
-            Err(_) => {}
+        // An earlier attempt may have left the name.
+        let is_there = |error: io::Error| error.kind() == io::ErrorKind::AlreadyExists;
+        if self.env().hard_link(path, &target).map_or_else(is_there, |()| true) {
+            return Ok(());
         }
         let name = target.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let file = self.env().open(path, ReadMode::Pread);

@@ -22,8 +22,8 @@ use std::path::{Path, PathBuf};
 struct Log {
     reader: LogReader,
     frames: Vec<FramePlace>,
-    /// The sequence number of its first frame, from its header or from the first frame that holds. None if neither holds, and
-    /// if it is the log of another store.
+    /// The sequence number of its first frame, from its header or from the first frame that holds. None without either, and
+    /// for the log of another store.
     first: Option<u64>,
 }
 
@@ -72,6 +72,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
         Ok(Some(recovered))
     }
 
+    /// Whether the device gives these bytes.
     fn can_read(&self, path: &Path, offset: u64, bytes: u64) -> bool {
         let length = usize::try_from(bytes).unwrap_or(usize::MAX);
         let file = self.media.open(path, ReadMode::Pread);

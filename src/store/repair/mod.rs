@@ -160,15 +160,11 @@ impl<'a, F: Fingerprint> Repairing<'a, F> {
             retired: Vec::new(),
             width: PhantomData,
         };
-        match repairing.carry_out() {
-            Ok(()) => Ok(repairing.report),
-            Err(error) => {
-                if writes {
-                    repairing.undo();
-                }
-                Err(error)
-            }
+        let done = repairing.carry_out();
+        if writes && done.is_err() {
+            repairing.undo();
         }
+        done.map(|()| repairing.report)
     }
 
     fn env(&self) -> &Arc<dyn Env> {

@@ -26,17 +26,17 @@ pub(super) struct Rebuilt<'a, F: Fingerprint> {
     last: Option<Record<F>>,
     /// Records whose ids or counts were read, or that stand for a lost count.
     read: u64,
-    /// Offset of the first lost ids, and the known fingerprints whose they were.
+    /// Offset of the first lost ids, and the known fingerprints that had them.
     lost_ids: Option<u64>,
     without_ids: Vec<String>,
     /// Numbers of saved records and of their distinct fingerprints.
     pub(super) saved: (u64, u64),
-    /// What is lost. It is complete behind the last record.
+    /// The losses, complete behind the last record.
     pub(super) losses: Vec<Loss>,
 }
 
 impl<'a, F: Fingerprint> Rebuilt<'a, F> {
-    /// The records of a segment, with what its other tables have; `removals` if older runs have lost the records.
+    /// The records of a segment and its [`fill`](super::fingerprints::fill); `removals` if the segment is one of removals.
     ///
     /// # Errors
     /// `Damaged` if parts that hold contradict each other; `Io`.
@@ -150,8 +150,9 @@ impl<'a, F: Fingerprint> Rebuilt<'a, F> {
             return self.wrong("a fingerprint has no ids");
         }
         match (self.salvage.footer().records.checked_sub(self.read), self.lost_ids) {
-            (Some(0), _) => {}
-            (Some(records), Some(offset)) => {
+            (Some(0), None) => {}
+            (Some(0), Some(_)) if self.counted => {}
+            (Some(records @ 1..), Some(offset)) => {
                 let fingerprints = std::mem::take(&mut self.without_ids);
                 let what = if self.counted { Lost::Counts { fingerprints } } else { Lost::Ids { fingerprints } };
                 self.lose("ids", offset, records, what);

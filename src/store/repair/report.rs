@@ -96,7 +96,7 @@ pub struct Loss {
     pub offset: Option<u64>,
     /// Whether the lost records are removals: the records that they removed come back.
     pub removals: bool,
-    /// Number of records, where that is known.
+    /// Number of records, known but for logs. A record whose fingerprint and id are both lost counts with the ids.
     pub records: Option<u64>,
     /// The content.
     pub what: Lost,
@@ -131,7 +131,7 @@ pub enum Lost {
         after: Option<String>,
         /// The fingerprint behind them.
         before: Option<String>,
-        /// Their ids, or counts, as far as those can be read, by fingerprint.
+        /// Their ids, or counts, as far as those can be read, in the order of the fingerprints.
         ids: Vec<Id>,
     },
     /// Batches of writes of a log: records that they inserted are missing, records that they removed are there.

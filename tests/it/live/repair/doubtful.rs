@@ -134,6 +134,21 @@ fn batches_behind_lost_ones_are_kept() {
 }
 
 #[test]
+fn a_missing_log_in_front_of_an_empty_one_is_a_loss() {
+    let world = World::<u64>::new(&kinds()[0], Size(200));
+    let [missing, empty, last] = [0, 3, 6].map(|number| &world.content.frames[number]);
+    let fixture = world.copy();
+    let blows = [(missing, Blow::Remove), (empty, Blow::Cut(empty.offset)), (last, Blow::Remove)];
+    for (frame, blow) in blows {
+        assert!(Case { path: frame.path.clone(), section: "log".to_owned(), blow }.strike(&fixture));
+    }
+    let report = planned_and_done(&fixture, "empty");
+    let [loss] = &report.losses[..] else { panic!("{report:?}") };
+    assert_eq!(loss.what, Lost::Batches { first: missing.sequence, last: Some(empty.sequence - 1) });
+    assert!(plan_repair(&fixture.path, &fixture.options).unwrap().is_sound());
+}
+
+#[test]
 fn counts_that_the_number_of_records_tells_are_not_lost() {
     // Every fingerprint once: the number of all records says so.
     let fixture = Fixture::new(fpstore::ReadMode::Pread);
