@@ -35,7 +35,7 @@ impl IdReader {
         Ok(Self { file: Arc::clone(file), pages, parsed, firsts })
     }
 
-    /// Reads what the index would say from the pages themselves, up to the first one that does not hold.
+    /// Makes the index from the pages themselves, up to the first one that does not hold.
     pub(super) fn walk(file: &Arc<SegmentFile>, ids: Span) -> Self {
         let pages = Pages::new(file, ids, id_page::SIZE, page::Stream::Ids);
         let (parsed, mut buffer) = (PageSet::new(file, pages.count()), Vec::new());

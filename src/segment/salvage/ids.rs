@@ -1,8 +1,8 @@
 //! The ids of a damaged segment, as far as they can be read.
 //!
-//! Ids stand in *units*: pages, or frames of texts. The id index says how many fingerprints begin in each unit. Where the
-//! index is damaged, the units say it themselves, one after the other, up to the first one that does not hold; the rest
-//! counts as one unit.
+//! Ids stand in *units*: pages, or frames of texts. The id index says how many fingerprints begin in each unit. Where
+//! the index is damaged, the units say it themselves, one after the other, up to the first one that does not hold; the
+//! rest counts as one unit.
 
 use super::super::file::SegmentFile;
 use super::super::id_reader::IdReader;

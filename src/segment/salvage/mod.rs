@@ -1,8 +1,8 @@
-//! What can still be read of a damaged segment.
+//! The readable parts of a damaged segment.
 //!
-//! The footer must be the one that the manifest names; without it nothing tells what the bytes are. Every other part may be
-//! damaged: a table whose codes or index do not hold is left out, a page whose checksum does not hold is lost for its table
-//! alone. Nothing is guessed: only bytes whose checksums hold are used.
+//! The footer must be the one that the manifest names; without it nothing tells what the bytes are. Every other part
+//! may be damaged: a table whose codes or index do not hold is left out, a page whose checksum does not hold is lost
+//! for its table alone. Nothing is guessed: only bytes whose checksums hold are used.
 
 mod ids;
 
@@ -34,7 +34,8 @@ pub(crate) struct Salvage {
 }
 
 impl Salvage {
-    /// Opens the segment that a manifest's entry names; nothing if the file, or the footer that the entry names, is not there.
+    /// Opens the segment that a manifest's entry names; nothing if the file, or the footer that the entry names, is not
+    /// there.
     ///
     /// # Errors
     /// `Io` if the file is there and cannot be opened.

@@ -14,8 +14,8 @@ use std::sync::Arc;
 const LONGEST: u64 = 2 * MAX_PAYLOAD as u64;
 
 impl TextIds {
-    /// Reads what the index would say from the frames themselves, up to the first one that does not hold. Without the
-    /// dictionary no frame can be read.
+    /// Makes the index from the frames themselves, up to the first one that does not hold. Without the dictionary no
+    /// frame can be read.
     pub(crate) fn walk(file: &Arc<SegmentFile>, ids: Span, dictionary: Span) -> Self {
         let Ok(dictionary) = read_dictionary(file, dictionary) else {
             return Self::of_frames(file, ids, Vec::new(), None);

@@ -41,7 +41,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
         Ok(())
     }
 
-    /// What makes segments for the store.
+    /// The maker of the store's segments.
     pub(super) fn maker(&self) -> Maker<'_> {
         let (options, parameters) = (&self.common.options, &self.common.parameters);
         Maker { path: &self.common.path, options, parameters, next: &self.next_segment, remover: &self.common.remover }
@@ -63,8 +63,8 @@ impl<F: Fingerprint> Repairing<'_, F> {
         Ok(())
     }
 
-    /// Replaces the manifest. Before that, damaged files of which something is lost get a second name; after it, the files
-    /// that the new manifest does without are removed.
+    /// Replaces the manifest. Before that, damaged files of which something is lost get a second name; after it, the
+    /// files that the new manifest does without are removed.
     fn replace_manifest(&self, manifest: &ManifestData) -> Result<()> {
         let store = &self.common.path;
         for (path, _) in self.retired.iter().filter(|(_, stays)| *stays) {

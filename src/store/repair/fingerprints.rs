@@ -1,8 +1,8 @@
 //! The fingerprints of a damaged segment, in order.
 //!
 //! Of 64 bits, every table has all fingerprints. The first table's order is that of the ids. Its index says how many
-//! fingerprints a damaged block had, and between which ones; the other tables fill the block if they have all of them. Without
-//! that index, the other tables together must have all fingerprints of the segment.
+//! fingerprints a damaged block had, and between which ones; the other tables fill the block if they have all of them.
+//! Without that index, the other tables together must have all fingerprints of the segment.
 //!
 //! Wider fingerprints stand whole in their rows alone, a known number in each page.
 
@@ -20,8 +20,8 @@ const PIECES: u64 = 32 << 20;
 /// A fingerprint; or the offset of its bytes, if it is lost.
 pub(super) type Slot<F> = std::result::Result<F, u64>;
 
-/// What the other tables have of the damaged blocks of the first one, or of the whole segment if its index or its codes are
-/// damaged.
+/// The fingerprints that other tables have of the damaged blocks of the first table; all fingerprints if its index or
+/// its codes are damaged.
 ///
 /// # Errors
 /// `Io` from temporary files.
@@ -111,7 +111,8 @@ fn keys(sorted: &Sorted<u64>) -> Box<dyn Iterator<Item = Result<u64>> + '_> {
     }))
 }
 
-/// The fingerprints of a block of the first table; if it does not hold, those of the other tables, if they have all of them.
+/// The fingerprints of a block of the first table; if it does not hold, those of the other tables, if they have all of
+/// them.
 fn of_block<F: Fingerprint>(
     table: &Table,
     block: usize,

@@ -1,11 +1,12 @@
 //! The batches that damaged logs still hold.
 //!
-//! Opening a store stops at the first damaged batch. A repair reads every batch that holds, also later ones: a batch says by
-//! itself which records are there and which are not. The store then holds what it would hold if the lost batches had never
-//! been written. The report lists their sequence numbers.
+//! Opening a store stops at the first damaged batch. A repair reads every batch that holds, also later ones: a batch
+//! says by itself which records are there and which are not. The store then holds what it would hold if the lost
+//! batches had never been written. The report lists their sequence numbers.
 //!
-//! The checksum of a frame covers its place, its log's number and its sequence number. A frame that holds counts, unless a
-//! later log begins with its number or a smaller one: then a crash had cut the frame off, and its number was given again.
+//! The checksum of a frame covers its place, its log's number and its sequence number. A frame that holds counts,
+//! unless a later log begins with its number or a smaller one: then a crash had cut the frame off, and its number was
+//! given again.
 
 use super::super::recovery::{Recovered, TornLog};
 use super::Repairing;
@@ -22,13 +23,13 @@ use std::path::{Path, PathBuf};
 struct Log {
     reader: LogReader,
     frames: Vec<FramePlace>,
-    /// The sequence number of its first frame, from its header or from the first frame that holds. None without either, and
-    /// for the log of another store.
+    /// The sequence number of its first frame, from its header or from the first frame that holds. None without either,
+    /// and for the log of another store.
     first: Option<u64>,
 }
 
 impl<F: Fingerprint> Repairing<'_, F> {
-    /// Reads the logs. Returns what they hold unless all of them are sound.
+    /// Reads the logs. Returns their content unless all of them are sound.
     ///
     /// # Errors
     /// `Io`.

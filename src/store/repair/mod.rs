@@ -1,17 +1,17 @@
-//! Repairing a store: saves what damage has left, and lists what it has not.
+//! Repairing a store: saves every record that is left, and lists the others.
 //!
-//! **What is saved.** A damaged segment is written anew with every record whose fingerprint and id can be told from bytes whose
-//! checksums hold (`rebuilt`); a table of 64-bit fingerprints can stand in for another one. Id indexes are made from the
-//! segments that they index. Of damaged logs, every batch that holds goes to a segment (`logs`).
+//! **What is saved.** A damaged segment is written anew with every record whose fingerprint and id can be told from
+//! bytes whose checksums hold (`rebuilt`); a table of 64-bit fingerprints can stand in for another one. Id indexes are
+//! made from the segments that they index. Of damaged logs, every batch that holds goes to a segment (`logs`).
 //!
-//! **What is not.** Nothing is guessed. A damaged manifest is not made up: no other file says which segments belong to the
-//! store, in which order, and which of them hold removals. Such a file, and a segment whose parts hold and contradict each
-//! other, stays as it is ([`RepairReport::refused`]). Every loss is listed ([`RepairReport::losses`]), and the damaged file
-//! stays in the directory as `NAME.damaged`.
+//! **What is not.** Nothing is guessed. A damaged manifest is not made up: no other file says which segments belong to
+//! the store, in which order, and which of them hold removals. Such a file, and a segment whose parts hold and
+//! contradict each other, stays as it is ([`RepairReport::refused`]). Every loss is listed ([`RepairReport::losses`]),
+//! and the damaged file stays in the directory as `NAME.damaged`.
 //!
-//! **Order of writes.** New segments, then second names of the files that stay, then one new manifest in the place of the old
-//! one, and only then the old files are removed. A repair that is killed leaves the store as it was, or repaired; the next
-//! one begins anew. A plan goes the same way and writes nothing.
+//! **Order of writes.** New segments, then second names of the files that stay, then one new manifest in the place of
+//! the old one, and only then the old files are removed. A repair that is killed leaves the store as it was, or
+//! repaired; the next one begins anew. A plan goes the same way and writes nothing.
 
 mod carry;
 mod fingerprints;
@@ -39,8 +39,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// Returns what [`repair`] would do now. Only reads. While another process writes to the store, the log that it appends to may
-/// look cut short.
+/// Returns what [`repair`] would do now. Only reads. While another process writes to the store, the log that it appends
+/// to may look cut short.
 ///
 /// ```
 /// use fpstore::{Options, Parameters, Store};
@@ -53,8 +53,8 @@ use std::sync::atomic::AtomicU64;
 /// ```
 ///
 /// # Errors
-/// `NotFound` if there is no store; `Unsupported` if it is one of another version; `Io` if a file cannot be opened. Damage is no
-/// error here but in the report.
+/// `NotFound` if there is no store; `Unsupported` if it is one of another version; `Io` if a file cannot be opened.
+/// Damage is no error here but in the report.
 pub fn plan_repair(path: impl AsRef<Path>, options: &Options) -> Result<RepairReport> {
     let path = path.as_ref();
     loop {
@@ -67,12 +67,12 @@ pub fn plan_repair(path: impl AsRef<Path>, options: &Options) -> Result<RepairRe
     }
 }
 
-/// Repairs a store as far as that is possible without guessing, and returns what was done and what is lost. No other process
-/// may have the store open for writing.
+/// Repairs a store as far as that is possible without guessing, and returns the actions and the losses. No other
+/// process may have the store open for writing.
 ///
 /// # Errors
-/// Those of [`plan_repair`]; `Locked` if another process writes; `Io` from writing: the store is then as before or, if the very last
-/// step has failed, repaired.
+/// Those of [`plan_repair`]; `Locked` if another process writes; `Io` from writing: the store is then as before or, if
+/// the very last step has failed, repaired.
 pub fn repair(path: impl AsRef<Path>, options: &Options) -> Result<RepairReport> {
     let (path, patient) = (path.as_ref(), patient(options));
     if let Err(error) = file::read(&*patient.env, path) {
@@ -98,10 +98,10 @@ fn run(path: &Path, options: &Options, writes: bool) -> Result<RepairReport> {
         Err(error) => return refuse_manifest(path, &patient, error),
     };
     let width = manifest.parameters.width();
-    with_width!(width, F => Repairing::<F>::run(path, options, &patient, &manifest, writes))
+    with_width!(width, F => Repairing::<F>::run(path, options, &manifest, writes))
 }
 
-/// Says what is missing without a manifest. A directory without one is a store if only a store has files like those in it.
+/// Refuses a store whose manifest is damaged. A directory without a manifest is a store if it has segments or logs.
 fn refuse_manifest(path: &Path, options: &Options, error: Error) -> Result<RepairReport> {
     let names = options.env.list(path).unwrap_or_default();
     let segments = names.iter().filter(|name| is_segment_name(name)).count();
@@ -114,9 +114,9 @@ fn refuse_manifest(path: &Path, options: &Options, error: Error) -> Result<Repai
         _ => return Err(error),
     };
     let message = format!(
-        "{fault}; segments in the directory: {segments}, logs: {logs}; only the manifest says which of them belong to the \
-         store, in which order, and which segments hold removals: restore it from a copy. Without one, `fpdump scan` prints \
-         the records of a segment"
+        "{fault}; segments in the directory: {segments}, logs: {logs}; only the manifest says which of them belong to \
+         the store, in which order, and which segments hold removals: restore it from a copy. Without a copy, \
+         `fpdump scan` prints the records of a segment"
     );
     let (path, section) = (path.join(file::NAME), "manifest".to_owned());
     let damage = Damage { path, section, offset: error.offset(), message };
@@ -141,17 +141,11 @@ struct Repairing<'a, F: Fingerprint> {
 }
 
 impl<'a, F: Fingerprint> Repairing<'a, F> {
-    fn run(
-        path: &Path,
-        options: &'a Options,
-        patient: &Options,
-        manifest: &'a ManifestData,
-        writes: bool,
-    ) -> Result<RepairReport> {
-        let bytes = manifest.write().len() as u64;
+    fn run(path: &Path, options: &'a Options, manifest: &'a ManifestData, writes: bool) -> Result<RepairReport> {
+        let (patient, bytes) = (patient(options), manifest.write().len() as u64);
         let mut repairing = Self {
-            common: Common::new::<F>(path, patient, &manifest.parameters)?,
-            workspace: Workspace::new(path, patient),
+            common: Common::new::<F>(path, &patient, &manifest.parameters)?,
+            workspace: Workspace::new(path, &patient),
             media: &*options.env,
             manifest,
             report: RepairReport { files: 1, bytes, ..RepairReport::default() },

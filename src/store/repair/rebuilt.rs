@@ -1,7 +1,7 @@
 //! The records of a damaged segment that can be saved, in order, and what is lost.
 //!
-//! Fingerprints and ids come in the same order, each with gaps, and a record is saved where both are known. Without ids, a
-//! fingerprint whose count is lost stays with one record: it had at least one.
+//! Fingerprints and ids come in the same order, each with gaps, and a record is saved where both are known. Without
+//! ids, a fingerprint whose count is lost stays with one record: it had at least one.
 
 use super::fingerprints::{Slots, slots};
 use super::report::{Loss, Lost, hex};
@@ -36,7 +36,8 @@ pub(super) struct Rebuilt<'a, F: Fingerprint> {
 }
 
 impl<'a, F: Fingerprint> Rebuilt<'a, F> {
-    /// The records of a segment and its [`fill`](super::fingerprints::fill); `removals` if the segment is one of removals.
+    /// The records of a segment and its [`fill`](super::fingerprints::fill); `removals` if the segment is one of
+    /// removals.
     ///
     /// # Errors
     /// `Damaged` if parts that hold contradict each other; `Io`.

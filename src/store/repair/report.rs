@@ -24,7 +24,8 @@ pub struct RepairReport {
     pub losses: Vec<Loss>,
     /// Damaged files that stay as they are, because their content cannot be told without guessing.
     pub refused: Vec<Damage>,
-    /// Damaged files of which something is lost, under the names that they have from now on. The store never removes them.
+    /// Damaged files of which something is lost, under the names that they have from now on. The store never removes
+    /// them.
     pub kept_aside: Vec<PathBuf>,
 }
 

@@ -54,7 +54,8 @@ impl<F: Fingerprint> Repairing<'_, F> {
         self.common.path.join(segment_name(number))
     }
 
-    /// The entry of a segment after the repair: the same if it is sound, or if its content cannot be told without guessing.
+    /// The entry of a segment after the repair: the same if it is sound, or if its content cannot be told without
+    /// guessing.
     fn segment(
         &mut self,
         entry: Option<SegmentEntry>,
@@ -160,8 +161,8 @@ impl<F: Fingerprint> Repairing<'_, F> {
         Ok(Some(new))
     }
 
-    /// Makes a segment. A plan only reads the batches, and returns an entry with nothing but a number, as it is where there are
-    /// no records.
+    /// Makes a segment. A plan only reads the batches, and returns an entry with nothing but a number, as it is where
+    /// there are no records.
     ///
     /// # Errors
     /// `Io` from writing; those of the batches.

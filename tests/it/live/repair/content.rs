@@ -82,8 +82,8 @@ impl<F: Fingerprint> Content<F> {
         state
     }
 
-    /// What is left after the losses of a report. What it leaves open is taken from what is there; and what it says of single
-    /// losses has to be true.
+    /// What is left after the losses of a report. What it leaves open is taken from what is there; and what it says of
+    /// single losses has to be true.
     pub(super) fn after(&self, report: &RepairReport, found: &State<F>, label: &str) -> Self {
         let mut left = self.clone();
         let mut open = 0;
@@ -112,7 +112,8 @@ impl<F: Fingerprint> Content<F> {
         left
     }
 
-    /// Takes what one segment has lost out of what is left; of how many records the report leaves open whether they are lost.
+    /// Takes what one segment has lost out of what is left; of how many records the report leaves open whether they are
+    /// lost.
     fn without(&self, loss: &Loss, left: &mut Self, found: &State<F>, label: &str) -> u64 {
         let at = self.parts.iter().position(|part| part.path == loss.path);
         let at = at.unwrap_or_else(|| panic!("{label}: no segment of records: {loss:?}"));

@@ -143,8 +143,8 @@ impl<F: Fingerprint> World<F> {
         cases
     }
 
-    /// What the store holds after blows that a repair has reported, and whether it does: it has to be sound, and answer as brute
-    /// force does.
+    /// What the store holds after blows that a repair has reported, and whether it does: it has to be sound, and answer
+    /// as brute force does.
     pub(super) fn check(&self, fixture: &Fixture, cases: &[Case], report: &RepairReport, label: &str) {
         let damages = verify(&fixture.path, &fixture.options).unwrap();
         assert!(damages.damages.is_empty() && damages.torn.is_empty(), "{label}: {damages:?}");

@@ -10,8 +10,9 @@ const DETAILS: &str = "\
 What can be saved:
   Every full table holds all fingerprints: a table of 64-bit fingerprints that is damaged is made anew from the others, \
 and so are indexes of ids from the records. Wider fingerprints stand whole in their rows alone, and ids once. What \
-stands once and is damaged is lost, and is listed: ids whose fingerprints are lost, fingerprints whose ids are lost, and \
-how many records are lost. Lost removals let the removed records come back.
+stands once and is damaged is lost, and is listed: ids whose fingerprints are lost, fingerprints whose ids are lost \
+(with the one in front of a damaged page, which may have lost none), and how many records are lost. Lost removals let \
+the removed records come back.
   If a log ends with writes that a crash has cut short, or is damaged, every batch of writes in the logs that holds goes \
 to a segment, later ones too, and the numbers of lost batches are listed.
   Nothing is guessed. A damaged manifest, and parts of a segment that hold but contradict each other, stay as they are: \
