@@ -89,7 +89,7 @@ pub use options::{Filters, Maintenance, Options};
 pub use plan::Design;
 pub use query::{BatchStrategy, QueryTables, Searcher, Visit};
 pub use query_stats::QueryStats;
-pub use repair::{Loss, Lost, LostFingerprints, PartlyKnown, RepairAction, RepairReport, plan_repair, repair};
+pub use repair::{Loss, Lost, RepairAction, RepairReport, plan_repair, repair};
 pub use segment::Damage;
 pub use store::{Store, parameters_of};
 pub use version::RecordIter;

@@ -44,7 +44,7 @@ pub use health::{Health, Trouble};
 pub use insert_if_new::InsertOutcome;
 pub(crate) use pressure_state::Slowed;
 pub use pressure_state::WritePressure;
-pub(crate) use recovery::{NEVER_REACHED, Recovered, counted_after, next_id_after};
+pub(crate) use recovery::Recovered;
 pub use recovery::{Recovery, TornLog};
 pub(crate) use run_builder::{Made, Maker, Making, RunParts};
 pub(crate) use store_inner::{StoreInner, Writing};

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What is wrong with a frame that holds, but whose number or counts would come to a run that cannot be.
-pub(crate) const NEVER_REACHED: &str = "a sequence number, or counts of records, that no store reaches";
+const NEVER_REACHED: &str = "a sequence number, or counts of records, that no store reaches";
 
 /// What opening a store has found in its logs: writes that were in no segment yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,7 +73,16 @@ impl<F: Fingerprint> Recovered<F> {
     /// `Damaged` if writes are missing that were durable once; `Unsupported`, `Io`.
     pub(crate) fn read(common: &StoreContext, manifest: &ManifestData) -> Result<Self> {
         let logs = logs_of(common, manifest)?;
-        let mut recovered = Self {
+        let mut recovered = Self::new(manifest, &logs);
+        for number in logs {
+            recovered.read_log(common, manifest, number)?;
+        }
+        Ok(recovered)
+    }
+
+    /// Nothing so far of the logs with these numbers.
+    pub(crate) fn new(manifest: &ManifestData, logs: &[u64]) -> Self {
+        Self {
             sealed: Vec::new(),
             active: None,
             active_first: manifest.flushed + 1,
@@ -81,16 +90,12 @@ impl<F: Fingerprint> Recovered<F> {
             next_sequence: manifest.flushed + 1,
             next_id: manifest.next_id,
             counted: 0,
-            next_log: logs.last().map_or(manifest.first_log, |last| last + 1),
+            next_log: logs.last().map_or(manifest.first_log, |last| last.saturating_add(1)),
             logs: Vec::with_capacity(logs.len()),
             file_bytes: 0,
             found: Recovery { logs: logs.len() as u64, ..Recovery::default() },
             last: None,
-        };
-        for number in logs {
-            recovered.read_log(common, manifest, number)?;
         }
-        Ok(recovered)
     }
 
     fn read_log(&mut self, common: &StoreContext, manifest: &ManifestData, number: u64) -> Result<()> {
@@ -129,24 +134,26 @@ impl<F: Fingerprint> Recovered<F> {
             let begin = reader.position();
             let Some((sequence, operations)) = reader.next_batch::<F>()? else { return Ok(()) };
             if sequence > manifest.flushed {
-                let counted = counted_after(self.counted, &operations).filter(|_| sequence <= MOST_NUMBER);
-                self.counted = counted.ok_or_else(|| {
-                    let place = reader.path();
-                    damaged_log(NEVER_REACHED).at_path(place).at_offset(begin)
-                })?;
                 let bytes = reader.position() - begin;
-                self.take(common, manifest, (reader.header().number, sequence, bytes), &operations)?;
+                let taken = self.take(common, manifest, (reader.header().number, sequence, bytes), &operations);
+                taken.map_err(|error| error.at_path(reader.path()).at_offset(begin))?;
             }
         }
     }
 
-    fn take(
+    /// Takes a batch: the number of its log, its sequence number, its bytes there, and what it says.
+    ///
+    /// # Errors
+    /// `Damaged` if no store reaches its number or its counts, and then nothing is taken; `Io`.
+    pub(crate) fn take(
         &mut self,
         common: &StoreContext,
         manifest: &ManifestData,
         (log, sequence, bytes): (u64, u64, u64),
         operations: &[Entry<F>],
     ) -> Result<()> {
+        let counted = counted_after(self.counted, operations).filter(|_| sequence <= MOST_NUMBER);
+        self.counted = counted.ok_or_else(|| damaged_log(NEVER_REACHED))?;
         let memtable = match self.active.take() {
             Some(memtable) if memtable.has_room(operations) => memtable,
             full => {
@@ -174,7 +181,7 @@ impl<F: Fingerprint> Recovered<F> {
 }
 
 /// The next number for a record without an id behind these operations, if it was `next` before them.
-pub(crate) fn next_id_after<F: Fingerprint>(next: u64, manifest: &ManifestData, operations: &[Entry<F>]) -> u64 {
+fn next_id_after<F: Fingerprint>(next: u64, manifest: &ManifestData, operations: &[Entry<F>]) -> u64 {
     if manifest.id_assignment != IdAssignment::Auto {
         return next;
     }
@@ -183,7 +190,7 @@ pub(crate) fn next_id_after<F: Fingerprint>(next: u64, manifest: &ManifestData, 
 }
 
 /// What all counts add up to behind these operations, if it was `sum` before them; none if that is more than any store has.
-pub(crate) fn counted_after<F: Fingerprint>(sum: u64, operations: &[Entry<F>]) -> Option<u64> {
+fn counted_after<F: Fingerprint>(sum: u64, operations: &[Entry<F>]) -> Option<u64> {
     let counts = operations.iter().filter_map(|operation| match operation.record.id {
         Id::Count(count) => Some(count),
         _ => None,

@@ -75,7 +75,8 @@ impl Maker<'_> {
         self.make(&of_id_index(self.parameters), making, entries.chunks(making.workspace))
     }
 
-    fn make<'b, G: Fingerprint>(
+    /// Makes a segment with these parameters; nothing if there are no records.
+    pub(crate) fn make<'b, G: Fingerprint>(
         self,
         parameters: &Parameters,
         making: Making<'_>,

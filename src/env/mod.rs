@@ -37,7 +37,7 @@ pub(crate) use held::Held;
 pub use memory::Memory;
 #[cfg_attr(fpstore_loom, allow(unused_imports, reason = "loom has an array of its own"))]
 pub(crate) use mmap::{Arena, Array, AtomicArray};
-pub(crate) use patient::{Patient, Unreadable};
+pub(crate) use patient::Patient;
 pub(crate) use temp::{TEMP_SUFFIX, TempFile};
 
 pub(crate) use traits::slice;

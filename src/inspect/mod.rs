@@ -23,10 +23,10 @@ pub use manifest::{ManifestView, RunView, SegmentFact, manifest};
 pub use what_if::{Alternative, QueryCost, what_if};
 
 use crate::error::Result;
-pub use segment_view::{BlockView, Section, SegmentView};
 use crate::options::{Filters, Options};
 use crate::segment::Segment;
 use crate::version::open_runs;
+pub use segment_view::{BlockView, Section, SegmentView};
 use std::path::Path;
 use std::sync::Arc;
 

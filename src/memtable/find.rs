@@ -14,7 +14,6 @@ use super::atomics::Ordering;
 use super::buckets::{Buckets, count_step};
 use super::ids;
 use crate::fingerprint::{Fingerprint, Id};
-pub(crate) use crate::memtable::by_ids::ByIds;
 use crate::memtable::table::{Link, Memtable, load};
 use crate::plan::filter_shape::hash;
 

@@ -1,4 +1,4 @@
-//! What repairing a store does, and what it cannot save.
+//! The report of a repair.
 
 use crate::db::TornLog;
 use crate::fingerprint::{Fingerprint, Id};
@@ -6,31 +6,31 @@ use crate::segment::Damage;
 use crate::version::SegmentRole;
 use std::path::PathBuf;
 
-/// What a repair has done, or would do.
+/// The outcome of a repair, or of a plan of one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RepairReport {
-    /// Files that were looked at.
+    /// Number of files that were read.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Every damaged place.
+    /// Every damaged place of the manifest and of segments. Of the logs the first one.
     pub damages: Vec<Damage>,
-    /// Logs that end with writes which a crash has cut short, and which nobody was promised.
+    /// Logs that end with writes that a crash has cut short. They were never durable.
     pub torn: Vec<TornLog>,
-    /// What is done, in this order.
+    /// The actions, in order.
     pub actions: Vec<RepairAction>,
-    /// What could not be saved.
+    /// Everything that could not be saved.
     pub losses: Vec<Loss>,
-    /// What is damaged and stays as it is, because nobody can tell what it was without guessing.
+    /// Damaged files that stay as they are, because their content cannot be told without guessing.
     pub refused: Vec<Damage>,
-    /// Damaged files of which something could not be saved: they stay beside the store under these names, and nobody removes
+    /// Damaged files of which something is lost, under the names that they have from now on. The store never removes
     /// them.
     pub kept_aside: Vec<PathBuf>,
 }
 
 impl RepairReport {
-    /// Whether there is nothing to do: no damage, and no log to cut.
+    /// Whether there is nothing to do.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.damages.is_empty() && self.actions.is_empty() && self.refused.is_empty()
@@ -43,61 +43,44 @@ impl RepairReport {
     }
 }
 
-/// Something that a repair does.
+/// A step of a repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RepairAction {
-    /// A manifest in which one byte had changed gets that byte back. The checksum tells which one it is, and all that the
-    /// manifest names agrees.
-    RestoreManifest {
-        /// The manifest.
-        path: PathBuf,
-        /// Where the byte stands.
-        offset: u64,
-    },
-    /// A segment is written anew with all that can be saved of it.
+    /// Writes a segment anew with everything that can be saved of it.
     Rewrite {
-        /// What it is for.
+        /// Its role.
         role: SegmentRole,
-        /// The damaged one.
+        /// The damaged segment.
         from: PathBuf,
-        /// The new one.
+        /// The new segment.
         to: PathBuf,
-        /// Records that are saved, and as many as there were.
+        /// Number of records that are saved, and of all records.
         records: (u64, u64),
         /// The same of distinct fingerprints.
         fingerprints: (u64, u64),
     },
-    /// The index of ids of a segment is made anew from that segment.
+    /// Makes the id index of a segment anew from that segment.
     RebuildIdIndex {
-        /// The old one.
+        /// The old index.
         from: PathBuf,
-        /// The new one.
+        /// The new index.
         to: PathBuf,
     },
-    /// The store goes on without a segment: nothing of it can be saved, or nothing is left that it is an index of.
+    /// Leaves out a segment of which nothing can be saved, or an id index without its segment.
     Drop {
-        /// What it was for.
+        /// Its role.
         role: SegmentRole,
         /// The segment.
         path: PathBuf,
     },
-    /// The end of a log is cut off: writes that were cut short, and which nobody was promised.
-    CutLog {
-        /// The log.
-        path: PathBuf,
-        /// Where it ends then.
-        offset: u64,
-        /// Bytes behind that.
-        bytes: u64,
-    },
-    /// All writes of the logs that can be read go to segments, and the store goes on without these logs.
+    /// Moves every batch of the logs that holds to segments, and leaves out the logs.
     FlushLogs {
-        /// The logs that are there.
+        /// The logs.
         logs: Vec<PathBuf>,
-        /// Batches of writes that are in no segment yet and can be read.
+        /// Number of batches that were in no segment.
         batches: u64,
-        /// What these say of records.
+        /// Number of their operations.
         operations: u64,
     },
 }
@@ -110,46 +93,49 @@ pub struct Loss {
     pub path: PathBuf,
     /// The part of it, in the words of format-spec/.
     pub section: String,
-    /// Where in the file it was, unless it was all of it.
+    /// Offset of the first lost byte, unless the whole file is lost.
     pub offset: Option<u64>,
-    /// How many bytes.
-    pub bytes: Option<u64>,
-    /// Whether it is about tombstones: what is lost of them comes back to life.
+    /// Whether the lost records are tombstones: the records that they removed come back.
     pub tombstones: bool,
-    /// How many records, where that is known.
+    /// Number of records, known but for logs. A record whose fingerprint and id are both lost counts with the ids.
     pub records: Option<u64>,
-    /// What it was.
+    /// The content.
     pub what: Lost,
 }
 
-/// What a loss was. Fingerprints are in hexadecimal digits, lower case. Ranks count the distinct fingerprints of a segment in
-/// ascending order, from 0.
+/// The content of a loss. Fingerprints are in hexadecimal digits, lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Lost {
-    /// All of a segment.
+    /// A whole segment.
     Segment {
-        /// Distinct fingerprints that it had.
+        /// Number of its distinct fingerprints.
         fingerprints: u64,
     },
-    /// Ids of fingerprints that are known: each of these has lost at least one record.
+    /// Ids of fingerprints that are known.
     Ids {
-        /// The fingerprints.
+        /// The fingerprints. One in front of a damaged page may have lost nothing.
         fingerprints: Vec<String>,
-        /// One more that may have lost records.
-        perhaps: Option<String>,
-        /// Ids that can be read, but not whose they were.
-        ids: Vec<Id>,
     },
-    /// Counts of fingerprints that are known, where there are no ids: they had more records together, by the number that stands
-    /// beside this, and it is not known which of them. Each stays with one record.
+    /// Counts of fingerprints that are known, in a store without ids. Each fingerprint stays with one record.
     Counts {
         /// The fingerprints.
         fingerprints: Vec<String>,
     },
-    /// Fingerprints, with their records.
-    Fingerprints(LostFingerprints),
-    /// Batches of writes of a log. What they said of records is not known: inserted ones are missing, removed ones are there.
+    /// Fingerprints that follow one another, with all their records.
+    Fingerprints {
+        /// Number of distinct fingerprints of the segment in front of them.
+        first: u64,
+        /// Number of lost fingerprints.
+        count: u64,
+        /// The fingerprint in front of them.
+        after: Option<String>,
+        /// The fingerprint behind them.
+        before: Option<String>,
+        /// Their ids, or counts, as far as those can be read, in the order of the fingerprints.
+        ids: Vec<Id>,
+    },
+    /// Batches of writes of a log: records that they inserted are missing, records that they removed are there.
     Batches {
         /// The first one's sequence number.
         first: u64,
@@ -158,41 +144,7 @@ pub enum Lost {
     },
 }
 
-/// Fingerprints that follow one another in a segment, some or all of which are not known.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LostFingerprints {
-    /// The rank of the first one.
-    pub first: u64,
-    /// How many there were.
-    pub count: u64,
-    /// The greatest fingerprint before them that is known.
-    pub after: Option<String>,
-    /// The least one behind them that is known.
-    pub before: Option<String>,
-    /// Those of them that are known, though not of which rank: where there are ids, nobody can say which were theirs.
-    pub known: Vec<String>,
-    /// Where there are no ids: records with which each of the known ones stays in the store.
-    pub kept: u64,
-    /// What is known of single ones.
-    pub parts: Vec<PartlyKnown>,
-    /// Their ids, or counts, by rank. Where a rank is missing, its ids are not known either.
-    pub ids: Vec<(u64, Vec<Id>)>,
-}
-
-/// A fingerprint of which some bits are known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PartlyKnown {
-    /// Its rank.
-    pub rank: u64,
-    /// Its bits; those that are not known are 0.
-    pub bits: String,
-    /// Which of them are known.
-    pub mask: String,
-}
-
 /// A fingerprint in hexadecimal digits.
-pub(crate) fn hex<F: Fingerprint>(fingerprint: F) -> String {
+pub(super) fn hex<F: Fingerprint>(fingerprint: F) -> String {
     (0..F::WORDS).map(|number| format!("{:016x}", fingerprint.word(number))).collect()
 }

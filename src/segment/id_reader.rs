@@ -34,6 +34,18 @@ impl IdReader {
         Ok(Self { file: Arc::clone(file), pages, parsed, firsts })
     }
 
+    /// Makes the index from the pages themselves, up to the first one that does not hold.
+    pub(super) fn walk(file: &Arc<SegmentFile>, ids: Span) -> Self {
+        let pages = Pages::new(file, ids, id_page::SIZE, page::Stream::Ids);
+        let (parsed, mut buffer) = (PageSet::new(file, pages.count()), Vec::new());
+        let mut reader = Self { file: Arc::clone(file), pages, parsed, firsts: vec![0] };
+        for number in 0..reader.pages.count() {
+            let Ok(begun) = reader.with_page(number, &mut buffer, |page| Ok(page.begun() as u64)) else { break };
+            reader.firsts.push(reader.fingerprints() + begun);
+        }
+        reader
+    }
+
     /// Number of fingerprints that have ids.
     pub(crate) fn fingerprints(&self) -> u64 {
         self.firsts.last().copied().unwrap_or(0)
@@ -44,9 +56,9 @@ impl IdReader {
         (self.firsts.capacity() * 8) as u64 + self.pages.resident_bytes() + self.parsed.resident_bytes()
     }
 
-    /// Number of pages.
+    /// Number of pages that the index has.
     pub(super) fn page_count(&self) -> u64 {
-        self.pages.count()
+        self.firsts.len().saturating_sub(1) as u64
     }
 
     /// Where a page lies in the file.

@@ -50,7 +50,7 @@ pub(crate) use ranks::{RankCursor, Ranks};
 pub(crate) use reader::{Segment, fingerprints_of, read_footer};
 pub(crate) use records::SegmentRecords;
 pub(crate) use salvage::Salvage;
-pub(crate) use salvage::ids::{IdStretch, SalvagedIds};
+pub(crate) use salvage::{SalvagedIds, SalvagedUnit};
 pub(crate) use table::{Scratch, Table};
 pub(crate) use table_writer::TableEncoder;
 #[cfg(fuzzing)]

@@ -5,7 +5,7 @@ use crate::env::{Env, ReadMode};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Entry, Fingerprint};
 use crate::format::Parameters;
-use crate::format::log::{FrameHeader, LEAST_FRAME, LogHeader};
+use crate::format::log::{LEAST_FRAME, LogHeader};
 use crate::wal::names::name;
 use crate::wal::reader::CHUNK;
 use std::path::Path;
@@ -19,8 +19,6 @@ pub(crate) struct FramePlace {
     pub(crate) end: u64,
     /// Its sequence number.
     pub(crate) sequence: u64,
-    /// Bytes of the log that were durable when it was written.
-    pub(crate) synced: u64,
 }
 
 impl LogReader {
@@ -60,8 +58,7 @@ impl LogReader {
                 };
                 let header = self.claim(offset)?.filter(|header| sequences.contains(&header.sequence));
                 if let Some(header) = header {
-                    let (end, FrameHeader { sequence, synced, .. }) = (header.end(offset), header);
-                    frames.push(FramePlace { offset, end, sequence, synced });
+                    frames.push(FramePlace { offset, end: header.end(offset), sequence: header.sequence });
                 }
             }
             at = frames.last().map_or(chunk.next, |last| last.end.max(chunk.next));
@@ -132,6 +129,5 @@ mod tests {
                 assert_eq!(scan(bytes), expected);
             }
         }
-        assert_eq!(all[0].synced, header.write().len() as u64);
     }
 }

@@ -1,12 +1,12 @@
-//! What can still be read of a damaged segment.
+//! The readable parts of a damaged segment.
 //!
-//! The footer has to be the one that the manifest names; without it nothing tells what the bytes are. Everything else may be
-//! damaged, each part for itself: a table whose codes or index do not hold is left out, a page whose checksum does not hold
-//! is lost for its table alone. Nothing here guesses. What cannot be told from what the checksums vouch for is not told.
+//! The footer must be the one that the manifest names; without it nothing tells what the bytes are. Every other part
+//! may be damaged: a table whose codes or index do not hold is left out, a page whose checksum does not hold is lost
+//! for its table alone. Nothing is guessed: only bytes whose checksums hold are used.
 
-pub(crate) mod ids;
+mod ids;
 
-pub(crate) use ids::SalvagedIds;
+pub(crate) use ids::{SalvagedIds, SalvagedUnit};
 
 use super::Table;
 use super::file::{Pages, SegmentFile};
@@ -34,7 +34,8 @@ pub(crate) struct Salvage {
 }
 
 impl Salvage {
-    /// Opens the segment that a manifest's entry means; nothing if its footer is not there, or not the one.
+    /// Opens the segment that a manifest's entry names; nothing if the file, or the footer that the entry names, is not
+    /// there.
     ///
     /// # Errors
     /// `Io` if the file is there and cannot be opened.
@@ -62,55 +63,49 @@ impl Salvage {
         Ok(Some(Self { tables, rows, footer, file }))
     }
 
-    /// What the segment holds and where.
+    pub(crate) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// The footer.
     pub(crate) fn footer(&self) -> &Footer {
         &self.footer
     }
 
-    /// A table, if its codes and its index hold.
-    pub(crate) fn table(&self, number: usize) -> Option<&Table> {
-        self.tables.get(number).and_then(Option::as_ref)
+    /// The first table, if its codes and its index hold.
+    pub(crate) fn first_table(&self) -> Option<&Table> {
+        self.tables.first().and_then(Option::as_ref)
     }
 
-    /// The tables behind the first whose codes and index hold.
+    /// The other tables whose codes and index hold.
     pub(crate) fn other_tables(&self) -> impl Iterator<Item = &Table> {
         self.tables.iter().skip(1).flatten()
     }
 
-    /// Number of pages of rows; they need no index.
+    /// Number of pages of rows. They need no index.
     pub(crate) fn row_pages(&self) -> u64 {
         self.rows.count()
     }
 
-    /// Where a page of rows begins in the file.
-    pub(crate) fn row_page_offset(&self, page: u64) -> u64 {
-        self.rows.place(page).offset
-    }
-
-    /// How many rows a page has.
-    pub(crate) fn rows_in<F: Fingerprint>(&self, page: u64) -> u64 {
-        let full = rows_per_page(F::BYTES) as u64;
-        self.footer.fingerprints.saturating_sub(page.saturating_mul(full)).min(full)
-    }
-
-    /// The rows of a page; none if it does not hold.
-    pub(crate) fn rows<F: Fingerprint>(&self, page: u64, buffer: &mut Vec<u8>) -> Option<Vec<F>> {
-        let count = usize::try_from(self.rows_in::<F>(page)).ok()?;
-        let bytes = self.rows.get(&self.file, page, buffer).ok()?.get(..count.checked_mul(F::BYTES)?)?;
-        let rows: Vec<F> = bytes.chunks_exact(F::BYTES).filter_map(F::from_le_bytes).collect();
-        rows.is_sorted_by(|a, b| a < b).then_some(rows)
+    /// The rows of a page; if it does not hold, its offset in the place of each.
+    pub(crate) fn rows<F: Fingerprint>(&self, page: u64, buffer: &mut Vec<u8>) -> Vec<std::result::Result<F, u64>> {
+        let full = rows_per_page(F::BYTES);
+        let before = page.saturating_mul(full as u64);
+        let count = usize::try_from(self.footer.fingerprints.saturating_sub(before)).unwrap_or(full).min(full);
+        let bytes = self.rows.get(&self.file, page, buffer).ok().and_then(|bytes| bytes.get(..count * F::BYTES));
+        match bytes {
+            Some(bytes) => bytes.chunks_exact(F::BYTES).filter_map(F::from_le_bytes).map(Ok).collect(),
+            None => vec![Err(self.rows.place(page).offset); count],
+        }
     }
 
     /// The ids, as far as they can be read.
-    ///
-    /// # Errors
-    /// `Damaged` if parts that hold contradict each other; `Io`.
-    pub(crate) fn ids(&self) -> Result<SalvagedIds> {
+    pub(crate) fn ids(&self) -> SalvagedIds {
         SalvagedIds::open(&self.file, &self.footer)
     }
 }
 
-/// The footer that an entry names, if it is there. Its trailer may be damaged: the entry says all that is in it.
+/// The footer that an entry names, if it is there. The trailer behind it may be damaged: the entry has the same.
 fn footer_of(file: &SegmentFile, parameters: &Parameters, entry: &SegmentEntry) -> Option<Footer> {
     let span = Footer::expected(parameters, entry.file_length)?;
     let length = span.end().min(file.length()).checked_sub(span.offset)?;

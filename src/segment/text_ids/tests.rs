@@ -30,7 +30,7 @@ impl Sections {
         TextIds::open(&file, spans[IDS], spans[INDEX], spans[DICTIONARY])
     }
 
-    fn walk(&self) -> Result<TextIds> {
+    fn walk(&self) -> TextIds {
         let (file, spans) = self.file(ReadMode::Pread);
         TextIds::walk(&file, spans[IDS], spans[DICTIONARY])
     }
@@ -329,7 +329,7 @@ proptest! {
 fn frames_are_found_without_their_index() {
     let lists = urls(3000);
     let sections = encode(&lists, total(&lists));
-    let (indexed, walked) = (sections.open(ReadMode::Pread).unwrap(), sections.walk().unwrap());
+    let (indexed, walked) = (sections.open(ReadMode::Pread).unwrap(), sections.walk());
     let places = |texts: &TextIds| {
         (0..texts.frame_count()).map(|n| (texts.frame_place(n), texts.frame_fingerprints(n))).collect::<Vec<_>>()
     };
@@ -342,9 +342,9 @@ fn frames_are_found_without_their_index() {
     for at in [0, 1, third.length / 2, third.length - 1] {
         let mut damaged = sections.clone();
         damaged.0[IDS][(start + at) as usize] ^= 0x11;
-        assert_eq!(places(&damaged.walk().unwrap()), places(&indexed)[..3]);
+        assert_eq!(places(&damaged.walk()), places(&indexed)[..3]);
     }
     let mut damaged = sections;
     damaged.0[DICTIONARY][5] ^= 1;
-    assert!(damaged.walk().is_err());
+    assert_eq!(damaged.walk().frame_count(), 0);
 }

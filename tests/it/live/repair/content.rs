@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use fpstore::inspect::{self, LogView, SegmentRole};
-use fpstore::{Fingerprint, Id, IdKind, Loss, Lost, LostFingerprints, Record, RepairReport};
+use fpstore::{Fingerprint, Id, Loss, Lost, Record, RepairReport};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -30,14 +30,13 @@ pub(super) struct Frame<F: Fingerprint> {
 /// All that a store says of records, oldest first.
 #[derive(Clone, Debug)]
 pub(super) struct Content<F: Fingerprint> {
-    ids: IdKind,
     pub(super) parts: Vec<Part<F>>,
     pub(super) frames: Vec<Frame<F>>,
 }
 
 impl<F: Fingerprint> Content<F> {
     /// Reads it from a sound store.
-    pub(super) fn of(fixture: &Fixture, ids: IdKind) -> Self {
+    pub(super) fn of(fixture: &Fixture) -> Self {
         let manifest = inspect::manifest(&fixture.path, &fixture.options).unwrap();
         let mut parts = Vec::new();
         for (role, fact) in manifest.runs.iter().flat_map(|run| &run.segments) {
@@ -59,7 +58,7 @@ impl<F: Fingerprint> Content<F> {
                 }
             }
         }
-        Self { ids, parts, frames }
+        Self { parts, frames }
     }
 
     /// What queries see of it.
@@ -83,19 +82,29 @@ impl<F: Fingerprint> Content<F> {
         state
     }
 
-    /// What is left after the losses of a report. What it leaves open is taken from what is there; and what it says of single
-    /// losses has to be true.
+    /// What is left after the losses of a report. What it leaves open is taken from what is there; and what it says of
+    /// single losses has to be true.
     pub(super) fn after(&self, report: &RepairReport, found: &State<F>, label: &str) -> Self {
         let mut left = self.clone();
+        let mut open = 0;
         for loss in &report.losses {
-            assert!(loss.records != Some(0), "{label}: {loss:?}");
             match &loss.what {
                 Lost::Batches { first, last } => {
                     left.frames
                         .retain(|frame| frame.sequence < *first || last.is_some_and(|last| frame.sequence > last));
                 }
-                _ => self.without(loss, &mut left, found, label),
+                _ => open += self.without(loss, &mut left, found, label),
             }
+        }
+        for (before, after) in self.parts.iter().zip(&left.parts) {
+            let losses = report.losses.iter().filter(|loss| loss.path == before.path);
+            let lost: u64 = losses.map(|loss| loss.records.unwrap()).sum();
+            let gone = count(&before.records) - count(&after.records);
+            assert!(
+                (gone.saturating_sub(open)..=gone + open).contains(&lost),
+                "{label}: {gone} gone of {:?}",
+                report.losses
+            );
         }
         for torn in &report.torn {
             left.frames.retain(|frame| frame.path != torn.path || frame.offset < torn.offset);
@@ -103,87 +112,60 @@ impl<F: Fingerprint> Content<F> {
         left
     }
 
-    /// Takes what one segment has lost out of what is left.
-    fn without(&self, loss: &Loss, left: &mut Self, found: &State<F>, label: &str) {
+    /// Takes what one segment has lost out of what is left; of how many records the report leaves open whether they are
+    /// lost.
+    fn without(&self, loss: &Loss, left: &mut Self, found: &State<F>, label: &str) -> u64 {
         let at = self.parts.iter().position(|part| part.path == loss.path);
         let at = at.unwrap_or_else(|| panic!("{label}: no segment of records: {loss:?}"));
         let part = &self.parts[at];
         assert_eq!(loss.tombstones, part.removals, "{label}");
-        let before = count(&left.parts[at].records);
-        let rest = &mut left.parts[at].records;
-        let mut open = 0;
+        let (all, rest) = (distinct(&part.records), &mut left.parts[at].records);
         match &loss.what {
             Lost::Segment { fingerprints } => {
-                assert_eq!(*fingerprints, distinct(&part.records).len() as u64, "{label}");
+                assert_eq!(*fingerprints, all.len() as u64, "{label}");
                 rest.clear();
             }
-            Lost::Ids { fingerprints, perhaps, .. } => {
-                let listed: BTreeSet<&String> = fingerprints.iter().chain(perhaps).collect();
-                let unsure: BTreeSet<&String> = fingerprints.last().into_iter().chain(perhaps).collect();
+            Lost::Ids { fingerprints } => {
+                let listed: BTreeSet<&String> = fingerprints.iter().collect();
+                let listed: Vec<bool> = all.iter().map(|fingerprint| listed.contains(&hex(*fingerprint))).collect();
+                assert_eq!(listed.iter().filter(|listed| **listed).count(), fingerprints.len(), "{label}");
+                let is_listed = |rank: usize| listed.get(rank).copied().unwrap_or(true);
+                let rank = |record: &Record<F>| all.binary_search(&record.fingerprint).unwrap();
+                // Beside what is not listed they may have kept some ids, or all of them.
+                let is_unsure = |rank: usize| !is_listed(rank.wrapping_sub(1)) || !is_listed(rank + 1);
                 let is_lost = |record: &Record<F>| {
-                    let (text, key) = (hex(record.fingerprint), (record.fingerprint, record.id.clone()));
-                    listed.contains(&text) && (!unsure.contains(&text) || found.contains_key(&key) == part.removals)
+                    let key = (record.fingerprint, record.id.clone());
+                    is_listed(rank(record)) && (!is_unsure(rank(record)) || found.contains_key(&key) == part.removals)
                 };
-                open = rest.iter().filter(|record| unsure.contains(&hex(record.fingerprint))).count();
                 // What another segment has, too, is found whatever this one has lost.
                 let others = || self.parts.iter().filter(|other| other.path != part.path);
                 let is_elsewhere = |record: &Record<F>| others().any(|other| other.records.contains(record));
-                for fingerprint in fingerprints {
-                    let mut own = rest.iter().filter(|record| hex(record.fingerprint) == *fingerprint);
+                for number in (0..all.len()).filter(|&number| is_listed(number) && is_listed(number.wrapping_sub(1))) {
+                    let mut own = rest.iter().filter(|record| record.fingerprint == all[number]);
                     let has_lost = own.any(|record| is_lost(record) || is_elsewhere(record));
-                    assert!(has_lost, "{label}: {fingerprint} has lost nothing");
+                    assert!(has_lost, "{label}: {:?} has lost nothing", all[number]);
                 }
+                let open = rest.iter().filter(|record| is_listed(rank(record)) && is_unsure(rank(record))).count();
                 rest.retain(|record| !is_lost(record));
+                return open as u64;
             }
             Lost::Counts { fingerprints } => {
                 for record in rest.iter_mut().filter(|record| fingerprints.contains(&hex(record.fingerprint))) {
                     record.id = Id::Count(1);
                 }
             }
-            Lost::Fingerprints(lost) => {
-                self.check_fingerprints(part, lost, label);
-                let all = distinct(&part.records);
-                let gone = &all[lost.first as usize..(lost.first + lost.count) as usize];
-                let stays = |fingerprint| self.ids == IdKind::None && lost.known.contains(&hex(fingerprint));
-                rest.retain(|record| !gone.contains(&record.fingerprint) || stays(record.fingerprint));
-                for record in rest.iter_mut().filter(|record| gone.contains(&record.fingerprint)) {
-                    record.id = Id::Count(lost.kept);
-                }
+            Lost::Fingerprints { first, count, after, before, ids } => {
+                let (first, end) = (*first as usize, (*first + *count) as usize);
+                assert_eq!(*after, first.checked_sub(1).map(|rank| hex(all[rank])), "{label}");
+                assert_eq!(*before, all.get(end).copied().map(hex), "{label}");
+                let is_gone = |record: &Record<F>| all[first..end].contains(&record.fingerprint);
+                let mut of = part.records.iter().filter(|record| is_gone(record)).map(|record| &record.id);
+                assert!(ids.iter().all(|id| of.any(|own| own == id)), "{label}: {ids:?}");
+                rest.retain(|record| !is_gone(record));
             }
             other => panic!("{label}: {other:?}"),
         }
-        let gone = before - count(rest);
-        if let Some(records) = loss.records {
-            let most = if open > 0 { gone + open as u64 } else { gone };
-            assert!((gone.saturating_sub(open as u64)..=most).contains(&records), "{label}: {gone} gone of {loss:?}");
-        }
-    }
-
-    /// Compares all that is said of lost fingerprints with what they were.
-    fn check_fingerprints(&self, part: &Part<F>, lost: &LostFingerprints, label: &str) {
-        let all = distinct(&part.records);
-        let (first, end) = (lost.first as usize, (lost.first + lost.count) as usize);
-        let texts: Vec<String> = all.iter().copied().map(hex).collect();
-        let gone = &texts[first..end];
-        assert!(lost.known.iter().all(|known| gone.contains(known)), "{label}");
-        assert!(lost.known.len() < gone.len(), "{label}: nothing is missing");
-        assert!(lost.after.as_ref().is_none_or(|after| texts[..first].contains(after)), "{label}");
-        assert!(lost.before.as_ref().is_none_or(|before| texts[end..].contains(before)), "{label}");
-        for (rank, ids) in &lost.ids {
-            let of = part.records.iter().filter(|record| record.fingerprint == all[*rank as usize]);
-            let of: Vec<Id> = of.map(|record| record.id.clone()).collect();
-            // The first of them may have been lost too.
-            assert!(of.ends_with(ids) || of.starts_with(ids), "{label}: {rank}: {ids:?} of {of:?}");
-        }
-        for part in &lost.parts {
-            let of = all[part.rank as usize];
-            let word =
-                |text: &str, number: usize| u64::from_str_radix(&text[16 * number..16 * number + 16], 16).unwrap();
-            for number in 0..F::WORDS {
-                let (bits, mask) = (word(&part.bits, number), word(&part.mask, number));
-                assert_eq!(of.word(number) & mask, bits, "{label}: rank {}", part.rank);
-            }
-        }
+        0
     }
 }
 

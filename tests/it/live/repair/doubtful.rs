@@ -12,33 +12,28 @@ fn file(world: &World<u64>, name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn one_changed_byte_of_a_manifest_is_found_and_two_are_not() {
+fn a_damaged_manifest_is_not_made_up() {
     let world = World::<u64>::new(&kinds()[2], Size(200));
     let manifest = file(&world, "MANIFEST");
     let path = world.fixture.path.join("MANIFEST");
-    for at in 0..manifest.len() {
-        let fixture = world.copy();
+    let flips = (0..manifest.len()).map(|at| {
         let mut bytes = manifest.clone();
         bytes[at] ^= 1 << (at % 8);
-        fixture.env.set_bytes(&path, bytes.clone());
-        let report = planned_and_done(&fixture, &format!("byte {at}"));
-        let [RepairAction::RestoreManifest { offset, .. }] = &report.actions[..] else { panic!("{report:?}") };
-        assert_eq!((*offset, report.losses.len(), report.refused.len()), (at as u64, 0, 0));
-        assert!(fixture.env.bytes(&path).unwrap() == manifest);
-        // One that may be another's is not made up. (Of another version it is something else.)
-        if (8..12).contains(&at) || (8..12).contains(&((at + 40) % manifest.len())) {
+        bytes
+    });
+    let cuts = (0..manifest.len()).step_by(9).map(|length| manifest[..length].to_vec());
+    for (number, bytes) in flips.chain(cuts).enumerate() {
+        // That of another version is none that can be judged.
+        if (8..12).contains(&number) {
             continue;
         }
-        bytes[(at + 40) % manifest.len()] ^= 0x42;
+        let fixture = world.copy();
         fixture.env.set_bytes(&path, bytes);
         let before = fixture.files();
-        let report = planned_and_done(&fixture, &format!("byte {at} and one more"));
-        assert!(report.actions.is_empty() && !report.saves_everything(), "{report:?}");
+        let report = planned_and_done(&fixture, &format!("manifest {number}"));
+        assert!(report.actions.is_empty() && !report.is_sound() && !report.saves_everything(), "{report:?}");
         assert!(report.refused[0].message.contains("segments in the directory: 5, logs: 3"), "{:?}", report.refused);
-        let changed = |files: Vec<(std::path::PathBuf, Vec<u8>)>| {
-            files.into_iter().filter(|(path, _)| !path.ends_with("LOCK")).collect::<Vec<_>>()
-        };
-        assert!(changed(fixture.files()) == changed(before));
+        assert!(fixture.files() == before);
     }
 }
 
@@ -115,7 +110,7 @@ fn a_log_of_another_store_is_not_ones_own() {
         let first = world.content.frames[3 * number].sequence;
         let last = if number == 2 { None } else { Some(first + 2) };
         assert_eq!(loss.what, Lost::Batches { first, last }, "{label}");
-        assert_eq!(report.kept_aside.len(), 1, "{label}");
+        assert_eq!(report.kept_aside.len(), 3, "{label}: all logs stay");
         world.check(&fixture, &[], &report, &label);
     }
 }
@@ -131,11 +126,26 @@ fn batches_behind_lost_ones_are_kept() {
         let report = planned_and_done(&fixture, "one batch");
         let [loss] = &report.losses[..] else { panic!("{report:?}") };
         assert_eq!(loss.what, Lost::Batches { first: frame.sequence, last: Some(frame.sequence) });
-        assert_eq!((loss.offset, loss.bytes), (Some(frame.offset), Some(frame.end - frame.offset)));
+        assert_eq!((&loss.path, loss.offset), (&frame.path, Some(frame.offset)));
         let [RepairAction::FlushLogs { batches: 8, logs, .. }] = &report.actions[..] else { panic!("{report:?}") };
         assert_eq!(logs.len(), 3);
         world.check(&fixture, &[case], &report, "one batch");
     }
+}
+
+#[test]
+fn a_missing_log_in_front_of_an_empty_one_is_a_loss() {
+    let world = World::<u64>::new(&kinds()[0], Size(200));
+    let [missing, empty, last] = [0, 3, 6].map(|number| &world.content.frames[number]);
+    let fixture = world.copy();
+    let blows = [(missing, Blow::Remove), (empty, Blow::Cut(empty.offset)), (last, Blow::Remove)];
+    for (frame, blow) in blows {
+        assert!(Case { path: frame.path.clone(), section: "log".to_owned(), blow }.strike(&fixture));
+    }
+    let report = planned_and_done(&fixture, "empty");
+    let [loss] = &report.losses[..] else { panic!("{report:?}") };
+    assert_eq!(loss.what, Lost::Batches { first: missing.sequence, last: Some(empty.sequence - 1) });
+    assert!(plan_repair(&fixture.path, &fixture.options).unwrap().is_sound());
 }
 
 #[test]

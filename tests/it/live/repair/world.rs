@@ -90,7 +90,7 @@ impl<F: Fingerprint> World<F> {
         }
         let found = state_of(store.records().map(Result::unwrap));
         drop(store);
-        let content = Content::of(&fixture, parameters.ids());
+        let content = Content::of(&fixture);
         assert_eq!(content.state(), found, "what is read from the files is what the store says");
         assert!(content.parts.len() == 5 && content.frames.len() == 9);
         Self { fixture, content, parameters }
@@ -138,15 +138,13 @@ impl<F: Fingerprint> World<F> {
                 }
                 [0, 30].into_iter().for_each(|cut| add("cut", Blow::Cut(cut)));
                 add("missing", Blow::Remove);
-            } else if name == "MANIFEST" {
-                (0..length).step_by(7).for_each(|at| add("manifest", Blow::Flip(at)));
             }
         }
         cases
     }
 
-    /// What the store holds after blows that a repair has reported, and whether it does: it has to be sound, and answer as brute
-    /// force does.
+    /// What the store holds after blows that a repair has reported, and whether it does: it has to be sound, and answer
+    /// as brute force does.
     pub(super) fn check(&self, fixture: &Fixture, cases: &[Case], report: &RepairReport, label: &str) {
         let damages = verify(&fixture.path, &fixture.options).unwrap();
         assert!(damages.damages.is_empty() && damages.torn.is_empty(), "{label}: {damages:?}");

@@ -8,24 +8,20 @@ use fpstore_tools::size;
 
 const DETAILS: &str = "\
 What can be saved:
-  Every full table holds all fingerprints: a damaged table of 64-bit fingerprints is rebuilt from the other tables, \
-  and an \
-index of ids from the records. Wider fingerprints are complete in their rows only, and ids are stored once. Damaged \
-data \
-that is stored once is lost, and is listed: fingerprints with their ids, ids with their fingerprints, as far as the \
-other \
-bytes tell. If removals are lost, the removed records come back.
-  The torn tail of a log is cut off: those writes were never acknowledged. If writes before it are damaged, all other \
-writes in the logs are kept, later ones too, and the numbers of the lost batches are listed.
-  Nothing is guessed. A manifest with one changed byte is repaired by its checksum. Any other damaged manifest, and \
-  parts \
-of a segment that are readable but contradict each other, are reported and left as they are.
+  Every full table holds all fingerprints: a table of 64-bit fingerprints that is damaged is made anew from the others, \
+and so are indexes of ids from the records. Wider fingerprints stand whole in their rows alone, and ids once. What \
+stands once and is damaged is lost, and is listed: ids whose fingerprints are lost, fingerprints whose ids are lost \
+(with the one in front of a damaged page, which may have lost none), and how many records are lost. Lost removals let \
+the removed records come back.
+  If a log ends with writes that a crash has cut short, or is damaged, every batch of writes in the logs that holds goes \
+to a segment, later ones too, and the numbers of lost batches are listed.
+  Nothing is guessed. A damaged manifest, and parts of a segment that hold but contradict each other, stay as they are: \
+no other file says which segments belong to the store. Restore the manifest from a copy.
 
-What happens to the files:
-  Segments are written under new numbers before a new manifest atomically replaces the old one: if the program is \
-  killed \
-at any moment, the store is as before or repaired. A damaged file that could not be saved completely stays beside the \
-store as NAME.damaged, and no program removes it; other replaced files are removed.
+What becomes of the files:
+  Segments are written anew under new numbers before one new manifest takes the place of the old one: killed at any \
+moment, the store is as before or repaired. A damaged file of which something is lost stays in the directory as \
+NAME.damaged, and so do all logs if one of them has lost something; the store never removes them.
 
 Exit code: 0 = nothing to do, or everything was saved; 1 = repair is needed (without --yes), or something could not be \
 saved; 2 = an error; 130, 143 = stopped by a signal.

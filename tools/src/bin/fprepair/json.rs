@@ -66,9 +66,6 @@ fn damage(damage: &Damage) -> Value {
 
 fn action(action: &RepairAction) -> Value {
     match action {
-        RepairAction::RestoreManifest { path, offset } => {
-            json!({ "action": "restore manifest", "file": text(path), "offset": offset })
-        }
         RepairAction::Rewrite { role, from, to, records, fingerprints } => json!({
             "action": "rewrite segment",
             "role": role.name(),
@@ -84,9 +81,6 @@ fn action(action: &RepairAction) -> Value {
         }
         RepairAction::Drop { role, path } => {
             json!({ "action": "drop segment", "role": role.name(), "file": text(path) })
-        }
-        RepairAction::CutLog { path, offset, bytes } => {
-            json!({ "action": "cut log", "file": text(path), "offset": offset, "bytes": bytes })
         }
         RepairAction::FlushLogs { logs, batches, operations } => json!({
             "action": "flush logs",
@@ -104,37 +98,20 @@ fn loss(loss: &Loss) -> Value {
         "file": text(&loss.path),
         "section": loss.section,
         "offset": loss.offset,
-        "bytes": loss.bytes,
         "removals": loss.tombstones,
         "records": loss.records,
     });
     let what = match &loss.what {
         Lost::Segment { fingerprints } => json!({ "lost": "segment", "fingerprints": fingerprints }),
-        Lost::Ids { fingerprints, perhaps, ids: adrift } => json!({
-            "lost": "ids",
-            "of": fingerprints,
-            "perhaps_of": perhaps,
-            "ids_of_nobody": ids(adrift),
-        }),
+        Lost::Ids { fingerprints } => json!({ "lost": "ids", "of": fingerprints }),
         Lost::Counts { fingerprints } => json!({ "lost": "counts", "of": fingerprints }),
-        Lost::Fingerprints(lost) => json!({
+        Lost::Fingerprints { first, count, after, before, ids } => json!({
             "lost": "fingerprints",
-            "first_rank": lost.first,
-            "fingerprints": lost.count,
-            "after": lost.after,
-            "before": lost.before,
-            "known": lost.known,
-            "kept_records": lost.kept,
-            "partly_known": lost
-                .parts
-                .iter()
-                .map(|part| json!({ "rank": part.rank, "bits": part.bits, "mask": part.mask }))
-                .collect::<Vec<_>>(),
-            "ids": lost
-                .ids
-                .iter()
-                .map(|(rank, own)| json!({ "rank": rank, "ids": ids(own) }))
-                .collect::<Vec<_>>(),
+            "first_rank": first,
+            "fingerprints": count,
+            "after": after,
+            "before": before,
+            "ids": ids.iter().map(id).collect::<Vec<_>>(),
         }),
         Lost::Batches { first, last } => json!({ "lost": "batches", "first": first, "last": last }),
         _ => json!({ "lost": "other" }),
@@ -145,10 +122,10 @@ fn loss(loss: &Loss) -> Value {
     object
 }
 
-fn ids(ids: &[Id]) -> Vec<Value> {
-    let value = |id: &Id| match id {
+/// An id or a count.
+fn id(id: &Id) -> Value {
+    match id {
         Id::Number(number) | Id::Count(number) => json!(number),
         Id::Text(text) => json!(text),
-    };
-    ids.iter().map(value).collect()
+    }
 }

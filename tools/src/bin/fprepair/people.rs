@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use fpstore::{Damage, Id, Loss, Lost, LostFingerprints, RepairAction, RepairReport};
+use fpstore::{Damage, Id, Loss, Lost, RepairAction, RepairReport};
 use fpstore_tools::number::{bytes, count, count_of};
 
 /// Writes the report of a repair, or of the plan of one; with `quiet` only damage and losses.
@@ -55,9 +55,6 @@ fn damage(verb: &str, damage: &Damage, out: &mut dyn Write) -> io::Result<()> {
 
 fn describe(action: &RepairAction) -> String {
     match action {
-        RepairAction::RestoreManifest { path, offset } => {
-            format!("the byte at offset {offset} of {} is corrected, by the checksum", path.display())
-        }
         RepairAction::Rewrite { role, from, to, records, fingerprints } => format!(
             "{} ({}) is rewritten as {}: {} of {}, {} of {}",
             from.display(),
@@ -74,11 +71,6 @@ fn describe(action: &RepairAction) -> String {
         RepairAction::Drop { role, path } => {
             format!("the store goes on without {} ({})", path.display(), role.name())
         }
-        RepairAction::CutLog { path, offset, bytes } => format!(
-            "{} is cut at offset {offset}: {} after it were torn by a crash and never acknowledged",
-            path.display(),
-            count_of(*bytes, "byte"),
-        ),
         RepairAction::FlushLogs { logs, batches, operations } => format!(
             "{} with {} go from {} to segments: {}",
             count_of(*batches, "batch"),
@@ -96,9 +88,6 @@ fn loss(done: bool, loss: &Loss, out: &mut dyn Write) -> io::Result<()> {
     if let Some(offset) = loss.offset {
         write!(out, ", offset {offset}")?;
     }
-    if let Some(bytes) = loss.bytes {
-        write!(out, ", {}", count_of(bytes, "byte"))?;
-    }
     if let Some(records) = loss.records {
         let thing = if loss.tombstones { "removal" } else { "record" };
         write!(out, ": {}", count_of(records, thing))?;
@@ -106,14 +95,8 @@ fn loss(done: bool, loss: &Loss, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", if loss.tombstones { " (removed records come back)" } else { "" })?;
     match &loss.what {
         Lost::Segment { fingerprints } => writeln!(out, "  all of {}", count_of(*fingerprints, "fingerprint")),
-        Lost::Ids { fingerprints, perhaps, ids } => {
-            for fingerprint in fingerprints {
-                writeln!(out, "  fingerprint {fingerprint}: ids are lost")?;
-            }
-            if let Some(fingerprint) = perhaps {
-                writeln!(out, "  fingerprint {fingerprint}: ids may be lost")?;
-            }
-            ids.iter().try_for_each(|id| writeln!(out, "  id {}: its fingerprint is one of these", word(id)))
+        Lost::Ids { fingerprints } => {
+            fingerprints.iter().try_for_each(|fingerprint| writeln!(out, "  fingerprint {fingerprint}: ids are lost"))
         }
         Lost::Counts { fingerprints } => {
             let verb = if done { "stays" } else { "would stay" };
@@ -121,40 +104,19 @@ fn loss(done: bool, loss: &Loss, out: &mut dyn Write) -> io::Result<()> {
                 .iter()
                 .try_for_each(|fingerprint| writeln!(out, "  fingerprint {fingerprint}: {verb} with one record"))
         }
-        Lost::Fingerprints(lost) => fingerprints(lost, out),
+        Lost::Fingerprints { count, after, before, ids, .. } => {
+            let (after, before) = (after.as_deref().unwrap_or("the beginning"), before.as_deref().unwrap_or("the end"));
+            writeln!(out, "  {} between {after} and {before}", count_of(*count, "fingerprint"))?;
+            ids.iter().try_for_each(|id| match id {
+                Id::Number(number) => writeln!(out, "  id {number}: its fingerprint is lost"),
+                Id::Text(text) => writeln!(out, "  id {text}: its fingerprint is lost"),
+                Id::Count(count) => writeln!(out, "  {} of a lost fingerprint", count_of(*count, "record")),
+            })
+        }
         Lost::Batches { first, last: Some(last) } => writeln!(out, "  batches of writes {first} to {last}"),
         Lost::Batches { first, last: None } => {
             writeln!(out, "  batches of writes from {first} on, of unknown number")
         }
         _ => Ok(()),
-    }
-}
-
-fn fingerprints(lost: &LostFingerprints, out: &mut dyn Write) -> io::Result<()> {
-    let end = |text: &Option<String>, none: &str| text.clone().unwrap_or_else(|| none.to_owned());
-    let (after, before) = (end(&lost.after, "the beginning"), end(&lost.before, "the end"));
-    writeln!(out, "  {} between {after} and {before}", count_of(lost.count, "fingerprint"))?;
-    for known in &lost.known {
-        match lost.kept {
-            0 => writeln!(out, "  fingerprint {known} is one of them, with unknown ids")?,
-            kept => writeln!(out, "  fingerprint {known} is one of them, and stays with {}", count_of(kept, "record"))?,
-        }
-    }
-    for part in &lost.parts {
-        writeln!(out, "  number {}: bits {} of mask {}", part.rank, part.bits, part.mask)?;
-    }
-    for (rank, ids) in &lost.ids {
-        let what = if ids.iter().any(|id| matches!(id, Id::Count(_))) { "count" } else { "ids" };
-        let ids: Vec<String> = ids.iter().map(word).collect();
-        writeln!(out, "  number {rank}: {what} {}", ids.join(" "))?;
-    }
-    Ok(())
-}
-
-/// Formats an id or a count.
-fn word(id: &Id) -> String {
-    match id {
-        Id::Number(number) | Id::Count(number) => number.to_string(),
-        Id::Text(text) => text.to_string(),
     }
 }
