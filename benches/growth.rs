@@ -127,20 +127,20 @@ fn batch_remove_id(path: &Path, size: u64) -> f64 {
 fn batch_replace(path: &Path, size: u64) -> f64 {
     let store = of_one_fingerprint(path, size, true);
     let mut batch = WriteBatch::new();
-    (0..size).for_each(|id| batch.replace(id, EMPTY ^ 2));
+    (0..size).for_each(|id| batch.replace(EMPTY ^ 2, id));
     timed(|| assert_eq!(store.write(&batch, BUFFERED).unwrap().removed, size))
 }
 
 fn batch_replace_one_id(path: &Path, size: u64) -> f64 {
     let store = create(path, true);
     let mut batch = WriteBatch::new();
-    (0..size).for_each(|n| batch.replace(7, common::even(n)));
+    (0..size).for_each(|n| batch.replace(common::even(n), 7));
     timed(|| _ = store.write(&batch, BUFFERED).unwrap())
 }
 
 fn replace_one_id(path: &Path, size: u64) -> f64 {
     let store = create(path, true);
-    timed(|| (0..size).for_each(|n| _ = store.replace(7, common::even(n), BUFFERED).unwrap()))
+    timed(|| (0..size).for_each(|n| _ = store.replace(common::even(n), 7, BUFFERED).unwrap()))
 }
 
 /// An id with one record that stays, and others that come and go.

@@ -52,7 +52,7 @@ fn crawl(directory: &Path) -> Result<()> {
 
     // A page that has changed since: in one step its old fingerprint goes and the new one comes.
     let before = store.get_id(0)?;
-    store.replace(0, !fingerprint_of(0), Durability::SyncData)?;
+    store.replace(!fingerprint_of(0), 0, Durability::SyncData)?;
     println!("page 0 was {before:016x?}, is {:016x?}", store.get_id(0)?);
 
     // The process may end in any way now. Who opens the store next finds everything.

@@ -74,7 +74,7 @@ impl<F: Fingerprint> WriteBatch<F> {
     }
 
     /// Removes all records of an id and adds one: a page that was crawled again. Needs an id index.
-    pub fn replace<'a>(&mut self, id: impl Into<IdRef<'a>>, fingerprint: F) {
+    pub fn replace<'a>(&mut self, fingerprint: F, id: impl Into<IdRef<'a>>) {
         self.writes.push(Write::Replace(fingerprint, owned(id.into())));
     }
 }

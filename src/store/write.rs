@@ -78,9 +78,9 @@ impl<F: Fingerprint> Store<F> {
     ///
     /// # Errors
     /// Those of [`Store::remove_id`].
-    pub fn replace<'a>(&self, id: impl Into<IdRef<'a>>, fingerprint: F, durability: Durability) -> Result<u64> {
+    pub fn replace<'a>(&self, fingerprint: F, id: impl Into<IdRef<'a>>, durability: Durability) -> Result<u64> {
         let mut batch = WriteBatch::new();
-        batch.replace(id, fingerprint);
+        batch.replace(fingerprint, id);
         self.write(&batch, durability).map(|written| written.removed)
     }
 

@@ -134,7 +134,7 @@ impl Worker {
                         Write::Remove(fingerprint, own) => batch.remove(*fingerprint, id(own)),
                         Write::RemoveFingerprint(fingerprint) => batch.remove_fingerprint(*fingerprint),
                         Write::RemoveId(own) => batch.remove_id(id(own)),
-                        Write::Replace(fingerprint, own) => batch.replace(id(own), *fingerprint),
+                        Write::Replace(fingerprint, own) => batch.replace(*fingerprint, id(own)),
                     }
                 }
                 store.write(&batch, *durability).map(drop)
@@ -144,7 +144,7 @@ impl Worker {
                 Write::Remove(fingerprint, own) => store.remove(*fingerprint, id(own), *durability).map(drop),
                 Write::RemoveFingerprint(fingerprint) => store.remove_fingerprint(*fingerprint, *durability).map(drop),
                 Write::RemoveId(own) => store.remove_id(id(own), *durability).map(drop),
-                Write::Replace(fingerprint, own) => store.replace(id(own), *fingerprint, *durability).map(drop),
+                Write::Replace(fingerprint, own) => store.replace(*fingerprint, id(own), *durability).map(drop),
             },
             Step::InsertIfNew(fingerprint, own, durability) => {
                 store.insert_if_new(*fingerprint, id(own), super::cases::DISTANCE, *durability).map(drop)

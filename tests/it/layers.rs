@@ -3,6 +3,7 @@
 //! A module uses modules of lower layers only, so each can be read, tested and replaced without those above it.
 //! ARCHITECTURE.md describes the layers.
 
+mod circles;
 mod made_up;
 mod source;
 
@@ -62,6 +63,35 @@ fn modules_use_lower_layers_only() {
     assert!(files.iter().any(|file| file.name == "src/lib.rs"), "the sources of the library were not found");
     let files = files.iter().filter(|file| !file.name.ends_with("tests.rs"));
     assert_none(files.flat_map(|file| layer_breaks(&file.name, &file.text)).collect());
+}
+
+/// Where each crate of the project begins.
+const CRATES: &[&str] = &[
+    "src",
+    "sketch/src",
+    "tools/src",
+    "tools/src/bin/fpdedup",
+    "tools/src/bin/fpdump",
+    "tools/src/bin/fphash",
+    "tools/src/bin/fpload",
+    "tools/src/bin/fpquery",
+    "tools/src/bin/fprepair",
+    "tools/xtask/src",
+];
+
+#[test]
+fn no_two_files_use_each_other() {
+    let files = sources(&["src", "sketch", "tools"]);
+    assert!(CRATES.iter().all(|folder| files.iter().any(|file| file.name.starts_with(folder))));
+    assert_none(CRATES.iter().flat_map(|folder| circles::circles(&files, folder)).collect());
+}
+
+#[test]
+fn the_map_names_files_that_are_there() {
+    let map = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let named = map.split('`').filter(|word| word.contains('/') && !word.contains([' ', '<', '*']));
+    let is_missing = |path: &&str| !root().join(path).exists();
+    assert_none(named.filter(is_missing).map(|path| format!("ARCHITECTURE.md names {path}")).collect());
 }
 
 #[test]

@@ -375,7 +375,7 @@ fn what_needs_an_id_is_refused_without_one() {
     let device = Device::default();
     let store = Store::<u64>::create("store", &Parameters::new(3).with_id_index(true), &device.options()).unwrap();
     let kinds = [
-        store.replace(IdRef::None, 1, Durability::Buffered).map(|_| ()),
+        store.replace(1, IdRef::None, Durability::Buffered).map(|_| ()),
         store.remove_id(IdRef::None, Durability::Buffered).map(|_| ()),
         store.get_id(IdRef::None).map(|_| ()),
     ];

@@ -135,7 +135,7 @@ fn steps<F: Fingerprint>() -> Vec<Step<F>> {
             } else {
                 m.remove_id(&id, Some(fingerprint));
                 m.insert(fingerprint, &id);
-                w.store().replace(&id, fingerprint, Durability::SyncData)?;
+                w.store().replace(fingerprint, &id, Durability::SyncData)?;
             }
             Ok(Some(Durability::SyncData))
         },

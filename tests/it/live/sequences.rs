@@ -138,7 +138,7 @@ impl<F: Fingerprint> World<F> {
                     removed += self.model.remove_fingerprint(fingerprint);
                 }
                 2 if self.parameters.id_index() => {
-                    batch.replace(&id, fingerprint);
+                    batch.replace(fingerprint, &id);
                     removed += self.model.remove_id(&id, Some(fingerprint));
                     self.model.insert(fingerprint, &id);
                 }
@@ -163,7 +163,7 @@ impl<F: Fingerprint> World<F> {
         }
         assert_eq!(self.store.get_id(id).unwrap(), self.model.fingerprints_of(id), "{:#?}", self.log);
         if self.random.below(2) == 0 {
-            let removed = self.store.replace(id, fingerprint, durability).unwrap();
+            let removed = self.store.replace(fingerprint, id, durability).unwrap();
             assert_eq!(removed, self.model.remove_id(id, Some(fingerprint)), "{:#?}", self.log);
             self.model.insert(fingerprint, id);
         } else {
