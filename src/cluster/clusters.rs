@@ -82,7 +82,7 @@ impl<F: Fingerprint> Clusters<F> {
         self
     }
 
-    /// Counts the records of each cluster too, for [`Clustered::size`]; eight bytes for each cluster of several fingerprints.
+    /// Counts the records of each cluster too, for [`crate::Clustered::size`]; eight bytes for each cluster of several fingerprints.
     #[must_use]
     pub fn with_sizes(mut self) -> Self {
         self.sizes = true;
@@ -90,7 +90,7 @@ impl<F: Fingerprint> Clusters<F> {
     }
 
     /// Remembers the fingerprint of the record that stands for each cluster, to count the records that are far from it
-    /// ([`LeftOut::far`], [`ClusterReport::far_records`]); takes a fingerprint's bytes for each cluster of several.
+    /// ([`crate::LeftOut::far`], [`crate::ClusterReport::far_records`]); takes a fingerprint's bytes for each cluster of several.
     #[must_use]
     pub fn with_keepers(mut self) -> Self {
         self.keepers = true;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-/// An unsigned number of 64, 128 or 256 bits: `u64`, `u128` or [`U256`]. All that a store does is written once, for all
+/// An unsigned number of 64, 128 or 256 bits: `u64`, `u128` or [`crate::U256`]. All that a store does is written once, for all
 /// of them.
 pub trait Fingerprint: Copy + Ord + Default + Hash + Debug + Send + Sync + sealed::Sealed + 'static {
     /// Number of bits, a multiple of 64.

@@ -27,7 +27,7 @@ use std::path::Path;
 /// ```
 ///
 /// # Errors
-/// Those of [`Store::open`]; `InvalidInput` if the store has no ids; `Damaged` or `Io` from reading; `Io` from writing, in which
+/// Those of [`crate::Store::open`]; `InvalidInput` if the store has no ids; `Damaged` or `Io` from reading; `Io` from writing, in which
 /// case the store is as before.
 pub fn add_id_index(path: impl AsRef<Path>, options: &Options) -> Result<bool> {
     let parameters = manifest::read(&*options.env, path.as_ref())?.parameters;

@@ -107,7 +107,7 @@ impl<'a, F: Fingerprint> Searcher<'a, F> {
         self.now().first_of(fingerprint, count, &Visit::within(k).with_scan(true))
     }
 
-    /// As [`crate::Store::scan`].
+    /// What [`Searcher::query`] returns, found by comparing with every stored fingerprint: the way to check the index.
     ///
     /// # Errors
     /// As [`Searcher::query`].

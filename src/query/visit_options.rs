@@ -1,6 +1,6 @@
 //! What a visit is to find, and within which memory.
 
-/// Which matches of a query are visited ([`Searcher::visit`]), and in how much memory.
+/// Which matches of a query are visited ([`crate::Searcher::visit`]), and in how much memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Visit {
     pub(crate) k: u32,
