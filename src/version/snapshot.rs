@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// let before = store.snapshot();
 /// store.insert(0b0001, 2, Durability::Buffered)?;
 /// store.remove(0b0000, 1, Durability::Buffered)?;
-/// assert_eq!(before.query(0b0000, 3)?[0].id, 1);
+/// assert_eq!(before.searcher().query(0b0000, 3)?[0].id, 1);
 /// assert_eq!(store.query(0b0000, 3)?[0].id, 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

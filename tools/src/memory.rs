@@ -5,7 +5,7 @@ use std::fs;
 /// Memory of the program itself, code and small allocations, beside its sort buffers.
 const OWN: u64 = 24 << 20;
 
-/// Returns the memory for the buffers of a load: the requested memory less [`OWN`], or half of the machine's memory.
+/// Returns the memory for the buffers of a load: the requested memory less `OWN`, or half of the machine's memory.
 #[must_use]
 pub fn of_load(asked: Option<u64>) -> u64 {
     asked.map_or_else(|| total().map_or(u64::MAX, |total| total / 2), |bytes| bytes.saturating_sub(OWN))

@@ -67,7 +67,7 @@ impl Header {
     }
 }
 
-/// Writes the line that [`Header::parse`] reads, without a line feed.
+/// Writes the line that `Header::parse` reads, without a line feed.
 impl fmt::Display for Header {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { width, hasher, ids, end } = self;
