@@ -9,8 +9,8 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Crews that stay when nothing is to be done: one for a join, whose caller may start another operation meanwhile.
-const MOST_IDLE: usize = 2;
+/// Crews that stay when nothing is to be done. Each keeps some memory of the allocator's for each of its threads.
+const MOST_IDLE: usize = 1;
 
 thread_local! {
     /// Of a thread of a crew: whether the operation at hand is exclusive.
