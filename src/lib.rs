@@ -46,9 +46,6 @@ mod format;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 pub mod inspect;
-#[doc(hidden)]
-#[cfg(debug_assertions)]
-pub mod instances;
 mod join;
 mod load;
 mod memtable;
@@ -61,7 +58,6 @@ mod segment;
 mod store;
 mod version;
 mod wal;
-mod width;
 
 pub use crate::codec::Codec;
 pub use crate::env::ReadMode;

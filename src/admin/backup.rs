@@ -51,7 +51,7 @@ pub struct BackupReport {
 ///
 /// # Errors
 /// Those of `Store::backup`.
-pub(crate) fn backup<F: Fingerprint>(handle: &Handle<F>, path: &Path, mode: BackupMode) -> Result<BackupReport> {
+pub(crate) fn backup<F: Fingerprint>(handle: &Handle, path: &Path, mode: BackupMode) -> Result<BackupReport> {
     let (state, manifest) = frozen(handle);
     let options = &handle.core.common.options;
     let path = &*absolute(path, options)?;
@@ -74,7 +74,7 @@ pub(crate) fn backup<F: Fingerprint>(handle: &Handle<F>, path: &Path, mode: Back
 }
 
 /// The state of now, and the manifest of a store that holds just that, without segments so far.
-fn frozen<F: Fingerprint>(handle: &Handle<F>) -> (ReadView<F>, ManifestData) {
+fn frozen<F: Fingerprint>(handle: &Handle) -> (ReadView, ManifestData) {
     let core = &handle.core;
     let follower = handle.follower.lock();
     let writer = core.writer.as_ref().map(|writer| writer.lock());
@@ -102,7 +102,7 @@ struct Copying<'a> {
 }
 
 impl Copying<'_> {
-    fn run<F: Fingerprint>(mut self, state: &ReadView<F>) -> Result<BackupReport> {
+    fn run<F: Fingerprint>(mut self, state: &ReadView) -> Result<BackupReport> {
         let (env, path) = (Arc::clone(&self.options.env), self.path);
         begin_creation(&*env, path, &self.manifest)?;
         for run in &state.view.runs {
@@ -140,7 +140,7 @@ impl Copying<'_> {
     }
 
     /// What is in no segment of the store becomes one run more.
-    fn take_memtables<F: Fingerprint>(&mut self, state: &ReadView<F>) -> Result<()> {
+    fn take_memtables<F: Fingerprint>(&mut self, state: &ReadView) -> Result<()> {
         let last = state.view.runs.last().map_or(0, |run| run.entry.last);
         if self.manifest.flushed <= last {
             self.manifest.flushed = last;

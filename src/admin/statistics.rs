@@ -164,7 +164,7 @@ pub(crate) fn of_segment(segment: &Segment) -> Statistics {
 }
 
 /// Sizes and counts of a state.
-pub(crate) fn of_state<F: Fingerprint>(parameters: &Parameters, state: &ReadView<F>) -> Statistics {
+pub(crate) fn of_state<F: Fingerprint>(parameters: &Parameters, state: &ReadView) -> Statistics {
     let view = &state.view;
     let mut total = collect(parameters, view.segments.iter().map(|segment| &**segment));
     total.runs = view.runs.len() as u64;

@@ -9,7 +9,6 @@ use crate::options::Options;
 use crate::segment::{Damage, IdIndexEntries, Segment, SegmentRecords, segment_name, verify_segment};
 use crate::version::{Run, StoreContext, manifest};
 use crate::wal::{self, LogReader, Tail};
-use crate::width::with_width;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -83,7 +82,7 @@ fn verify_store(path: &Path, options: &Options) -> Result<VerifyReport> {
             report.damages.push(Damage::from_error(path, "segment", error)?);
         }
     }
-    with_width!(state.parameters.width(), F => verify_logs::<F>(path, options, &state, &mut report)?);
+    verify_logs(path, options, &state, &mut report)?;
     Ok(report)
 }
 
@@ -101,7 +100,7 @@ fn verify_log(path: &Path, options: &Options) -> Result<VerifyReport> {
 fn read_log(path: &Path, options: &Options, report: &mut VerifyReport) -> Result<()> {
     let mut reader = LogReader::open_file(&*options.env, path)?;
     report.bytes = reader.length();
-    with_width!(reader.header().parameters.width(), F => while reader.next_batch::<F>()?.is_some() {});
+    while reader.next_batch()?.is_some() {}
     if let Tail::Torn(bytes) = reader.tail()? {
         report.torn.push(TornLog { path: path.to_owned(), offset: reader.position(), bytes });
     }
@@ -111,7 +110,7 @@ fn read_log(path: &Path, options: &Options, report: &mut VerifyReport) -> Result
 /// Whether the id index of a run is that of its records.
 fn check_id_index(path: &Path, options: &Options, run: &Run) -> Result<()> {
     let (Some(index), Some(records)) = (&run.id_index, &run.records) else { return Ok(()) };
-    with_width!(records.footer().parameters.width(), F => compare_id_index::<F>(path, options, index, records))
+    by_width!(records.footer().parameters.width(), F => compare_id_index::<F>(path, options, index, records))
 }
 
 fn compare_id_index<F: Fingerprint>(
@@ -142,8 +141,8 @@ fn verify_logs<F: Fingerprint>(
     state: &ManifestData,
     report: &mut VerifyReport,
 ) -> Result<()> {
-    let common = StoreContext::new::<F>(path, options, &state.parameters)?;
-    match Recovered::<F>::read(&common, state) {
+    let common = StoreContext::new(path, options, &state.parameters)?;
+    match Recovered::read(&common, state) {
         Ok(recovered) => {
             report.files += recovered.found.logs;
             report.bytes += recovered.file_bytes;

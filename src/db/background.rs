@@ -19,17 +19,17 @@ const COLLECTING: Duration = Duration::from_millis(100);
 
 /// The threads of a store that is open for writing. They end when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Background<F: Fingerprint> {
-    core: Arc<StoreInner<F>>,
+pub(crate) struct Background {
+    core: Arc<StoreInner>,
     threads: Vec<BackgroundThread>,
 }
 
-impl<F: Fingerprint> Background<F> {
+impl Background {
     /// Begins, if the options want it.
     ///
     /// # Errors
     /// `Io` if the system has no threads for it.
-    pub(crate) fn begin(core: &Arc<StoreInner<F>>) -> Result<Option<Self>> {
+    pub(crate) fn begin(core: &Arc<StoreInner>) -> Result<Option<Self>> {
         if core.common.options.maintenance != Maintenance::Background {
             return Ok(None);
         }
@@ -39,7 +39,7 @@ impl<F: Fingerprint> Background<F> {
         Ok(Some(background))
     }
 
-    fn start(&mut self, name: &'static str, work: fn(&StoreInner<F>) -> Result<()>) -> Result<()> {
+    fn start(&mut self, name: &'static str, work: fn(&StoreInner) -> Result<()>) -> Result<()> {
         let core = Arc::clone(&self.core);
         let thread = BackgroundThread::start(name, move || {
             let _guard = PoisonsInPanic(&core);
@@ -52,9 +52,9 @@ impl<F: Fingerprint> Background<F> {
 }
 
 /// Whoever waits for a thread that has panicked would wait for ever; the poison tells them.
-struct PoisonsInPanic<'a, F: Fingerprint>(&'a StoreInner<F>);
+struct PoisonsInPanic<'a>(&'a StoreInner);
 
-impl<F: Fingerprint> Drop for PoisonsInPanic<'_, F> {
+impl Drop for PoisonsInPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.poison(&Error::new(ErrorKind::Poisoned, "a thread in the background has panicked"));
@@ -62,7 +62,7 @@ impl<F: Fingerprint> Drop for PoisonsInPanic<'_, F> {
     }
 }
 
-impl<F: Fingerprint> Drop for Background<F> {
+impl Drop for Background {
     fn drop(&mut self) {
         self.core.stop();
         // Waits for their ends. What they leave undone is done when the store is opened again.
@@ -71,7 +71,7 @@ impl<F: Fingerprint> Drop for Background<F> {
 }
 
 /// Moves every memtable that is sealed to segments, until the store is closed or poisoned.
-fn flush_when_due<F: Fingerprint>(core: &StoreInner<F>) -> Result<()> {
+fn flush_when_due<F: Fingerprint>(core: &StoreInner) -> Result<()> {
     loop {
         let mut tree = core.tree();
         loop {
@@ -102,7 +102,7 @@ fn flush_when_due<F: Fingerprint>(core: &StoreInner<F>) -> Result<()> {
 }
 
 /// Merges what is due, until the store is closed or poisoned.
-fn merge_when_due<F: Fingerprint>(core: &StoreInner<F>) -> Result<()> {
+fn merge_when_due<F: Fingerprint>(core: &StoreInner) -> Result<()> {
     loop {
         let is_left = core.collect_obsolete();
         let mut tree = core.tree();
@@ -129,24 +129,24 @@ fn merge_when_due<F: Fingerprint>(core: &StoreInner<F>) -> Result<()> {
     }
 }
 
-impl<F: Fingerprint> StoreInner<F> {
+impl StoreInner {
     /// Waits until the tree changes, or for so long.
     fn wait<'a>(
         &self,
-        mut tree: RankedGuard<'a, VersionSet<F>>,
+        mut tree: RankedGuard<'a, VersionSet>,
         most: Option<Duration>,
-    ) -> RankedGuard<'a, VersionSet<F>> {
+    ) -> RankedGuard<'a, VersionSet> {
         tree.wait(&self.changed, most);
         tree
     }
 
     /// Returns when nothing is left to be done in the background; at once where nothing is ever done there.
-    pub(crate) fn wait_until_idle(&self, background: Option<&Background<F>>) -> Result<()> {
+    pub(crate) fn wait_until_idle(&self, background: Option<&Background>) -> Result<()> {
         if background.is_none() {
             return self.check_poison();
         }
         let mut tree = self.tree();
-        let is_done = |tree: &VersionSet<F>| {
+        let is_done = |tree: &VersionSet| {
             tree.closing || (tree.sealed.is_empty() || tree.flushing.is_some()) && self.due_now(tree).is_none()
         };
         while !is_done(&tree) {

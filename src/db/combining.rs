@@ -8,7 +8,7 @@
 use crate::db::handed::Done;
 use crate::db::lock::lock;
 use crate::db::store_inner::{StoreInner, Writing};
-use crate::db::write_batch::WriteBatch;
+use crate::db::write_batch::Write;
 use crate::error::{Error, ErrorKind};
 use crate::fingerprint::Fingerprint;
 use std::sync::atomic::Ordering;
@@ -20,9 +20,9 @@ const WAIT: Duration = Duration::from_millis(1);
 /// Larger batches wait for the lock: no thread is to spend long on those of others.
 const MOST_WRITES: usize = 64;
 
-impl<F: Fingerprint> StoreInner<F> {
+impl StoreInner {
     /// Writes a batch, on this thread or on another one.
-    pub(crate) fn write_in_turn(&self, batch: &WriteBatch<F>) -> Done {
+    pub(crate) fn write_in_turn(&self, batch: &[Write]) -> Done {
         let most = if batch.len() > MOST_WRITES { Duration::MAX } else { WAIT };
         if let Some(mut writing) = self.writer_within(most)? {
             self.check_poison()?;
@@ -32,7 +32,7 @@ impl<F: Fingerprint> StoreInner<F> {
         }
         let (sender, receiver) = sync_channel(1);
         let mut batches = lock(&self.handed.batches);
-        batches.push((batch.clone(), sender));
+        batches.push((batch.to_vec(), sender));
         self.handed.is_some.store(true, Ordering::Relaxed);
         drop(batches);
         loop {
@@ -81,7 +81,7 @@ mod tests {
 
     /// Has threads insert numbered records while the test has the lock, which `end` is given when all have handed theirs over.
     /// What they were told.
-    fn inserted(end: impl FnOnce(&StoreInner<u64>, Writing<'_>)) -> (Store<u64>, Vec<Result<u64>>, tempfile::TempDir) {
+    fn inserted(end: impl FnOnce(&StoreInner, Writing<'_>)) -> (Store<u64>, Vec<Result<u64>>, tempfile::TempDir) {
         let directory = tempfile::tempdir().unwrap();
         let options = Options::new().with_maintenance(Maintenance::Manual);
         let store = Store::<u64>::create(directory.path().join("store"), &Parameters::new(3), &options).unwrap();
@@ -103,8 +103,8 @@ mod tests {
 
     #[test]
     fn each_thread_is_told_what_its_own_batch_has_done() {
-        let served = |core: &StoreInner<u64>, mut writing: Writing<'_>| core.write_handed(&mut writing);
-        let left = |_: &StoreInner<u64>, writing: Writing<'_>| drop(writing);
+        let served = |core: &StoreInner, mut writing: Writing<'_>| core.write_handed(&mut writing);
+        let left = |_: &StoreInner, writing: Writing<'_>| drop(writing);
         for (store, told, _directory) in [inserted(served), inserted(left)] {
             for (fingerprint, number) in told.iter().enumerate() {
                 let number = *number.as_ref().unwrap();

@@ -5,7 +5,7 @@ use crate::db::store_inner::{StoreInner, Writing};
 use crate::db::version_set::{Sealed, VersionSet};
 use crate::db::writer::{MOST_SEALED, Writer};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::{Entry, Fingerprint};
+use crate::fingerprint::{Entry, Words};
 use crate::format::log::{LogHeader, MOST_BYTES, write_operations};
 use crate::format::manifest::{IdAssignment, MOST_NUMBER};
 use crate::memtable::Memtable;
@@ -14,17 +14,17 @@ use crate::wal::{self, Durability, Log};
 use std::sync::Arc;
 use std::time::Instant;
 
-impl<F: Fingerprint> StoreInner<F> {
+impl StoreInner {
     /// Writes operations as one batch: to the log, then to the memtable, where readers see all of them at once.
     ///
     /// # Errors
     /// `InvalidInput` if they are too many for a frame; `Io`: nothing was written.
-    pub(crate) fn commit(&self, writing: &mut Writing<'_>, operations: &[Entry<F>]) -> Result<Option<Promise>> {
+    pub(crate) fn commit(&self, writing: &mut Writing<'_>, operations: &[Entry<Words>]) -> Result<Option<Promise>> {
         if operations.is_empty() {
             return Ok(writing.get().promise());
         }
         let mut bytes = Vec::new();
-        write_operations(operations, &mut bytes);
+        write_operations(operations, self.common.parameters.words(), &mut bytes);
         if bytes.len() > MOST_BYTES {
             let message =
                 format!("what a batch comes down to takes {} bytes in the log, which is too much", bytes.len());
@@ -100,7 +100,7 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 
     /// Another memtable, with room for so many records, in the place of the active one.
-    fn next_memtable(&self, writing: &mut Writing<'_>, records: usize) -> Result<Arc<Memtable<F>>> {
+    fn next_memtable(&self, writing: &mut Writing<'_>, records: usize) -> Result<Arc<Memtable>> {
         // Where there is none, a load has taken it; the log goes on then.
         if self.tree().active.is_some() {
             self.seal(writing)?;
@@ -179,7 +179,7 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 
     /// Refuses a write while memtables cannot be moved to segments.
-    fn refuse(&self, tree: &VersionSet<F>) -> Result<()> {
+    fn refuse(&self, tree: &VersionSet) -> Result<()> {
         tree.flushing.as_ref().map_or(Ok(()), |failing| Err(failing.refusal(&self.common.path)))
     }
 
@@ -236,7 +236,7 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 }
 
-impl<F: Fingerprint> StoreInner<F> {
+impl StoreInner {
     /// Says who numbers records, durably, before the first of them is written.
     pub(crate) fn decide_id_assignment(&self, writing: &mut Writing<'_>, id_assignment: IdAssignment) -> Result<()> {
         self.install(&[], |manifest, _| manifest.id_assignment = id_assignment, |_| ())?;

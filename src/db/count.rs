@@ -90,7 +90,7 @@ pub(crate) fn records_of_runs<F: Fingerprint>(runs: &[Arc<Run>]) -> Counted {
 }
 
 /// The number of records of a state.
-pub(crate) fn records_of_state<F: Fingerprint>(state: &ReadView<F>) -> Counted {
+pub(crate) fn records_of_state<F: Fingerprint>(state: &ReadView) -> Counted {
     let runs = &state.view.runs;
     let (stored, is_exact) = records_of_runs::<F>(runs);
     let words = newest_entries(state.memtables().rev()).unwrap_or_default();

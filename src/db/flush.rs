@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Bytes of memory that a flush, and merging in the background, takes beside what it moves.
 pub(crate) const MEMORY: u64 = 64 << 20;
 
-impl<F: Fingerprint> StoreInner<F> {
+impl StoreInner {
     /// Makes a run of every memtable that waits for it, oldest first.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 
     /// Makes a run of a memtable, behind older ones.
-    fn flush_one(&self, sealed: &Sealed<F>, older: &[Arc<Run>]) -> Result<()> {
+    fn flush_one(&self, sealed: &Sealed, older: &[Arc<Run>]) -> Result<()> {
         let workspace = self.workspace();
         let (entries, net) = effective(sealed.memtable.entries(sealed.memtable.visible()), older);
         let parts = self.maker().run_of_entries(&entries, older.is_empty(), &workspace)?;

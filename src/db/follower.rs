@@ -24,18 +24,18 @@ const FEW_TRIES: usize = 3;
 
 /// What a reader knows of the logs, and where it goes on.
 #[derive(Debug)]
-pub(crate) struct Follower<F: Fingerprint> {
+pub(crate) struct Follower {
     manifest: ManifestData,
-    read: Recovered<F>,
+    read: Recovered,
     /// Reading on has failed in between: everything has to be read again.
     is_broken: bool,
 }
 
-impl<F: Fingerprint> Follower<F> {
+impl Follower {
     /// The store at a path as it is now.
-    pub(crate) fn open(path: &Path, options: &Options) -> Result<(Arc<StoreInner<F>>, Self, Recovery)> {
+    pub(crate) fn open<F: Fingerprint>(path: &Path, options: &Options) -> Result<(Arc<StoreInner>, Self, Recovery)> {
         let manifest = manifest::read(&*options.env, path)?;
-        let common = StoreContext::new::<F>(path, options, &manifest.parameters)?;
+        let common = StoreContext::new(path, options, &manifest.parameters)?;
         let (tree, follower) = Self::read(&common, &[])?;
         let found = follower.read.found.clone();
         Ok((Arc::new(StoreInner::new(common, tree, None)), follower, found))
@@ -43,7 +43,7 @@ impl<F: Fingerprint> Follower<F> {
 
     /// Reads manifest, runs and logs. Those of one moment: as long as a writer replaces the manifest meanwhile, everything is
     /// read again. Runs that are open already are taken from `known`.
-    fn read(common: &StoreContext, known: &[Arc<Run>]) -> Result<(VersionSet<F>, Self)> {
+    fn read(common: &StoreContext, known: &[Arc<Run>]) -> Result<(VersionSet, Self)> {
         let mut tries = 0;
         loop {
             let (manifest, runs) = open_runs(&common.path, &common.options, known)?;
@@ -77,7 +77,7 @@ impl<F: Fingerprint> Follower<F> {
     }
 
     /// Sees what was written since; whether there was anything.
-    pub(crate) fn refresh(&mut self, core: &StoreInner<F>) -> Result<bool> {
+    pub(crate) fn refresh(&mut self, core: &StoreInner) -> Result<bool> {
         let common = &core.common;
         if !self.is_broken && is_current(common, &self.manifest)? {
             let more = self.read_on(core)?;
@@ -100,7 +100,7 @@ impl<F: Fingerprint> Follower<F> {
     }
 
     /// Reads what was appended to the last log; whether it was anything.
-    fn read_on(&mut self, core: &StoreInner<F>) -> Result<bool> {
+    fn read_on(&mut self, core: &StoreInner) -> Result<bool> {
         let common = &core.common;
         let Some(mut reader) = self.read.last.take() else { return Ok(false) };
         if let Err(error) = reader.refresh(&**common.env()) {

@@ -1,9 +1,8 @@
 //! Batches that were handed to the thread that writes.
 
 use crate::db::promise::Promise;
-use crate::db::write_batch::{WriteBatch, WriteSummary};
+use crate::db::write_batch::{Write, WriteSummary};
 use crate::error::Result;
-use crate::fingerprint::Fingerprint;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::SyncSender;
@@ -13,13 +12,13 @@ pub(crate) type Done = Result<(WriteSummary, Option<Promise>)>;
 
 /// Batches that were handed over, and where their threads wait.
 #[derive(Debug)]
-pub(crate) struct Handed<F: Fingerprint> {
-    pub(crate) batches: Mutex<Vec<(WriteBatch<F>, SyncSender<Done>)>>,
+pub(crate) struct Handed {
+    pub(crate) batches: Mutex<Vec<(Vec<Write>, SyncSender<Done>)>>,
     /// Whether there are some. Changes only under the lock.
     pub(crate) is_some: AtomicBool,
 }
 
-impl<F: Fingerprint> Default for Handed<F> {
+impl Default for Handed {
     fn default() -> Self {
         Self { batches: Mutex::default(), is_some: AtomicBool::new(false) }
     }

@@ -21,19 +21,19 @@ const MOST_LOGS: usize = 8;
 
 /// An open store.
 #[derive(Debug)]
-pub(crate) struct Handle<F: Fingerprint> {
+pub(crate) struct Handle {
     // The order matters: threads end before the lock goes.
-    pub(crate) background: Option<Background<F>>,
-    pub(crate) core: Arc<StoreInner<F>>,
+    pub(crate) background: Option<Background>,
+    pub(crate) core: Arc<StoreInner>,
     /// What was found in the logs.
     pub(crate) recovery: Recovery,
     /// What a store that is open for reading only knows of the logs.
-    pub(crate) follower: RankedMutex<Option<Follower<F>>>,
+    pub(crate) follower: RankedMutex<Option<Follower>>,
     /// Held while the store is open for writing.
     lock: Option<Lock>,
 }
 
-impl<F: Fingerprint> Drop for Handle<F> {
+impl Drop for Handle {
     fn drop(&mut self) {
         self.core.stop();
         drop(self.background.take());
@@ -44,12 +44,12 @@ impl<F: Fingerprint> Drop for Handle<F> {
     }
 }
 
-impl<F: Fingerprint> Handle<F> {
+impl Handle {
     /// Opens a store for reading and writing.
     ///
     /// # Errors
     /// Those of `Store::open`.
-    pub(crate) fn open(path: &Path, options: &Options) -> Result<Self> {
+    pub(crate) fn open<F: Fingerprint>(path: &Path, options: &Options) -> Result<Self> {
         let path = &*absolute(path, options)?;
         // Only a directory that is a store gets a lock file.
         manifest::read_bytes(&*options.env, path)?;
@@ -58,8 +58,8 @@ impl<F: Fingerprint> Handle<F> {
         // The manifest may be one whose writer died before it could make the rename durable.
         env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
         let (manifest, runs) = open_runs(path, options, &[])?;
-        let common = StoreContext::new::<F>(path, options, &manifest.parameters)?;
-        let recovered = Recovered::<F>::read(&common, &manifest)?;
+        let common = StoreContext::new(path, options, &manifest.parameters)?;
+        let recovered = Recovered::read(&common, &manifest)?;
         remove_leftovers(env, path, &manifest, None)?;
         let (logs, recovery) = (recovered.logs.len(), recovered.found.clone());
         let (tree, writer) = Writer::after(VersionSet::new(manifest, runs), recovered);
@@ -83,9 +83,9 @@ impl<F: Fingerprint> Handle<F> {
 
     /// Starts the background threads of an engine that has the lock.
     pub(crate) fn of(
-        core: Arc<StoreInner<F>>,
+        core: Arc<StoreInner>,
         recovery: Recovery,
-        follower: Option<Follower<F>>,
+        follower: Option<Follower>,
         lock: Option<Lock>,
     ) -> Result<Self> {
         let background = if lock.is_some() { Background::begin(&core)? } else { None };

@@ -1,9 +1,9 @@
 //! The crawler's operation: is there something near already? If not, this is it.
 
 use crate::db::store_inner::StoreInner;
-use crate::db::write_batch::{Write, WriteBatch};
+use crate::db::write_batch::Write;
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, Id, Match};
+use crate::fingerprint::{Fingerprint, Id, Match, to_words};
 use crate::query::Near;
 use crate::version::ReadView;
 use crate::wal::Durability;
@@ -25,12 +25,12 @@ pub struct InsertOutcome<F: Fingerprint = u64> {
     pub own: Vec<Match<F>>,
 }
 
-impl<F: Fingerprint> StoreInner<F> {
+impl StoreInner {
     /// Inserts a record unless there is one near it; names at most `most` of those.
     ///
     /// The search goes on without the lock of writers. What was written meanwhile is at the end of the memtables, and is
     /// compared one by one under the lock; so nothing can come in between, and writers wait for each other for a moment only.
-    pub(crate) fn insert_if_new(
+    pub(crate) fn insert_if_new<F: Fingerprint>(
         &self,
         fingerprint: F,
         id: Option<Id>,
@@ -57,8 +57,7 @@ impl<F: Fingerprint> StoreInner<F> {
             if self.is_near_what_came_after(&state, fingerprint, k) {
                 continue;
             }
-            let batch = WriteBatch { writes: vec![Write::Insert(fingerprint, id)] };
-            let done = self.write_with(&mut writing, &batch);
+            let done = self.write_with(&mut writing, &[Write::Insert(to_words(fingerprint), id)]);
             self.write_handed(&mut writing);
             drop(writing);
             let (written, promise) = done?;
@@ -68,9 +67,9 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 
     /// Whether anything within the distance may have been written after a state, or if nobody can say. The caller is the writer.
-    fn is_near_what_came_after(&self, state: &ReadView<F>, fingerprint: F, k: u32) -> bool {
+    fn is_near_what_came_after<F: Fingerprint>(&self, state: &ReadView, fingerprint: F, k: u32) -> bool {
         let now = self.state();
-        let last_run = |state: &ReadView<F>| state.view.runs.last().map(|run| run.entry.last);
+        let last_run = |state: &ReadView| state.view.runs.last().map(|run| run.entry.last);
         if last_run(&now) != last_run(state) {
             // Memtables went to segments meanwhile, or something was loaded.
             return true;

@@ -11,7 +11,7 @@ use crate::wal;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-impl<F: Fingerprint> StoreInner<F> {
+impl StoreInner {
     /// Changes what the store consists of: puts a manifest in the place of the one before, and lets readers see it. `change` is
     /// given a copy of the manifest and the runs. Runs that are not there any more lose their files when nobody reads them.
     ///
@@ -22,7 +22,7 @@ impl<F: Fingerprint> StoreInner<F> {
         &self,
         new: &[Arc<Run>],
         change: impl FnOnce(&mut ManifestData, &mut Vec<Arc<Run>>),
-        after: impl FnOnce(&mut VersionSet<F>),
+        after: impl FnOnce(&mut VersionSet),
     ) -> Result<()> {
         // One at a time changes the manifest and the runs, so they stay as they are while writers go on.
         let installing = self.installing.lock();

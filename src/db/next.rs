@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// How far the next memtable is.
 #[derive(Debug)]
-pub(crate) enum Next<F: Fingerprint> {
+pub(crate) enum Next {
     /// It is not needed yet.
     Later,
     /// The thread that flushes is to make it, and to make durable what was written up to then.
@@ -15,5 +15,5 @@ pub(crate) enum Next<F: Fingerprint> {
     /// It is being made, or could not be made: then the write that needs it tries.
     Tried,
     /// It is there.
-    Made(Arc<Memtable<F>>),
+    Made(Arc<Memtable>),
 }

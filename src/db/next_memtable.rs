@@ -15,9 +15,9 @@ use crate::options::Maintenance;
 use crate::wal::Durability;
 use std::sync::Arc;
 
-impl<F: Fingerprint> StoreInner<F> {
+impl StoreInner {
     /// The memtable to write to, if there is one. Asks for the next one in time.
-    pub(crate) fn active(&self, writer: &Writer) -> Option<Arc<Memtable<F>>> {
+    pub(crate) fn active(&self, writer: &Writer) -> Option<Arc<Memtable>> {
         let mut tree = self.tree();
         let background = self.common.options.maintenance == Maintenance::Background;
         if background
@@ -55,7 +55,7 @@ impl<F: Fingerprint> StoreInner<F> {
     ///
     /// # Errors
     /// `Io` if there is not so much memory.
-    pub(crate) fn take_next(&self, records: usize) -> Result<Arc<Memtable<F>>> {
+    pub(crate) fn take_next(&self, records: usize) -> Result<Arc<Memtable>> {
         let next = std::mem::replace(&mut self.tree().next, Next::Later);
         match next {
             Next::Made(memtable) if memtable.capacity() >= records => Ok(memtable),

@@ -21,15 +21,15 @@ use std::time::Duration;
 /// How much longer a write takes while writers are slowed down.
 const DELAY: Duration = Duration::from_millis(1);
 
-impl<F: Fingerprint> StoreInner<F> {
+impl StoreInner {
     /// Whether a flush has to wait for runs to be merged.
-    pub(crate) fn must_merge_first(&self, tree: &VersionSet<F>) -> bool {
+    pub(crate) fn must_merge_first(&self, tree: &VersionSet) -> bool {
         let background = self.common.options.maintenance == Maintenance::Background;
         background && tree.merging.is_none() && tree.runs.len() > compaction::most(&sizes(&tree.runs))
     }
 
     /// Decides anew whether writers are slowed down.
-    pub(crate) fn set_pressure(&self, tree: &VersionSet<F>) {
+    pub(crate) fn set_pressure(&self, tree: &VersionSet) {
         let is_behind = self.must_merge_first(tree);
         self.limiter.unthrottle(is_behind);
         self.pressure.is_slow.store(is_behind && !tree.sealed.is_empty(), Ordering::Relaxed);

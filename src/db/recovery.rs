@@ -5,7 +5,7 @@
 
 use crate::db::version_set::Sealed;
 use crate::error::{Error, Result};
-use crate::fingerprint::{Entry, Fingerprint, Id};
+use crate::fingerprint::{Entry, Id, Words};
 use crate::format::log::damaged_log;
 use crate::format::manifest::{IdAssignment, MOST_NUMBER, ManifestData};
 use crate::memtable::Memtable;
@@ -45,10 +45,10 @@ pub struct TornLog {
 
 /// Writes that were read from logs, and where the next ones go.
 #[derive(Debug)]
-pub(crate) struct Recovered<F: Fingerprint> {
-    pub(crate) sealed: Vec<Sealed<F>>,
+pub(crate) struct Recovered {
+    pub(crate) sealed: Vec<Sealed>,
     /// The last memtable, which is not full.
-    pub(crate) active: Option<Arc<Memtable<F>>>,
+    pub(crate) active: Option<Arc<Memtable>>,
     pub(crate) active_first: u64,
     /// Bytes of the active memtable's writes in logs.
     pub(crate) log_bytes: u64,
@@ -66,7 +66,7 @@ pub(crate) struct Recovered<F: Fingerprint> {
     pub(crate) last: Option<LogReader>,
 }
 
-impl<F: Fingerprint> Recovered<F> {
+impl Recovered {
     /// Reads all logs that a manifest leaves to be read. Changes nothing.
     ///
     /// # Errors
@@ -132,7 +132,7 @@ impl<F: Fingerprint> Recovered<F> {
     ) -> Result<()> {
         loop {
             let begin = reader.position();
-            let Some((sequence, operations)) = reader.next_batch::<F>()? else { return Ok(()) };
+            let Some((sequence, operations)) = reader.next_batch()? else { return Ok(()) };
             if sequence > manifest.flushed {
                 let bytes = reader.position() - begin;
                 let taken = self.take(common, manifest, (reader.header().number, sequence, bytes), &operations);
@@ -150,7 +150,7 @@ impl<F: Fingerprint> Recovered<F> {
         common: &StoreContext,
         manifest: &ManifestData,
         (log, sequence, bytes): (u64, u64, u64),
-        operations: &[Entry<F>],
+        operations: &[Entry<Words>],
     ) -> Result<()> {
         let counted = counted_after(self.counted, operations).filter(|_| sequence <= MOST_NUMBER);
         self.counted = counted.ok_or_else(|| damaged_log(NEVER_REACHED))?;
@@ -181,7 +181,7 @@ impl<F: Fingerprint> Recovered<F> {
 }
 
 /// The next number for a record without an id behind these operations, if it was `next` before them.
-fn next_id_after<F: Fingerprint>(next: u64, manifest: &ManifestData, operations: &[Entry<F>]) -> u64 {
+fn next_id_after(next: u64, manifest: &ManifestData, operations: &[Entry<Words>]) -> u64 {
     if manifest.id_assignment != IdAssignment::Auto {
         return next;
     }
@@ -190,7 +190,7 @@ fn next_id_after<F: Fingerprint>(next: u64, manifest: &ManifestData, operations:
 }
 
 /// What all counts add up to behind these operations, if it was `sum` before them; none if that is more than any store has.
-fn counted_after<F: Fingerprint>(sum: u64, operations: &[Entry<F>]) -> Option<u64> {
+fn counted_after(sum: u64, operations: &[Entry<Words>]) -> Option<u64> {
     let counts = operations.iter().filter_map(|operation| match operation.record.id {
         Id::Count(count) => Some(count),
         _ => None,

@@ -4,49 +4,49 @@
 //! single ids, as some write has to know them, and what it says is brought up to date with every write from then on.
 
 use crate::db::store_inner::StoreInner;
-use crate::db::write_batch::{Write, WriteBatch, WriteSummary};
+use crate::db::write_batch::{Write, WriteSummary};
 use crate::error::Result;
-use crate::fingerprint::{Entry, Fingerprint, Id, IdKind, Record};
+use crate::fingerprint::{Entry, Id, IdKind, Record, Words};
 use crate::query::Asking;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Records that are there from now on, and records that were and are not.
-pub(crate) struct Resolved<F: Fingerprint> {
-    pub(crate) operations: Vec<Entry<F>>,
+pub(crate) struct Resolved {
+    pub(crate) operations: Vec<Entry<Words>>,
     pub(crate) written: WriteSummary,
     /// Nothing, if all writes only add.
-    known: Option<Known<F>>,
+    known: Option<Known>,
 }
 
 /// What later writes have to know.
-struct Known<F: Fingerprint> {
+struct Known {
     /// Knows the store as it is before the batch.
-    asking: Asking<F>,
+    asking: Asking,
     /// The last words of the writes so far on records.
-    said: BTreeMap<F, BTreeMap<Id, bool>>,
+    said: BTreeMap<Words, BTreeMap<Id, bool>>,
     /// Fingerprints that have no records but those which `said` knows.
-    emptied: BTreeSet<F>,
+    emptied: BTreeSet<Words>,
     /// The fingerprints of ids, where the store has an index of them.
-    given: Option<BTreeMap<Id, Given<F>>>,
+    given: Option<BTreeMap<Id, Given>>,
     /// Where there are no ids, how many records more fingerprints have.
-    counted: BTreeMap<F, i128>,
+    counted: BTreeMap<Words, i128>,
 }
 
 /// The fingerprints that an id has after the writes so far: all, once the store was asked for its own.
-struct Given<F> {
-    fingerprints: BTreeSet<F>,
+struct Given {
+    fingerprints: BTreeSet<Words>,
     is_complete: bool,
 }
 
-impl<F> Default for Given<F> {
+impl Default for Given {
     fn default() -> Self {
         Self { fingerprints: BTreeSet::new(), is_complete: false }
     }
 }
 
-impl<F: Fingerprint> Resolved<F> {
-    pub(crate) fn new(core: &StoreInner<F>, batch: &WriteBatch<F>) -> Self {
-        let asks = batch.writes.iter().any(|write| !matches!(write, Write::Insert(..)));
+impl Resolved {
+    pub(crate) fn new(core: &StoreInner, batch: &[Write]) -> Self {
+        let asks = batch.iter().any(|write| !matches!(write, Write::Insert(..)));
         let known = || Known {
             asking: Asking::new(&core.common, core.state()),
             said: BTreeMap::new(),
@@ -58,7 +58,7 @@ impl<F: Fingerprint> Resolved<F> {
         Self { operations, written: WriteSummary::default(), known: asks.then(known) }
     }
 
-    fn say(&mut self, fingerprint: F, id: Id, removed: bool) {
+    fn say(&mut self, fingerprint: Words, id: Id, removed: bool) {
         if let Some(known) = &mut self.known {
             known.say(fingerprint, &id, removed);
         }
@@ -66,18 +66,18 @@ impl<F: Fingerprint> Resolved<F> {
     }
 
     /// Adds a record.
-    pub(crate) fn insert(&mut self, fingerprint: F, id: Id) {
+    pub(crate) fn insert(&mut self, fingerprint: Words, id: Id) {
         self.say(fingerprint, id, false);
     }
 
     /// Removes a record that is there, or of those that are counted so many.
-    pub(crate) fn remove(&mut self, fingerprint: F, id: Id) {
+    pub(crate) fn remove(&mut self, fingerprint: Words, id: Id) {
         self.written.removed += if let Id::Count(count) = id { count } else { 1 };
         self.say(fingerprint, id, true);
     }
 
     /// Whether a record is there after the writes so far; of counts, whether any is.
-    pub(crate) fn has(&mut self, fingerprint: F, id: &Id) -> Result<bool> {
+    pub(crate) fn has(&mut self, fingerprint: Words, id: &Id) -> Result<bool> {
         let Some(known) = &mut self.known else { return Ok(false) };
         match id {
             Id::Count(_) => Ok(known.count_of(fingerprint)?.is_some()),
@@ -86,7 +86,7 @@ impl<F: Fingerprint> Resolved<F> {
     }
 
     /// Removes all records of a fingerprint.
-    pub(crate) fn remove_fingerprint(&mut self, fingerprint: F, kind: IdKind) -> Result<()> {
+    pub(crate) fn remove_fingerprint(&mut self, fingerprint: Words, kind: IdKind) -> Result<()> {
         let Some(known) = &mut self.known else { return Ok(()) };
         let ids: Vec<Id> = match kind {
             IdKind::None => known.count_of(fingerprint)?.map(Id::Count).into_iter().collect(),
@@ -101,7 +101,7 @@ impl<F: Fingerprint> Resolved<F> {
     }
 
     /// Removes the records of an id, but that with the fingerprint to keep; whether that is there.
-    pub(crate) fn remove_id(&mut self, id: &Id, keep: Option<F>) -> Result<bool> {
+    pub(crate) fn remove_id(&mut self, id: &Id, keep: Option<Words>) -> Result<bool> {
         let Some(known) = &mut self.known else { return Ok(false) };
         let mut fingerprints = known.fingerprints_of(id)?;
         let kept = keep.is_some_and(|keep| fingerprints.remove(&keep));
@@ -110,8 +110,8 @@ impl<F: Fingerprint> Resolved<F> {
     }
 }
 
-impl<F: Fingerprint> Known<F> {
-    fn say(&mut self, fingerprint: F, id: &Id, removed: bool) {
+impl Known {
+    fn say(&mut self, fingerprint: Words, id: &Id, removed: bool) {
         if let Id::Count(count) = id {
             let change = if removed { -i128::from(*count) } else { i128::from(*count) };
             *self.counted.entry(fingerprint).or_default() += change;
@@ -125,7 +125,7 @@ impl<F: Fingerprint> Known<F> {
     }
 
     /// Whether a record is there after the writes so far.
-    fn has(&mut self, fingerprint: F, id: &Id) -> Result<bool> {
+    fn has(&mut self, fingerprint: Words, id: &Id) -> Result<bool> {
         match self.said.get(&fingerprint).and_then(|said| said.get(id)) {
             Some(removed) => Ok(!removed),
             None if self.emptied.contains(&fingerprint) => Ok(false),
@@ -134,7 +134,7 @@ impl<F: Fingerprint> Known<F> {
     }
 
     /// The ids of a fingerprint after the writes so far.
-    fn ids_of(&mut self, fingerprint: F) -> Result<BTreeSet<Id>> {
+    fn ids_of(&mut self, fingerprint: Words) -> Result<BTreeSet<Id>> {
         let stored = if self.emptied.contains(&fingerprint) { Vec::new() } else { self.asking.ids_of(fingerprint)? };
         let mut ids: BTreeSet<Id> = stored.into_iter().collect();
         for (id, removed) in self.said.get(&fingerprint).into_iter().flatten() {
@@ -144,8 +144,8 @@ impl<F: Fingerprint> Known<F> {
     }
 
     /// The fingerprints of an id after the writes so far.
-    fn fingerprints_of(&mut self, id: &Id) -> Result<BTreeSet<F>> {
-        let is_complete = |given: &BTreeMap<Id, Given<F>>| given.get(id).is_some_and(|given| given.is_complete);
+    fn fingerprints_of(&mut self, id: &Id) -> Result<BTreeSet<Words>> {
+        let is_complete = |given: &BTreeMap<Id, Given>| given.get(id).is_some_and(|given| given.is_complete);
         if !self.given.as_ref().is_some_and(is_complete) {
             let mut stored = self.asking.fingerprints_of(id)?;
             // Some of them may have been removed by the batch.
@@ -170,7 +170,7 @@ impl<F: Fingerprint> Known<F> {
     }
 
     /// How many records a fingerprint has after the writes so far, if any.
-    fn count_of(&mut self, fingerprint: F) -> Result<Option<u64>> {
+    fn count_of(&mut self, fingerprint: Words) -> Result<Option<u64>> {
         let stored = self.asking.ids_of(fingerprint)?.first().and_then(Id::number).unwrap_or(0);
         let now = i128::from(stored) + self.counted.get(&fingerprint).copied().unwrap_or(0);
         Ok(u64::try_from(now).ok().filter(|&now| now > 0))

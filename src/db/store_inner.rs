@@ -26,13 +26,13 @@ const COMPACTION_RESTS: u32 = 1;
 ///
 /// A thread that takes several of its locks takes them in the order of their ranks ([`Rank`]).
 #[derive(Debug)]
-pub(crate) struct StoreInner<F: Fingerprint> {
+pub(crate) struct StoreInner {
     pub(crate) common: Arc<StoreContext>,
-    pub(crate) latest: LatestVersion<F>,
+    pub(crate) latest: LatestVersion,
     /// What is written with; none in a store that is open for reading only.
     pub(crate) writer: Option<RankedMutex<Writer>>,
     /// Small batches of threads that have waited for it.
-    pub(crate) handed: Handed<F>,
+    pub(crate) handed: Handed,
     /// Held, where there are no ids, while records are removed.
     pub(crate) counting: RankedMutex<()>,
     /// Held while memtables are moved to segments.
@@ -42,7 +42,7 @@ pub(crate) struct StoreInner<F: Fingerprint> {
     /// Held while a manifest is written.
     pub(crate) installing: RankedMutex<()>,
     /// Held for moments only: writers and readers wait for it.
-    versions: RankedMutex<VersionSet<F>>,
+    versions: RankedMutex<VersionSet>,
     /// Tells threads that wait for it that the tree has changed.
     pub(crate) changed: Condvar,
     /// The number of the next segment.
@@ -59,11 +59,11 @@ pub(crate) struct StoreInner<F: Fingerprint> {
     /// Held while that is done.
     collecting: RankedMutex<()>,
     /// Buffers for callers without a searcher of their own.
-    idle: Mutex<Vec<Asking<F>>>,
+    idle: Mutex<Vec<Asking>>,
 }
 
-impl<F: Fingerprint> StoreInner<F> {
-    pub(crate) fn new(common: Arc<StoreContext>, tree: VersionSet<F>, writer: Option<Writer>) -> Self {
+impl StoreInner {
+    pub(crate) fn new(common: Arc<StoreContext>, tree: VersionSet, writer: Option<Writer>) -> Self {
         let view = tree.view();
         let filters = FilterMaker::default();
         filters.want(&view.segments, &common, common.options.filters);
@@ -90,12 +90,12 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 
     /// The tree, for a short while.
-    pub(crate) fn tree(&self) -> RankedGuard<'_, VersionSet<F>> {
+    pub(crate) fn tree(&self) -> RankedGuard<'_, VersionSet> {
         self.versions.lock()
     }
 
     /// Lets readers see what the tree is now. Returns what they saw before, to be dropped when no lock is held.
-    pub(crate) fn publish(&self, tree: &VersionSet<F>) -> Arc<SuperVersion<F>> {
+    pub(crate) fn publish(&self, tree: &VersionSet) -> Arc<SuperVersion> {
         let before = self.latest.publish(tree.view());
         self.set_pressure(tree);
         self.changed.notify_all();
@@ -109,7 +109,7 @@ impl<F: Fingerprint> StoreInner<F> {
 
     /// Begins with filters for segments that have come since a view, and leaves those of segments that have gone. Nothing waits
     /// for them.
-    pub(crate) fn make_later_filters(&self, seen: &SuperVersion<F>) {
+    pub(crate) fn make_later_filters(&self, seen: &SuperVersion) {
         let now = self.view();
         let same = |(a, b)| Arc::ptr_eq(a, b);
         if seen.segments.len() != now.segments.len() || !seen.segments.iter().zip(&now.segments).all(same) {
@@ -124,17 +124,17 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 
     /// The view of now.
-    pub(crate) fn view(&self) -> Arc<SuperVersion<F>> {
+    pub(crate) fn view(&self) -> Arc<SuperVersion> {
         self.latest.view()
     }
 
     /// The state of now.
-    pub(crate) fn state(&self) -> ReadView<F> {
+    pub(crate) fn state(&self) -> ReadView {
         self.latest.state()
     }
 
     /// Has `ask` ask the state of now, with buffers that were used before where there are some.
-    pub(crate) fn ask<R>(&self, ask: impl FnOnce(&mut Searcher<'_, F>) -> R) -> R {
+    pub(crate) fn ask<F: Fingerprint, R>(&self, ask: impl FnOnce(&mut Searcher<'_, F>) -> R) -> R {
         let idle = lock(&self.idle).pop();
         let mut searcher = match idle {
             Some(asking) => Searcher::with(asking, &self.latest),
@@ -251,7 +251,7 @@ impl Writing<'_> {
     }
 }
 
-impl<F: Fingerprint> StoreInner<F> {
+impl StoreInner {
     /// What the store cannot do at present, and why.
     pub(crate) fn health(&self) -> Health {
         let tree = self.tree();
@@ -264,7 +264,7 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 }
 
-impl<F: Fingerprint> StoreInner<F> {
+impl StoreInner {
     /// Who makes segments for this store.
     pub(crate) fn maker(&self) -> Maker<'_> {
         let StoreContext { path, options, parameters, obsolete_files, .. } = &*self.common;

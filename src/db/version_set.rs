@@ -11,16 +11,16 @@ use std::sync::Arc;
 
 /// The parts of a store. What is on disk, `manifest` says; memtables are in the logs.
 #[derive(Debug)]
-pub(crate) struct VersionSet<F: Fingerprint> {
+pub(crate) struct VersionSet {
     pub(crate) manifest: ManifestData,
     /// Those of the manifest, open.
     pub(crate) runs: Vec<Arc<Run>>,
     /// Full memtables that wait for their flush, oldest first.
-    pub(crate) sealed: VecDeque<Sealed<F>>,
+    pub(crate) sealed: VecDeque<Sealed>,
     /// The memtable that is being written to.
-    pub(crate) active: Option<Arc<Memtable<F>>>,
+    pub(crate) active: Option<Arc<Memtable>>,
     /// The one after it.
-    pub(crate) next: Next<F>,
+    pub(crate) next: Next,
     /// Whether there is a manifest on disk: not before the store is created.
     pub(crate) is_placed: bool,
     /// What keeps memtables from being moved to segments.
@@ -33,8 +33,8 @@ pub(crate) struct VersionSet<F: Fingerprint> {
 
 /// A memtable to which nothing is added any more.
 #[derive(Clone, Debug)]
-pub(crate) struct Sealed<F: Fingerprint> {
-    pub(crate) memtable: Arc<Memtable<F>>,
+pub(crate) struct Sealed {
+    pub(crate) memtable: Arc<Memtable>,
     /// The first and the last sequence number of its writes.
     pub(crate) first: u64,
     pub(crate) last: u64,
@@ -46,7 +46,7 @@ pub(crate) struct Sealed<F: Fingerprint> {
     pub(crate) log_bytes: u64,
 }
 
-impl<F: Fingerprint> VersionSet<F> {
+impl VersionSet {
     pub(crate) fn new(manifest: ManifestData, runs: Vec<Arc<Run>>) -> Self {
         Self {
             manifest,
@@ -62,7 +62,7 @@ impl<F: Fingerprint> VersionSet<F> {
     }
 
     /// What readers are to see.
-    pub(crate) fn view(&self) -> SuperVersion<F> {
+    pub(crate) fn view(&self) -> SuperVersion {
         let sealed = self.sealed.iter().map(|sealed| &sealed.memtable);
         SuperVersion::new(self.runs.clone(), sealed.chain(&self.active).cloned().collect())
     }

@@ -4,10 +4,10 @@ use super::id_assignment::check_id_assignment;
 use crate::db::promise::Promise;
 use crate::db::resolved::Resolved;
 use crate::db::store_inner::{StoreInner, Writing};
-use crate::db::write_batch::{Write, WriteBatch, WriteSummary};
+use crate::db::write_batch::{Write, WriteSummary};
 use crate::error::{Error, Result};
 use crate::executor::RankedGuard;
-use crate::fingerprint::{Fingerprint, Id, IdKind, check_text};
+use crate::fingerprint::{Id, IdKind, check_text};
 use crate::format::log::MOST_BYTES;
 use crate::format::manifest::IdAssignment;
 use crate::wal::Durability;
@@ -15,9 +15,9 @@ use crate::wal::Durability;
 /// Bytes that a record takes in a log beside its fingerprint and its text.
 const RECORD_BYTES: usize = 16;
 
-impl<F: Fingerprint> StoreInner<F> {
+impl StoreInner {
     /// Does what a batch says, and returns when that is as durable as it is to be.
-    pub(crate) fn write(&self, batch: &WriteBatch<F>, durability: Durability) -> Result<WriteSummary> {
+    pub(crate) fn write(&self, batch: &[Write], durability: Durability) -> Result<WriteSummary> {
         self.check_batch(batch)?;
         self.slow_down();
         let counting = self.lock_counting(batch);
@@ -33,8 +33,8 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 
     /// Where there are no ids, how many records are removed depends on how many there are: one removal at a time.
-    fn lock_counting(&self, batch: &WriteBatch<F>) -> Option<RankedGuard<'_, ()>> {
-        let removes = || batch.writes.iter().any(|write| !matches!(write, Write::Insert(..)));
+    fn lock_counting(&self, batch: &[Write]) -> Option<RankedGuard<'_, ()>> {
+        let removes = || batch.iter().any(|write| !matches!(write, Write::Insert(..)));
         (self.common.parameters.ids() == IdKind::None && removes()).then(|| self.counting.lock())
     }
 
@@ -47,11 +47,11 @@ impl<F: Fingerprint> StoreInner<F> {
     pub(crate) fn write_with(
         &self,
         writing: &mut Writing<'_>,
-        batch: &WriteBatch<F>,
+        batch: &[Write],
     ) -> Result<(WriteSummary, Option<Promise>)> {
         let mut resolved = Resolved::new(self, batch);
         self.decide(writing, batch)?;
-        for write in &batch.writes {
+        for write in batch {
             self.resolve(writing, write, &mut resolved)?;
         }
         let Resolved { operations, written, .. } = resolved;
@@ -60,9 +60,9 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 
     /// Refuses what the store cannot take, before anything is done.
-    pub(crate) fn check_batch(&self, batch: &WriteBatch<F>) -> Result<()> {
+    pub(crate) fn check_batch(&self, batch: &[Write]) -> Result<()> {
         let mut bytes = 0usize;
-        for write in &batch.writes {
+        for write in batch {
             let id = match write {
                 Write::Insert(_, id) | Write::Remove(_, id) => {
                     self.check_id(id.as_ref(), matches!(write, Write::Remove(..)))?;
@@ -75,7 +75,7 @@ impl<F: Fingerprint> StoreInner<F> {
                 }
                 Write::RemoveFingerprint(_) => None,
             };
-            bytes += F::BYTES + RECORD_BYTES + id.and_then(Id::text).map_or(0, str::len);
+            bytes += 8 * self.common.parameters.words() + RECORD_BYTES + id.and_then(Id::text).map_or(0, str::len);
         }
         if bytes > MOST_BYTES {
             return Err(Error::invalid(format!("a batch of {} writes is too large", batch.len()))
@@ -101,11 +101,11 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 
     /// Decides, with the first records, whose ids the store has, and refuses others.
-    fn decide(&self, writing: &mut Writing<'_>, batch: &WriteBatch<F>) -> Result<()> {
+    fn decide(&self, writing: &mut Writing<'_>, batch: &[Write]) -> Result<()> {
         if self.common.parameters.ids() != IdKind::Number {
             return Ok(());
         }
-        for write in &batch.writes {
+        for write in batch {
             let wanted = match write {
                 Write::Insert(_, None) => IdAssignment::Auto,
                 Write::Insert(_, Some(_)) | Write::Replace(..) => IdAssignment::Explicit,
@@ -124,7 +124,7 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 
     /// Adds the operations that a write comes down to.
-    fn resolve(&self, writing: &mut Writing<'_>, write: &Write<F>, resolved: &mut Resolved<F>) -> Result<()> {
+    fn resolve(&self, writing: &mut Writing<'_>, write: &Write, resolved: &mut Resolved) -> Result<()> {
         match write {
             Write::Insert(fingerprint, id) => {
                 let id = match (id, self.common.parameters.ids()) {

@@ -1,6 +1,7 @@
 //! Writes that belong together.
 
-use crate::fingerprint::{Fingerprint, Id, IdRef};
+use crate::fingerprint::{Fingerprint, Id, IdRef, Words, to_words};
+use std::marker::PhantomData;
 
 /// Writes that are done together or not at all, in this order: a later one sees what an earlier one has done.
 ///
@@ -20,24 +21,25 @@ use crate::fingerprint::{Fingerprint, Id, IdRef};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct WriteBatch<F: Fingerprint = u64> {
-    pub(crate) writes: Vec<Write<F>>,
+    pub(crate) writes: Vec<Write>,
+    width: PhantomData<F>,
 }
 
 /// One of them. An id of `None` stands for a record that the store numbers, or counts; nothing else may do without.
 #[derive(Clone, Debug)]
-pub(crate) enum Write<F> {
-    Insert(F, Option<Id>),
-    Remove(F, Option<Id>),
-    RemoveFingerprint(F),
+pub(crate) enum Write {
+    Insert(Words, Option<Id>),
+    Remove(Words, Option<Id>),
+    RemoveFingerprint(Words),
     RemoveId(Option<Id>),
-    Replace(F, Option<Id>),
+    Replace(Words, Option<Id>),
 }
 
 impl<F: Fingerprint> WriteBatch<F> {
     /// None yet.
     #[must_use]
     pub fn new() -> Self {
-        Self { writes: Vec::new() }
+        Self { writes: Vec::new(), width: PhantomData }
     }
 
     /// Number of writes.
@@ -54,18 +56,18 @@ impl<F: Fingerprint> WriteBatch<F> {
 
     /// Adds a record; [`IdRef::None`] has the store number it, or count it where there are no ids.
     pub fn insert<'a>(&mut self, fingerprint: F, id: impl Into<IdRef<'a>>) {
-        self.writes.push(Write::Insert(fingerprint, owned(id.into())));
+        self.writes.push(Write::Insert(to_words(fingerprint), owned(id.into())));
     }
 
     /// Removes a record, if it is there; where there are no ids, one of those that its fingerprint counts
     /// ([`IdRef::None`]).
     pub fn remove<'a>(&mut self, fingerprint: F, id: impl Into<IdRef<'a>>) {
-        self.writes.push(Write::Remove(fingerprint, owned(id.into())));
+        self.writes.push(Write::Remove(to_words(fingerprint), owned(id.into())));
     }
 
     /// Removes all records of a fingerprint.
     pub fn remove_fingerprint(&mut self, fingerprint: F) {
-        self.writes.push(Write::RemoveFingerprint(fingerprint));
+        self.writes.push(Write::RemoveFingerprint(to_words(fingerprint)));
     }
 
     /// Removes all records of an id. Needs an id index.
@@ -75,7 +77,7 @@ impl<F: Fingerprint> WriteBatch<F> {
 
     /// Removes all records of an id and adds one: a page that was crawled again. Needs an id index.
     pub fn replace<'a>(&mut self, fingerprint: F, id: impl Into<IdRef<'a>>) {
-        self.writes.push(Write::Replace(fingerprint, owned(id.into())));
+        self.writes.push(Write::Replace(to_words(fingerprint), owned(id.into())));
     }
 }
 

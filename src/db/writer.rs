@@ -39,7 +39,7 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Who goes on where the logs of earlier processes end, and the tree with the memtables that they hold.
-    pub(crate) fn after<F: Fingerprint>(mut tree: VersionSet<F>, recovered: Recovered<F>) -> (VersionSet<F>, Self) {
+    pub(crate) fn after<F: Fingerprint>(mut tree: VersionSet, recovered: Recovered) -> (VersionSet, Self) {
         let writer = Self {
             log: None,
             unsynced: recovered.logs,

@@ -8,6 +8,7 @@ mod entry;
 mod id;
 mod record;
 mod u256;
+mod words;
 
 pub(crate) use definition::leading_ones;
 pub use definition::{Fingerprint, WIDTHS, distance};
@@ -15,3 +16,4 @@ pub(crate) use entry::Entry;
 pub use id::{Id, IdKind, IdRef, MAX_TEXT, check_text};
 pub use record::{Match, Record};
 pub use u256::U256;
+pub(crate) use words::{Words, by_width, from_words, read_words, to_words, write_words};

@@ -4,7 +4,7 @@ use super::fields::{Fields, seal};
 use super::manifest::MOST_NUMBER;
 use super::parameters::Parameters;
 use crate::error::{Error, Result};
-use crate::fingerprint::{Entry, Fingerprint, Id, IdKind, Record, check_text};
+use crate::fingerprint::{Entry, Fingerprint, Id, IdKind, Record, Words, check_text, read_words, write_words};
 
 /// First bytes of a log.
 const MAGIC: &[u8; 8] = b"fpstrwal";
@@ -144,13 +144,13 @@ fn pad(out: &mut Vec<u8>) {
     out.resize(out.len().next_multiple_of(ALIGNMENT as usize), 0);
 }
 
-/// Appends operations, those that do the same together.
-pub(crate) fn write_operations<F: Fingerprint>(operations: &[Entry<F>], out: &mut Vec<u8>) {
+/// Appends operations on fingerprints of so many words, those that do the same together.
+pub(crate) fn write_operations(operations: &[Entry<Words>], words: usize, out: &mut Vec<u8>) {
     for run in operations.chunk_by(|a, b| a.is_tombstone == b.is_tombstone) {
         out.push(if run.first().is_some_and(|first| first.is_tombstone) { REMOVE } else { INSERT });
         out.extend_from_slice(&u32::try_from(run.len()).unwrap_or(u32::MAX).to_le_bytes());
         for Entry { record, .. } in run {
-            record.fingerprint.write_le(out);
+            write_words(record.fingerprint, words, out);
             match &record.id {
                 Id::Number(number) | Id::Count(number) => out.extend_from_slice(&number.to_le_bytes()),
                 Id::Text(text) => {
@@ -162,8 +162,8 @@ pub(crate) fn write_operations<F: Fingerprint>(operations: &[Entry<F>], out: &mu
     }
 }
 
-/// Reads the operations of a frame.
-pub(crate) fn parse_operations<F: Fingerprint>(fields: &mut Fields<'_>, ids: IdKind) -> Result<Vec<Entry<F>>> {
+/// Reads the operations of a frame, whose fingerprints have so many words.
+pub(crate) fn parse_operations(fields: &mut Fields<'_>, words: usize, ids: IdKind) -> Result<Vec<Entry<Words>>> {
     let mut operations = Vec::new();
     while fields.remaining() > 0 {
         let removed = match fields.u8("operation")? {
@@ -173,22 +173,22 @@ pub(crate) fn parse_operations<F: Fingerprint>(fields: &mut Fields<'_>, ids: IdK
         };
         let count = fields.u32("records")? as usize;
         // No id takes less than two bytes.
-        if count == 0 || count > fields.remaining() / (F::BYTES + 2) {
+        if count == 0 || count > fields.remaining() / (8 * words + 2) {
             return Err(fields.damaged(format!("{count} records do not fit {} bytes", fields.remaining())));
         }
         operations.reserve(count);
         for _ in 0..count {
-            let record = parse_record(fields, ids)?;
+            let record = parse_record(fields, words, ids)?;
             operations.push(Entry { record, is_tombstone: removed });
         }
     }
     Ok(operations)
 }
 
-fn parse_record<F: Fingerprint>(fields: &mut Fields<'_>, ids: IdKind) -> Result<Record<F>> {
-    let shown = fields.peek(F::BYTES).and_then(F::from_le_bytes).unwrap_or_default();
-    let hex = (0..F::WORDS).map(|number| format!("{:016x}", shown.word(number))).collect::<String>();
-    fields.bytes("fingerprint", F::BYTES, &hex)?;
+fn parse_record(fields: &mut Fields<'_>, words: usize, ids: IdKind) -> Result<Record<Words>> {
+    let shown = fields.peek(8 * words).map(read_words).unwrap_or_default();
+    let hex = (0..words).map(|number| format!("{:016x}", shown.word(number))).collect::<String>();
+    fields.bytes("fingerprint", 8 * words, &hex)?;
     let id = match ids {
         IdKind::Number => Id::Number(fields.u64("id")?),
         IdKind::None => Id::Count(fields.u64("count")?),

@@ -138,6 +138,11 @@ impl Parameters {
         self.width
     }
 
+    /// Number of 64-bit words of a fingerprint.
+    pub(crate) fn words(&self) -> usize {
+        (self.width / 64) as usize
+    }
+
     /// What the ids are.
     #[must_use]
     pub fn ids(&self) -> IdKind {

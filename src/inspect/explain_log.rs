@@ -8,7 +8,6 @@ use crate::format::log::{FRAME_HEADER, FrameHeader, LogHeader, parse_operations}
 use crate::inspect::traced::{Visit, traced};
 use crate::options::Options;
 use crate::wal::{LogReader, Tail};
-use crate::width::with_width;
 use std::path::Path;
 
 /// Bytes of a field of what is not looked into.
@@ -36,8 +35,8 @@ pub(super) fn explain(path: &Path, options: &Options, visit: &mut Visit<'_>) -> 
         let (frame, padding) = bytes.split_at_checked(end).ok_or_else(|| no_frame(path, at))?;
         let (front, operations) = frame.split_at_checked(FRAME_HEADER).ok_or_else(|| no_frame(path, at))?;
         traced(front, at, |fields| FrameHeader::parse(fields).map(|_| ()), visit)?;
-        let (width, ids) = (parameters.width(), parameters.ids());
-        let parse = |fields: &mut Fields<'_>| with_width!(width, F => parse_operations::<F>(fields, ids).map(|_| ()));
+        let (words, ids) = (parameters.words(), parameters.ids());
+        let parse = |fields: &mut Fields<'_>| parse_operations(fields, words, ids).map(|_| ());
         traced(operations, at + FRAME_HEADER as u64, parse, visit)?;
         if !padding.is_empty() {
             let (name, value) = ("padding".to_owned(), String::new());

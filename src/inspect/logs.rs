@@ -1,7 +1,7 @@
 //! What a write-ahead log holds.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::{Entry, Fingerprint, Record};
+use crate::fingerprint::{Fingerprint, Record, from_words};
 use crate::format::Parameters;
 use crate::options::Options;
 use crate::version::{check_width, manifest};
@@ -94,8 +94,8 @@ impl LogView {
         check_width::<F>(self.parameters(), self.reader.path())?;
         let offset = self.reader.position();
         let Some((sequence, operations)) = self.reader.next_batch()? else { return Ok(None) };
-        let operations =
-            operations.into_iter().map(|Entry { record, is_tombstone: removed }| (record, removed)).collect();
+        let typed = |Record { fingerprint, id }| Record { fingerprint: from_words(fingerprint), id };
+        let operations = operations.into_iter().map(|entry| (typed(entry.record), entry.is_tombstone)).collect();
         Ok(Some(FrameView { offset, bytes: self.reader.position() - offset, sequence, operations }))
     }
 

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, Debug)]
 pub(crate) struct CleanSegments<F: Fingerprint> {
     common: Arc<StoreContext>,
-    state: ReadView<F>,
+    state: ReadView,
     /// Its segments, once somebody has asked for them.
     segments: Arc<OnceLock<Vec<Arc<Segment>>>>,
 }
@@ -51,7 +51,7 @@ impl<F: Fingerprint> CleanSegments<F> {
 /// `Damaged` or `Io` from reading; `Io` from temporary files.
 fn segments<F: Fingerprint>(
     common: &StoreContext,
-    state: &ReadView<F>,
+    state: &ReadView,
     workspace: &Workspace,
 ) -> Result<Vec<Arc<Segment>>> {
     let mut segments = Vec::new();

@@ -57,15 +57,15 @@ pub(crate) enum Merging {
     All,
 }
 
-impl<F: Fingerprint> StoreInner<F> {
+impl StoreInner {
     /// Adds records; whether runs were merged.
-    pub(crate) fn bulk_load(&self, records: SortedRecords<F>, merging: Merging) -> Result<(LoadReport, bool)> {
+    pub(crate) fn bulk_load<F: Fingerprint>(&self, records: SortedRecords<F>, merging: Merging) -> Result<(LoadReport, bool)> {
         let loaded = self.load(records, |records, first| self.load_reserved(records, None, first, merging))?;
         Ok((loaded.report, loaded.merged))
     }
 
     /// Does a load of records, of which the first without an id gets the number that `load` is given.
-    pub(crate) fn load<R>(
+    pub(crate) fn load<F: Fingerprint, R>(
         &self,
         records: SortedRecords<F>,
         load: impl FnOnce(SortedRecords<F>, u64) -> Result<R>,
@@ -82,7 +82,7 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 
     /// Adds records, and removes those of `old` that are not among them.
-    pub(crate) fn load_reserved(
+    pub(crate) fn load_reserved<F: Fingerprint>(
         &self,
         records: SortedRecords<F>,
         old: Option<&SortedRecords<F>>,
@@ -111,7 +111,7 @@ impl<F: Fingerprint> StoreInner<F> {
 
     /// The segments of those records that are not there yet and of the old ones that are there and not among them, and the last
     /// sequence number of what is there.
-    fn make_missing(
+    fn make_missing<F: Fingerprint>(
         &self,
         records: &SortedRecords<F>,
         old: Option<&SortedRecords<F>>,
@@ -148,7 +148,7 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 
     /// The segment of those old records that these runs have, and that are not among the new ones.
-    fn make_gone(
+    fn make_gone<F: Fingerprint>(
         &self,
         old: &SortedRecords<F>,
         new: &SortedRecords<F>,
@@ -255,7 +255,7 @@ impl<F: Fingerprint> StoreInner<F> {
     fn flush_most(&self) -> Result<Slowed<'_>> {
         let flush_much = || {
             let tree = self.tree();
-            let is_much = |memtable: &Arc<Memtable<F>>| memtable.visible() >= FEW_RECORDS;
+            let is_much = |memtable: &Arc<Memtable>| memtable.visible() >= FEW_RECORDS;
             let is_worth_it = !tree.sealed.is_empty() || tree.active.as_ref().is_some_and(is_much);
             drop(tree);
             if is_worth_it { self.flush_beside() } else { Ok(()) }
@@ -269,7 +269,7 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 
     /// Finds out how many records more there are by a run that has so many, beside which others were written.
-    fn count_beside(&self, run: &Arc<Run>, count: i64, older: &[Arc<Run>], last: u64) {
+    fn count_beside<F: Fingerprint>(&self, run: &Arc<Run>, count: i64, older: &[Arc<Run>], last: u64) {
         // What cannot be counted, or noted, is counted when it is asked for. So is a run that adds and removes, and what was
         // merged with runs from before, which no longer tell what was removed.
         if run.records.is_some() && run.tombstones.is_some()
@@ -341,10 +341,10 @@ pub(crate) struct Reserved {
     now: (IdAssignment, u64),
 }
 
-impl<F: Fingerprint> StoreInner<F> {
+impl StoreInner {
     /// Decides whose ids the store has, if nobody has decided yet, and refuses others; sets numbers aside for records
     /// without ids.
-    fn reserve(&self, records: &SortedRecords<F>) -> Result<Reserved> {
+    fn reserve<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<Reserved> {
         let mut writing = self.writer()?;
         let writer = writing.get();
         let before = (writer.id_assignment, writer.next_id);

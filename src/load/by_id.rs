@@ -41,7 +41,7 @@ pub struct RemoveIdsReport {
     pub left: u64,
 }
 
-impl<F: Fingerprint> StoreInner<F> {
+impl StoreInner {
     /// Removes all records of these ids.
     pub(crate) fn bulk_remove_ids(&self, ids: &SortedIds) -> Result<RemoveIdsReport> {
         self.writer().map(drop)?;
@@ -68,7 +68,7 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 
     /// The records of ids, and the ids that have none.
-    pub(crate) fn records_of_ids(&self, ids: &SortedIds, workspace: &Workspace) -> Result<(SortedRecords<F>, Unknown)> {
+    pub(crate) fn records_of_ids<F: Fingerprint>(&self, ids: &SortedIds, workspace: &Workspace) -> Result<(SortedRecords<F>, Unknown)> {
         let state = self.state();
         let sorter = Mutex::new(RecordSorter::within(workspace.part(2)));
         let stored = state.view.segments.iter().map(|segment| segment.footer().records).fold(0, u64::saturating_add);
@@ -83,7 +83,7 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 
     /// Looks ids up in the index.
-    fn look_up(&self, state: &ReadView<F>, ids: &SortedIds, found: &Mutex<RecordSorter<F>>) -> Result<Unknown> {
+    fn look_up<F: Fingerprint>(&self, state: &ReadView, ids: &SortedIds, found: &Mutex<RecordSorter<F>>) -> Result<Unknown> {
         let (mut ids, mut unknown) = (ids.ids(), Unknown::default());
         loop {
             let chunk = chunk(&mut ids)?;

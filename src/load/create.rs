@@ -25,7 +25,7 @@ pub(crate) fn create<F: Fingerprint>(
     parameters: &Parameters,
     options: &Options,
     records: Option<SortedRecords<F>>,
-) -> Result<(Handle<F>, LoadReport)> {
+) -> Result<(Handle, LoadReport)> {
     parameters.check()?;
     check_width::<F>(parameters, path)?;
     let path = &*absolute(path, options)?;
@@ -51,7 +51,7 @@ pub(crate) fn create<F: Fingerprint>(
     tree.is_placed = false;
     let writer =
         Writer { next_log: 1, next_sequence: 1, active_first: 1, is_assignment_kept: true, ..Writer::default() };
-    let core = Arc::new(StoreInner::new(StoreContext::new::<F>(path, options, parameters)?, tree, Some(writer)));
+    let core = Arc::new(StoreInner::new(StoreContext::new(path, options, parameters)?, tree, Some(writer)));
     match fill(&core, &manifest, records) {
         Ok(report) => {
             core.make_filters(options.filters);
@@ -68,7 +68,7 @@ pub(crate) fn create<F: Fingerprint>(
 }
 
 fn fill<F: Fingerprint>(
-    core: &StoreInner<F>,
+    core: &StoreInner,
     manifest: &ManifestData,
     records: Option<SortedRecords<F>>,
 ) -> Result<LoadReport> {

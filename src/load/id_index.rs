@@ -6,10 +6,8 @@
 
 use crate::db::{Handle, Maker, StoreInner, merged_net};
 use crate::error::Result;
-use crate::fingerprint::{Fingerprint, IdKind};
+use crate::fingerprint::IdKind;
 use crate::options::{Filters, Maintenance, Options};
-use crate::version::manifest;
-use crate::width::with_width;
 use std::path::Path;
 
 /// Gives a store an id index ([`crate::Parameters::with_id_index`]), and makes one segment of all; whether it had none. A process
@@ -30,13 +28,12 @@ use std::path::Path;
 /// Those of [`crate::Store::open`]; `InvalidInput` if the store has no ids; `Damaged` or `Io` from reading; `Io` from writing, in which
 /// case the store is as before.
 pub fn add_id_index(path: impl AsRef<Path>, options: &Options) -> Result<bool> {
-    let parameters = manifest::read(&*options.env, path.as_ref())?.parameters;
     // Nothing is asked, and nothing goes on beside.
     let options = options.clone().with_filters(Filters::Off).with_maintenance(Maintenance::Foreground);
-    with_width!(parameters.width(), F => Handle::<F>::open(path.as_ref(), &options)?.core.add_id_index())
+    Handle::open(path.as_ref(), &options)?.core.add_id_index()
 }
 
-impl<F: Fingerprint> StoreInner<F> {
+impl StoreInner {
     /// Makes one run of all that has an id index. The store is not to be used any more then: it has the parameters of before.
     fn add_id_index(&self) -> Result<bool> {
         let common = &self.common;

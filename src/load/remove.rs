@@ -20,9 +20,9 @@ pub struct RemoveReport {
     pub left: u64,
 }
 
-impl<F: Fingerprint> StoreInner<F> {
+impl StoreInner {
     /// Removes those records that are there.
-    pub(crate) fn bulk_remove(&self, records: &SortedRecords<F>) -> Result<RemoveReport> {
+    pub(crate) fn bulk_remove<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<RemoveReport> {
         let counted = self.common.parameters.ids() == IdKind::None;
         let _counting = counted.then(|| self.counting.lock());
         self.flush_beside()?;
@@ -46,7 +46,7 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 
     /// Refuses records that do not name the store's.
-    fn check_ids(&self, records: &SortedRecords<F>) -> Result<()> {
+    fn check_ids<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<()> {
         let kind = self.common.parameters.ids();
         let fits = match (kind, records.ids()) {
             (_, RecordIds::NoRecords) => true,

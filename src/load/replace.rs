@@ -23,9 +23,9 @@ pub struct ReplaceReport {
     pub several: u64,
 }
 
-impl<F: Fingerprint> StoreInner<F> {
+impl StoreInner {
     /// Gives the ids of the records these fingerprints and no others; whether runs were merged.
-    pub(crate) fn bulk_replace(&self, records: SortedRecords<F>, merging: Merging) -> Result<(ReplaceReport, bool)> {
+    pub(crate) fn bulk_replace<F: Fingerprint>(&self, records: SortedRecords<F>, merging: Merging) -> Result<(ReplaceReport, bool)> {
         self.check_replaced(&records)?;
         self.load(records, |records, first_number| {
             let workspace = records.workspace().part(PARTS);
@@ -43,7 +43,7 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 
     /// Refuses stores whose ids name no documents of the user.
-    fn check_replaced(&self, records: &SortedRecords<F>) -> Result<()> {
+    fn check_replaced<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<()> {
         if self.common.parameters.ids() == IdKind::None {
             return Err(self.without_ids());
         }

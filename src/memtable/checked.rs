@@ -15,13 +15,13 @@ const HERE: u64 = 0x0123_4567_89ab_cdef;
 const NEAR: u64 = HERE ^ 1;
 const BESIDE: u64 = HERE ^ 0xffff;
 
-fn memtable() -> Arc<Memtable<u64>> {
+fn memtable() -> Arc<Memtable> {
     let parameters = Parameters::new(1).with_design(Design::Tables { parts: 2 }).with_id_index(true);
     let shape = Arc::new(MemtableShape::new(&parameters, 0).unwrap());
     Arc::new(Memtable::new(&shape, 0).unwrap())
 }
 
-fn push(memtable: &Memtable<u64>, batch: &[(u64, u64, bool)]) {
+fn push(memtable: &Memtable, batch: &[(u64, u64, bool)]) {
     for &(fingerprint, id, removed) in batch {
         memtable.push(fingerprint, &Id::Number(id), removed).unwrap();
     }
@@ -29,7 +29,7 @@ fn push(memtable: &Memtable<u64>, batch: &[(u64, u64, bool)]) {
 }
 
 /// What is within distance 1 of [`HERE`] at a moment, by probing or by comparing all, with the ids that are there.
-fn found(memtable: &Memtable<u64>, visible: u32, scans: bool) -> Vec<(u64, Vec<u64>)> {
+fn found(memtable: &Memtable, visible: u32, scans: bool) -> Vec<(u64, Vec<u64>)> {
     let mut plan = if scans { MemtablePlan::scan() } else { MemtablePlan::new(&memtable.shape, 1) };
     // So few fingerprints would all be compared.
     plan.masks = 0;

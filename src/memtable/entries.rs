@@ -3,7 +3,7 @@
 use crate::fingerprint::{Entry, Fingerprint, Id, IdKind, Record};
 use crate::memtable::table::Memtable;
 
-impl<F: Fingerprint> Memtable<F> {
+impl Memtable {
     /// Appends the last word at a moment on every id of a fingerprint, in order of the ids.
     pub(crate) fn entries_of(&self, entry: u32, visible: u32, out: &mut Vec<(Id, bool)>) {
         let chain = self.records_of(entry).skip_while(|&record| record >= visible);
@@ -29,7 +29,7 @@ impl<F: Fingerprint> Memtable<F> {
     }
 
     /// The newest entry of every record at a moment, by fingerprint, then id.
-    pub(crate) fn entries(&self, visible: u32) -> Vec<Entry<F>> {
+    pub(crate) fn entries<F: Fingerprint>(&self, visible: u32) -> Vec<Entry<F>> {
         let mut slots: Vec<(F, u32)> = (0..self.fingerprints()).map(|slot| (self.fingerprint(slot), slot)).collect();
         slots.retain(|&(_, slot)| self.is_visible(slot, visible));
         slots.sort_unstable();

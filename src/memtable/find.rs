@@ -13,7 +13,7 @@
 use super::atomics::Ordering;
 use super::buckets::{Buckets, count_step};
 use super::ids;
-use crate::fingerprint::{Fingerprint, Id};
+use crate::fingerprint::{Fingerprint, Id, Words};
 use crate::memtable::table::{Link, Memtable, load};
 use crate::plan::filter_shape::hash;
 
@@ -22,31 +22,33 @@ const WALK: usize = if cfg!(fpstore_loom) { 1 } else { 64 };
 
 /// What a fingerprint is found by in [`Memtable::by_value`].
 #[inline]
-fn value_key<F: Fingerprint>(fingerprint: F) -> u64 {
-    (0..F::WORDS).fold(0, |sum, number| hash(sum ^ fingerprint.word(number)))
+fn value_key<F: Fingerprint>(fingerprint: F, words: usize) -> u64 {
+    (0..words).fold(0, |sum, number| hash(sum ^ fingerprint.word(number)))
 }
 
 /// What a record is found by in [`Memtable::by_record`].
 #[inline]
-fn record_key<F: Fingerprint>(fingerprint: F, id: &Id) -> u64 {
-    hash(value_key(fingerprint) ^ ids::slot_key(id).unwrap_or(0).rotate_left(32))
+fn record_key(fingerprint: Words, words: usize, id: &Id) -> u64 {
+    hash(value_key(fingerprint, words) ^ ids::slot_key(id).unwrap_or(0).rotate_left(32))
 }
 
-impl<F: Fingerprint> Memtable<F> {
+impl Memtable {
     /// The number of a fingerprint, if it is there; some of its records may be.
-    pub(crate) fn find(&self, fingerprint: F) -> Option<u32> {
+    pub(crate) fn find<F: Fingerprint>(&self, fingerprint: F) -> Option<u32> {
         let (buckets, table) = self.tables.first().zip(self.shape.tables.first())?;
         let mut chain = buckets.chain(table.bucket_key(table.permutation.head(fingerprint))).peekable();
-        let is_it = |&entry: &u32| self.fingerprint(entry) == fingerprint;
+        let is_it = |&entry: &u32| self.fingerprint::<F>(entry) == fingerprint;
         match chain.peek() {
-            Some(&newest) if self.by_value.has(newest) => self.by_value.chain(value_key(fingerprint)).find(is_it),
+            Some(&newest) if self.by_value.has(newest) => {
+                self.by_value.chain(value_key(fingerprint, self.shape.words)).find(is_it)
+            },
             _ => chain.find(is_it),
         }
     }
 
     /// Whether the last word on a record within the first `visible` ones is that it was removed; `None` if nothing is said
     /// of it. Not for counts.
-    pub(crate) fn is_removed(&self, fingerprint: F, id: &Id, visible: u32) -> Option<bool> {
+    pub(crate) fn is_removed<F: Fingerprint>(&self, fingerprint: F, id: &Id, visible: u32) -> Option<bool> {
         let entry = self.find(fingerprint)?;
         self.last_of(entry, id, visible).map(|record| self.link(record).removed)
     }
@@ -68,7 +70,7 @@ impl<F: Fingerprint> Memtable<F> {
         match self.by_record.as_ref().filter(|by_record| by_record.has(newest)) {
             Some(by_record) => {
                 let is_it = |record: &u32| self.link(*record).entry == entry && is_it(record);
-                by_record.chain(record_key(self.fingerprint(entry), id)).find(is_it)
+                by_record.chain(record_key(self.fingerprint(entry), self.shape.words, id)).find(is_it)
             }
             None => chain.find(is_it),
         }
@@ -97,17 +99,17 @@ impl<F: Fingerprint> Memtable<F> {
     }
 
     /// Enters a fingerprint that is about to be entered in the tables.
-    pub(super) fn index_value(&self, fingerprint: F, entry: u32) {
+    pub(super) fn index_value(&self, fingerprint: Words, entry: u32) {
         let Some((buckets, table)) = self.tables.first().zip(self.shape.tables.first()) else { return };
         let place = buckets.place(table.bucket_key(table.permutation.head(fingerprint)));
-        let key = |entry: u32| value_key(self.fingerprint(entry));
+        let key = |entry: u32| value_key(self.fingerprint::<Words>(entry), self.shape.words);
         index_long(&self.by_value, buckets.chain_at(place), entry, key);
     }
 
     /// Enters a record that is about to be entered in the chain of its fingerprint.
-    pub(super) fn index_record(&self, fingerprint: F, entry: u32, record: u32) {
+    pub(super) fn index_record(&self, fingerprint: Words, entry: u32, record: u32) {
         let Some(by_record) = &self.by_record else { return };
-        let key = |record: u32| record_key(fingerprint, &self.ids.get(record));
+        let key = |record: u32| record_key(fingerprint, self.shape.words, &self.ids.get(record));
         index_long(by_record, self.records_of(entry), record, key);
     }
 

@@ -54,10 +54,10 @@ impl MemtablePlan {
     }
 }
 
-impl<F: Fingerprint> Memtable<F> {
+impl Memtable {
     /// Calls `visit` with the number of each fingerprint within distance `k` of which something was written among the first
     /// `visible` records, once or more, until it breaks.
-    pub(crate) fn search<B>(
+    pub(crate) fn search<F: Fingerprint, B>(
         &self,
         visible: u32,
         (query, k): (F, u32),
@@ -95,7 +95,7 @@ impl<F: Fingerprint> Memtable<F> {
                 // All chains one step at a time.
                 while !met.is_empty() {
                     for &entry in &*met {
-                        prefetch(self.words.as_slice(), entry as usize * F::WORDS);
+                        prefetch(self.words.as_slice(), entry as usize * self.shape.words);
                         buckets.prefetch_older(entry);
                     }
                     work.candidates += met.len() as u64;

@@ -20,6 +20,8 @@ pub(crate) struct MemtableShape {
     /// Those of the store's design.
     pub(super) tables: Vec<MemtableTable>,
     pub(super) radii: Vec<Vec<Option<u32>>>,
+    /// 64-bit words of a fingerprint.
+    pub(super) words: usize,
     pub(super) ids: IdKind,
     pub(super) id_index: bool,
     /// Records of a memtable.
@@ -71,7 +73,7 @@ impl MemtableShape {
                 MemtableTable { permutation: layout.permutation, prefix }
             })
             .collect();
-        Ok(Self { tables, radii, ids, id_index, capacity, text_bytes: capacity * text, record_bytes })
+        Ok(Self { tables, radii, words: parameters.words(), ids, id_index, capacity, text_bytes: capacity * text, record_bytes })
     }
 }
 

@@ -5,14 +5,13 @@ use super::buckets::Buckets;
 use super::by_ids::ByIds;
 use super::ids::IdColumn;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::{Entry, Fingerprint, Id, IdKind};
+use crate::fingerprint::{Entry, Fingerprint, Id, IdKind, Words};
 use crate::memtable::MemtableShape;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// A memtable of one store.
 #[derive(Debug)]
-pub(crate) struct Memtable<F> {
+pub(crate) struct Memtable {
     pub(crate) shape: Arc<MemtableShape>,
     capacity: u32,
     pub(crate) tables: Vec<Buckets>,
@@ -37,7 +36,6 @@ pub(crate) struct Memtable<F> {
     visible: AtomicU32,
     /// How many of the pushed ones are tombstones.
     tombstones: AtomicU32,
-    width: PhantomData<F>,
 }
 
 /// What a record belongs to.
@@ -63,12 +61,12 @@ impl Link {
     }
 }
 
-impl<F: Fingerprint> Memtable<F> {
+impl Memtable {
     /// An empty memtable with room for the records of the shape, or for `least` if those are more.
     ///
     /// # Errors
     /// `Io` if there is not so much memory.
-    pub(crate) fn new(shape: &Arc<MemtableShape>, least: usize) -> Result<Self> {
+    pub(crate) fn new<F: Fingerprint>(shape: &Arc<MemtableShape>, least: usize) -> Result<Self> {
         let capacity = shape.capacity.max(least).min(super::shape::MOST_RECORDS);
         let make = || {
             // Heads of chains are up to twice as many as records.
@@ -77,7 +75,7 @@ impl<F: Fingerprint> Memtable<F> {
                 shape: Arc::clone(shape),
                 capacity: u32::try_from(capacity).ok()?,
                 tables: shape.tables.iter().map(|_| Buckets::new(capacity, arena)).collect::<Option<_>>()?,
-                words: arena.array(capacity.checked_mul(F::WORDS)?)?,
+                words: arena.array(capacity.checked_mul(shape.words)?)?,
                 latest: arena.array(capacity)?,
                 ids: IdColumn::new(shape.ids, capacity, arena)?,
                 links: arena.array(capacity)?,
@@ -88,7 +86,6 @@ impl<F: Fingerprint> Memtable<F> {
                 pushed: AtomicU32::new(0),
                 visible: AtomicU32::new(0),
                 tombstones: AtomicU32::new(0),
-                width: PhantomData,
             })
         };
         make().ok_or_else(|| {
@@ -110,7 +107,7 @@ impl<F: Fingerprint> Memtable<F> {
     }
 
     /// Whether these operations, and the texts of their ids, still fit.
-    pub(crate) fn has_room(&self, operations: &[Entry<F>]) -> bool {
+    pub(crate) fn has_room(&self, operations: &[Entry<Words>]) -> bool {
         let pushed = self.pushed.load(Ordering::Relaxed) as usize;
         let text_bytes = operations.iter().filter_map(|operation| operation.record.id.text()).map(str::len).sum();
         pushed.saturating_add(operations.len()) <= self.capacity as usize
@@ -150,7 +147,7 @@ impl<F: Fingerprint> Memtable<F> {
     ///
     /// # Errors
     /// `InvalidInput` if there is no room; [`Memtable::has_room`] tells before.
-    pub(crate) fn push(&self, fingerprint: F, id: &Id, removed: bool) -> Result<()> {
+    pub(crate) fn push(&self, fingerprint: Words, id: &Id, removed: bool) -> Result<()> {
         let record = self.pushed.load(Ordering::Relaxed);
         if record >= self.capacity {
             return Err(Error::invalid("more records than a memtable has room for"));
@@ -173,7 +170,7 @@ impl<F: Fingerprint> Memtable<F> {
             latest.store(record + 1, Ordering::Release);
         }
         if found.is_none() {
-            let words = self.words.as_slice().iter().skip(entry as usize * F::WORDS).take(F::WORDS);
+            let words = self.words.as_slice().iter().skip(entry as usize * self.shape.words).take(self.shape.words);
             words.enumerate().for_each(|(number, word)| word.store(fingerprint.word(number), Ordering::Relaxed));
             self.index_value(fingerprint, entry);
             for (buckets, table) in self.tables.iter().zip(&self.shape.tables) {
@@ -189,7 +186,7 @@ impl<F: Fingerprint> Memtable<F> {
     ///
     /// # Errors
     /// Those of [`Memtable::push`].
-    pub(crate) fn write(&self, operations: &[Entry<F>]) -> Result<()> {
+    pub(crate) fn write(&self, operations: &[Entry<Words>]) -> Result<()> {
         for Entry { record, is_tombstone: removed } in operations {
             self.push(record.fingerprint, &record.id, *removed)?;
         }
@@ -204,15 +201,16 @@ impl<F: Fingerprint> Memtable<F> {
 
     /// The fingerprint with this number.
     #[inline]
-    pub(crate) fn fingerprint(&self, entry: u32) -> F {
+    pub(crate) fn fingerprint<F: Fingerprint>(&self, entry: u32) -> F {
         let words = self.words.as_slice();
-        let first = entry as usize * F::WORDS;
-        F::from_words(|number| words.get(first + number).map_or(0, |word| word.load(Ordering::Relaxed)))
+        let first = entry as usize * self.shape.words;
+        let own = words.get(first..first + self.shape.words).unwrap_or_default();
+        F::from_words(|number| own.get(number).map_or(0, |word| word.load(Ordering::Relaxed)))
     }
 
     /// Whether any record between two moments has a fingerprint within distance `k`, and was not a removal.
-    pub(crate) fn any_near_between(&self, from: u32, to: u32, fingerprint: F, k: u32) -> bool {
-        let near = |link: Link| !link.removed && self.fingerprint(link.entry).distance(fingerprint) <= k;
+    pub(crate) fn any_near_between<F: Fingerprint>(&self, from: u32, to: u32, fingerprint: F, k: u32) -> bool {
+        let near = |link: Link| !link.removed && self.fingerprint::<F>(link.entry).distance(fingerprint) <= k;
         (from..to).any(|record| near(self.link(record)))
     }
 

@@ -30,13 +30,13 @@ fn families<F: Fingerprint>(count: usize, seed: u64) -> Vec<F> {
     all
 }
 
-fn memtable<F: Fingerprint>(parameters: &Parameters, records: usize) -> Memtable<F> {
+fn memtable<F: Fingerprint>(parameters: &Parameters, records: usize) -> Memtable {
     let shape = Arc::new(MemtableShape::new(parameters, 0).unwrap());
     Memtable::new(&shape, records).unwrap()
 }
 
 /// What is found within `k`, in order, each once.
-fn found<F: Fingerprint>(memtable: &Memtable<F>, visible: u32, query: F, k: u32) -> Vec<F> {
+fn found<F: Fingerprint>(memtable: &Memtable, visible: u32, query: F, k: u32) -> Vec<F> {
     let plan = MemtablePlan::new(&memtable.shape, k);
     let mut found = Vec::new();
     let (mut scratch, mut work) = (MemtableScratch::default(), QueryStats::default());

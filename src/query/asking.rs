@@ -18,9 +18,9 @@ use std::sync::Arc;
 
 /// A state that is asked, and all that asking needs again and again.
 #[derive(Debug)]
-pub(crate) struct Asking<F: Fingerprint> {
+pub(crate) struct Asking {
     pub(crate) common: Arc<StoreContext>,
-    pub(crate) state: ReadView<F>,
+    pub(crate) state: ReadView,
     /// The number of the state's view.
     version: u64,
     /// Whether removed records are returned too.
@@ -36,8 +36,8 @@ pub(crate) struct Asking<F: Fingerprint> {
     pub(crate) work: QueryStats,
 }
 
-impl<F: Fingerprint> Asking<F> {
-    pub(crate) fn new(common: &Arc<StoreContext>, state: ReadView<F>) -> Self {
+impl Asking {
+    pub(crate) fn new(common: &Arc<StoreContext>, state: ReadView) -> Self {
         Self {
             common: Arc::clone(common),
             state,
@@ -54,7 +54,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// Goes on to the state of now.
-    pub(crate) fn catch_up(&mut self, latest: &LatestVersion<F>) {
+    pub(crate) fn catch_up(&mut self, latest: &LatestVersion) {
         let version = latest.version();
         if version == self.version {
             self.state.catch_up();
@@ -64,17 +64,17 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// Whether its state's view is the latest.
-    pub(crate) fn is_of(&self, latest: &LatestVersion<F>) -> bool {
+    pub(crate) fn is_of(&self, latest: &LatestVersion) -> bool {
         self.version == latest.version()
     }
 
     /// All records within the distance.
-    pub(crate) fn query(&mut self, fingerprint: F, k: u32) -> Result<Vec<Match<F>>> {
+    pub(crate) fn query<F: Fingerprint>(&mut self, fingerprint: F, k: u32) -> Result<Vec<Match<F>>> {
         self.plan(k)?;
         self.planned(&[fingerprint], k).map(only)
     }
 
-    pub(crate) fn contains_near(&mut self, fingerprint: F, k: u32) -> Result<Option<Match<F>>> {
+    pub(crate) fn contains_near<F: Fingerprint>(&mut self, fingerprint: F, k: u32) -> Result<Option<Match<F>>> {
         self.plan(k)?;
         let found = match self.any_in_memtables(fingerprint, k) {
             Some(found) => Some(found),
@@ -92,7 +92,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// A fingerprint within the distance in one of the segments.
-    fn any_in_segments(&mut self, query: F, k: u32) -> Result<Option<(F, HitPlace)>> {
+    fn any_in_segments<F: Fingerprint>(&mut self, query: F, k: u32) -> Result<Option<(F, HitPlace)>> {
         // Where a near fingerprint most likely is comes first, in every segment.
         let view = Arc::clone(&self.state.view);
         for part in [ProbePart::Home, ProbePart::Others] {
@@ -110,7 +110,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// All places within the distance, fingerprint by fingerprint, of each the newest first.
-    pub(crate) fn near(&mut self, query: F, k: u32) -> Result<Vec<(F, HitPlace)>> {
+    pub(crate) fn near<F: Fingerprint>(&mut self, query: F, k: u32) -> Result<Vec<(F, HitPlace)>> {
         self.plan(k)?;
         let (plans, memtable_plan) = (std::mem::take(&mut self.plans), self.memtable_plan.take());
         let hits = match &memtable_plan {
@@ -122,7 +122,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// A fingerprint within the distance in one of the memtables.
-    fn any_in_memtables(&mut self, query: F, k: u32) -> Option<(F, HitPlace)> {
+    fn any_in_memtables<F: Fingerprint>(&mut self, query: F, k: u32) -> Option<(F, HitPlace)> {
         let plan = self.memtable_plan.as_ref()?;
         for (number, (memtable, visible)) in self.state.memtables().enumerate() {
             let found =
@@ -137,7 +137,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// All matches of each query, each segment searched by its plan.
-    fn planned(&mut self, queries: &[F], k: u32) -> Result<Vec<Vec<Match<F>>>> {
+    fn planned<F: Fingerprint>(&mut self, queries: &[F], k: u32) -> Result<Vec<Vec<Match<F>>>> {
         let (plans, memtable_plan) = (std::mem::take(&mut self.plans), self.memtable_plan.take());
         let answers = match &memtable_plan {
             Some(memtable_plan) => self.all(queries, k, plans.iter(), memtable_plan),
@@ -148,7 +148,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// All matches of each query, each segment searched by its plan.
-    pub(crate) fn all<'p>(
+    pub(crate) fn all<'p, F: Fingerprint>(
         &mut self,
         queries: &[F],
         k: u32,
@@ -161,7 +161,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// What is near each query, each segment searched by its plan.
-    fn hits<'p>(
+    fn hits<'p, F: Fingerprint>(
         &mut self,
         queries: &[F],
         k: u32,
@@ -192,7 +192,7 @@ impl<F: Fingerprint> Asking<F> {
         Ok(hits)
     }
 
-    pub(crate) fn plan(&mut self, k: u32) -> Result<()> {
+    pub(crate) fn plan<F: Fingerprint>(&mut self, k: u32) -> Result<()> {
         check_distance::<F>(k)?;
         // Filters are made while queries already run; with each one there is more to choose from.
         let segments = &self.state.view.segments;

@@ -8,9 +8,9 @@ use crate::query::probe::found::Found;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-impl<F: Fingerprint> Asking<F> {
+impl Asking {
     /// The records of what was found near a query, in order.
-    pub(crate) fn matches(&mut self, query: F, hits: Hits<F>, has_tombstones: bool) -> Result<Vec<Match<F>>> {
+    pub(crate) fn matches<F: Fingerprint>(&mut self, query: F, hits: Hits<F>, has_tombstones: bool) -> Result<Vec<Match<F>>> {
         let hits = hits.into_sorted();
         let mut matches = Vec::with_capacity(hits.len());
         for hits in hits.chunk_by(|a, b| a.0 == b.0) {
@@ -32,7 +32,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// Leaves out of the matches of a query, which are in order, those that were removed.
-    pub(crate) fn drop_removed(&mut self, query: F, matches: &mut Vec<Match<F>>) -> Result<()> {
+    pub(crate) fn drop_removed<F: Fingerprint>(&mut self, query: F, matches: &mut Vec<Match<F>>) -> Result<()> {
         let mut left = Vec::with_capacity(matches.len());
         for found in matches.chunk_by(|a, b| a.fingerprint == b.fingerprint) {
             let Some(first) = found.first() else { continue };
@@ -47,7 +47,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// Whether any record of a fingerprint was removed.
-    fn has_tombstone_for(&mut self, fingerprint: F) -> Result<bool> {
+    fn has_tombstone_for<F: Fingerprint>(&mut self, fingerprint: F) -> Result<bool> {
         if self.state.memtables().any(|(memtable, _)| memtable.has_tombstones() && memtable.find(fingerprint).is_some())
         {
             return Ok(true);
@@ -61,7 +61,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// The rank of a fingerprint in the first table of the segment with this number, where it was found.
-    pub(crate) fn rank_at(&mut self, fingerprint: F, number: usize, rank: Option<u64>) -> Result<u64> {
+    pub(crate) fn rank_at<F: Fingerprint>(&mut self, fingerprint: F, number: usize, rank: Option<u64>) -> Result<u64> {
         match (rank, self.state.view.segments.get(number)) {
             (Some(rank), _) => Ok(rank),
             (None, Some(segment)) => rank_of(segment, Found { fingerprint, rank }, &mut self.prober.scratch),
@@ -70,7 +70,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// Calls `visit` with what is said of the ids of a fingerprint at a place, and whether they were removed.
-    fn ids_at(&mut self, fingerprint: F, place: HitPlace, visit: &mut dyn FnMut(Id, bool)) -> Result<()> {
+    fn ids_at<F: Fingerprint>(&mut self, fingerprint: F, place: HitPlace, visit: &mut dyn FnMut(Id, bool)) -> Result<()> {
         match place {
             HitPlace::Segment(number, rank) => {
                 let rank = self.rank_at(fingerprint, number, rank)?;
@@ -90,7 +90,7 @@ impl<F: Fingerprint> Asking<F> {
 
     /// Calls `visit` with the ids of a fingerprint that are there, some perhaps several times, or with their count. `hits` are
     /// all places where it is, newest first.
-    pub(crate) fn live_ids(&mut self, fingerprint: F, hits: &[(F, HitPlace)], visit: &mut dyn FnMut(Id)) -> Result<()> {
+    pub(crate) fn live_ids<F: Fingerprint>(&mut self, fingerprint: F, hits: &[(F, HitPlace)], visit: &mut dyn FnMut(Id)) -> Result<()> {
         let (mut more, mut less) = (0u64, 0u64);
         let mut hidden = BTreeSet::new();
         let mut say = |id: Id, removed: bool, hidden: &mut BTreeSet<Id>| match (id, removed) {

@@ -8,9 +8,9 @@ use crate::segment::{IdScratch, id_hash};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-impl<F: Fingerprint> Asking<F> {
+impl Asking {
     /// All places where a fingerprint is, newest first.
-    pub(crate) fn places_of(&mut self, fingerprint: F) -> Result<Vec<(F, HitPlace)>> {
+    pub(crate) fn places_of<F: Fingerprint>(&mut self, fingerprint: F) -> Result<Vec<(F, HitPlace)>> {
         let mut places = Vec::new();
         for (number, (memtable, _)) in self.state.memtables().enumerate() {
             places.extend(memtable.find(fingerprint).map(|entry| (fingerprint, HitPlace::Memtable(number, entry))));
@@ -26,7 +26,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// The ids of a fingerprint, in order, or their count.
-    pub(crate) fn ids_of(&mut self, fingerprint: F) -> Result<Vec<Id>> {
+    pub(crate) fn ids_of<F: Fingerprint>(&mut self, fingerprint: F) -> Result<Vec<Id>> {
         let mut ids = Vec::new();
         let places = self.places_of(fingerprint)?;
         self.live_ids(fingerprint, &places, &mut |id| ids.push(id))?;
@@ -36,7 +36,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// The records of a fingerprint as matches of a query, in order.
-    pub(crate) fn records_of(&mut self, query: F, fingerprint: F) -> Result<Vec<Match<F>>> {
+    pub(crate) fn records_of<F: Fingerprint>(&mut self, query: F, fingerprint: F) -> Result<Vec<Match<F>>> {
         let distance = distance(fingerprint, query);
         let ids = self.ids_of(fingerprint)?.into_iter();
         Ok(in_order(ids.map(|id| Match { distance, fingerprint, id }).collect()))
@@ -46,7 +46,7 @@ impl<F: Fingerprint> Asking<F> {
     ///
     /// # Errors
     /// Those of [`Asking::each_fingerprint_of`].
-    pub(crate) fn fingerprints_of(&mut self, id: &Id) -> Result<Vec<F>> {
+    pub(crate) fn fingerprints_of<F: Fingerprint>(&mut self, id: &Id) -> Result<Vec<F>> {
         let mut found = Vec::new();
         self.each_fingerprint_of(id, &mut |fingerprint| {
             found.push(fingerprint);
@@ -62,7 +62,7 @@ impl<F: Fingerprint> Asking<F> {
     ///
     /// # Errors
     /// `Unsupported` if the store has no id index; `Damaged` or `Io` from reading; those of `visit`.
-    pub(crate) fn each_fingerprint_of(&mut self, id: &Id, visit: &mut dyn FnMut(F) -> Result<()>) -> Result<()> {
+    pub(crate) fn each_fingerprint_of<F: Fingerprint>(&mut self, id: &Id, visit: &mut dyn FnMut(F) -> Result<()>) -> Result<()> {
         self.common.check_id_index()?;
         // Hashes meet, and records go.
         let mut visit_live = |asking: &mut Self, fingerprint| match asking.has(fingerprint, id)? {

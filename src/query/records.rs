@@ -15,7 +15,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 enum RunSegment<F: Fingerprint> {
     /// A memtable, how much of it is seen, and the fingerprint's number there.
-    Memtable(Arc<Memtable<F>>, u32, u32),
+    Memtable(Arc<Memtable>, u32, u32),
     /// A segment of records, or of tombstones, and the fingerprint's rank in its first table.
     Segment { segment: Arc<Segment>, rank: u64, tombstones: bool },
 }
@@ -35,9 +35,9 @@ pub(crate) struct Near<F: Fingerprint> {
     pub(crate) duplicates: Vec<Match<F>>,
 }
 
-impl<F: Fingerprint> Asking<F> {
+impl Asking {
     /// The layers of a fingerprint that was found at these places, which are all, newest first.
-    pub(crate) fn layers_at(&mut self, fingerprint: F, places: &[(F, HitPlace)]) -> Result<Layers<F>> {
+    pub(crate) fn layers_at<F: Fingerprint>(&mut self, fingerprint: F, places: &[(F, HitPlace)]) -> Result<Layers<F>> {
         let view = Arc::clone(&self.state.view);
         let mut layers = Vec::with_capacity(places.len());
         let mut places = places.iter().map(|place| place.1).peekable();
@@ -69,19 +69,19 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// The layers of a fingerprint.
-    pub(crate) fn layers_of(&mut self, fingerprint: F) -> Result<Layers<F>> {
+    pub(crate) fn layers_of<F: Fingerprint>(&mut self, fingerprint: F) -> Result<Layers<F>> {
         let places = self.places_of(fingerprint)?;
         self.layers_at(fingerprint, &places)
     }
 
     /// Whether a record is there. Not for counts.
-    pub(crate) fn has(&mut self, fingerprint: F, id: &Id) -> Result<bool> {
+    pub(crate) fn has<F: Fingerprint>(&mut self, fingerprint: F, id: &Id) -> Result<bool> {
         let layers = self.layers_of(fingerprint)?;
         self.has_in(&layers, id)
     }
 
     /// Whether a record is there, of a fingerprint with these layers.
-    pub(crate) fn has_in(&mut self, layers: &Layers<F>, id: &Id) -> Result<bool> {
+    pub(crate) fn has_in<F: Fingerprint>(&mut self, layers: &Layers<F>, id: &Id) -> Result<bool> {
         for layer in &layers.layers {
             if let Some(removed) = self.is_removed(layers.fingerprint, layer, id)? {
                 return Ok(!removed);
@@ -91,7 +91,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// Whether a layer says that a record was removed, or that it is there; `None` if it says nothing of it.
-    fn is_removed(&mut self, fingerprint: F, layer: &RunSegment<F>, id: &Id) -> Result<Option<bool>> {
+    fn is_removed<F: Fingerprint>(&mut self, fingerprint: F, layer: &RunSegment<F>, id: &Id) -> Result<Option<bool>> {
         match layer {
             RunSegment::Memtable(memtable, visible, _) => Ok(memtable.is_removed(fingerprint, id, *visible)),
             RunSegment::Segment { segment, rank, tombstones } => {
@@ -101,7 +101,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// The ids of some records of a fingerprint, at most so many and another one than `but`; of a store without ids, its count.
-    pub(crate) fn some_ids(&mut self, layers: &Layers<F>, most: usize, but: Option<&Id>) -> Result<Vec<Id>> {
+    pub(crate) fn some_ids<F: Fingerprint>(&mut self, layers: &Layers<F>, most: usize, but: Option<&Id>) -> Result<Vec<Id>> {
         if self.common.parameters.ids() == IdKind::None {
             return self.ids_of(layers.fingerprint);
         }
@@ -148,7 +148,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// Some record of a fingerprint as the match of a query, if there is any.
-    pub(crate) fn some_match(&mut self, query: F, layers: &Layers<F>) -> Result<Option<Match<F>>> {
+    pub(crate) fn some_match<F: Fingerprint>(&mut self, query: F, layers: &Layers<F>) -> Result<Option<Match<F>>> {
         let fingerprint = layers.fingerprint;
         let id = self.some_ids(layers, 1, None)?.pop();
         Ok(id.map(|id| Match { distance: distance(fingerprint, query), fingerprint, id }))
@@ -158,7 +158,7 @@ impl<F: Fingerprint> Asking<F> {
     ///
     /// # Errors
     /// `InvalidInput` if `k` exceeds the width; `Damaged` or `Io` from reading.
-    pub(crate) fn duplicates(&mut self, fingerprint: F, id: Option<&Id>, k: u32, most: usize) -> Result<Near<F>> {
+    pub(crate) fn duplicates<F: Fingerprint>(&mut self, fingerprint: F, id: Option<&Id>, k: u32, most: usize) -> Result<Near<F>> {
         let hits = self.near(fingerprint, k)?;
         let mut near: Vec<&[(F, HitPlace)]> = hits.chunk_by(|a, b| a.0 == b.0).collect();
         near.sort_by_key(|hits| hits.first().map(|hit| distance(hit.0, fingerprint)));

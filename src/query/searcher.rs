@@ -18,28 +18,28 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Searcher<'a, F: Fingerprint = u64> {
     /// Where later states come from.
-    latest: Option<&'a LatestVersion<F>>,
-    asking: Asking<F>,
+    latest: Option<&'a LatestVersion>,
+    asking: Asking,
 }
 
 impl<'a, F: Fingerprint> Searcher<'a, F> {
     /// Asks for the latest state each time.
-    pub(crate) fn following(common: &Arc<StoreContext>, latest: &'a LatestVersion<F>) -> Self {
+    pub(crate) fn following(common: &Arc<StoreContext>, latest: &'a LatestVersion) -> Self {
         Self { latest: Some(latest), asking: Asking::new(common, latest.state()) }
     }
 
     /// The same with buffers that were used before.
-    pub(crate) fn with(asking: Asking<F>, latest: &'a LatestVersion<F>) -> Self {
+    pub(crate) fn with(asking: Asking, latest: &'a LatestVersion) -> Self {
         Self { latest: Some(latest), asking }
     }
 
     /// Asks this state alone.
-    pub(crate) fn of_state(common: &Arc<StoreContext>, state: ReadView<F>) -> Self {
+    pub(crate) fn of_state(common: &Arc<StoreContext>, state: ReadView) -> Self {
         Self { latest: None, asking: Asking::new(common, state) }
     }
 
     /// The same, and returns records, too, that were removed from it.
-    pub(crate) fn with_removed(common: &Arc<StoreContext>, state: ReadView<F>) -> Self {
+    pub(crate) fn with_removed(common: &Arc<StoreContext>, state: ReadView) -> Self {
         let mut searcher = Self::of_state(common, state);
         searcher.asking.with_removed = true;
         searcher
@@ -52,7 +52,7 @@ impl<'a, F: Fingerprint> Searcher<'a, F> {
     }
 
     /// Who asks, at the state of now.
-    pub(crate) fn now(&mut self) -> &mut Asking<F> {
+    pub(crate) fn now(&mut self) -> &mut Asking {
         if let Some(latest) = self.latest {
             self.asking.catch_up(latest);
         }
@@ -60,7 +60,7 @@ impl<'a, F: Fingerprint> Searcher<'a, F> {
     }
 
     /// The buffers, for somebody else.
-    pub(crate) fn into_asking(self) -> Asking<F> {
+    pub(crate) fn into_asking(self) -> Asking {
         self.asking
     }
 

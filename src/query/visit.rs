@@ -60,11 +60,11 @@ impl<F: Fingerprint> Searcher<'_, F> {
 }
 
 /// Takes the places of one fingerprint.
-type Take<'t, F> = dyn FnMut(&mut Asking<F>, F, &[(F, HitPlace)]) -> Result<ControlFlow<()>> + 't;
+type Take<'t, F> = dyn FnMut(&mut Asking, F, &[(F, HitPlace)]) -> Result<ControlFlow<()>> + 't;
 
-impl<F: Fingerprint> Asking<F> {
+impl Asking {
     /// As [`Searcher::visit`].
-    pub(crate) fn visit(
+    pub(crate) fn visit<F: Fingerprint>(
         &mut self,
         query: F,
         how: &Visit,
@@ -77,7 +77,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// The first `count` of the matches that are visited.
-    pub(crate) fn first_of(&mut self, query: F, count: usize, how: &Visit) -> Result<Vec<Match<F>>> {
+    pub(crate) fn first_of<F: Fingerprint>(&mut self, query: F, count: usize, how: &Visit) -> Result<Vec<Match<F>>> {
         let mut near = Vec::new();
         if count > 0 {
             // Each fingerprint has at least one record, unless some were removed; then more are visited.
@@ -89,7 +89,7 @@ impl<F: Fingerprint> Asking<F> {
         Ok(near)
     }
 
-    fn count(&mut self, query: F, how: &Visit) -> Result<u64> {
+    fn count<F: Fingerprint>(&mut self, query: F, how: &Visit) -> Result<u64> {
         let mut sum = 0u64;
         let _ = self.each_near(query, how, &mut |asking, fingerprint, places| {
             sum = sum.saturating_add(asking.count_ids(fingerprint, places)?);
@@ -99,7 +99,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// Calls `take` with the fingerprints near a query, in the order of answers, and all places where each is, newest first.
-    fn each_near(&mut self, query: F, how: &Visit, take: &mut Take<'_, F>) -> Result<ControlFlow<()>> {
+    fn each_near<F: Fingerprint>(&mut self, query: F, how: &Visit, take: &mut Take<'_, F>) -> Result<ControlFlow<()>> {
         check_distance::<F>(how.k)?;
         // Within the distance that the tables are made for the index may have enough.
         let reach = self.common.parameters.max_distance();
@@ -113,7 +113,7 @@ impl<F: Fingerprint> Asking<F> {
         self.each_near_in_one_way(query, &how.with_scan(true), behind, take)
     }
 
-    fn each_near_in_one_way(
+    fn each_near_in_one_way<F: Fingerprint>(
         &mut self,
         query: F,
         how: &Visit,
@@ -136,7 +136,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// The nearest fingerprints behind one, as many as memory allows, and the last of them if there are more.
-    fn nearest_hits(&mut self, query: F, how: &Visit, after: Option<(u32, F)>) -> Result<Nearest<F>> {
+    fn nearest_hits<F: Fingerprint>(&mut self, query: F, how: &Visit, after: Option<(u32, F)>) -> Result<Nearest<F>> {
         self.plan(how.k)?;
         let mut near = NearHits::new(query, after, how.wanted, how.memory);
         let view = Arc::clone(&self.state.view);
@@ -175,7 +175,7 @@ impl<F: Fingerprint> Asking<F> {
 
     /// Calls `visit` with the ids of a fingerprint that are there, in order, or with their count, until it breaks. `places`
     /// are all where it is, newest first.
-    fn visit_ids(
+    fn visit_ids<F: Fingerprint>(
         &mut self,
         fingerprint: F,
         places: &[(F, HitPlace)],
@@ -208,7 +208,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// The number of records of a fingerprint that are there.
-    fn count_ids(&mut self, fingerprint: F, places: &[(F, HitPlace)]) -> Result<u64> {
+    fn count_ids<F: Fingerprint>(&mut self, fingerprint: F, places: &[(F, HitPlace)]) -> Result<u64> {
         if let Some((number, rank)) = self.only_segment(fingerprint, places)? {
             let segment = self.state.view.segments.get(number);
             return segment.map_or(Ok(0), |segment| segment.ids().count(rank, &mut self.ids));
@@ -223,7 +223,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// The segment, and the rank in it, of a fingerprint that is in no other place, if nothing hides records.
-    fn only_segment(&mut self, fingerprint: F, places: &[(F, HitPlace)]) -> Result<Option<(usize, u64)>> {
+    fn only_segment<F: Fingerprint>(&mut self, fingerprint: F, places: &[(F, HitPlace)]) -> Result<Option<(usize, u64)>> {
         match places {
             &[(_, HitPlace::Segment(number, rank))] if !self.state.has_tombstones() => {
                 Ok(Some((number, self.rank_at(fingerprint, number, rank)?)))
@@ -233,7 +233,7 @@ impl<F: Fingerprint> Asking<F> {
     }
 
     /// Whether all ids of a fingerprint can be in memory together.
-    fn has_few_ids(&mut self, fingerprint: F, places: &[(F, HitPlace)]) -> Result<bool> {
+    fn has_few_ids<F: Fingerprint>(&mut self, fingerprint: F, places: &[(F, HitPlace)]) -> Result<bool> {
         /// Pages of ids in one segment.
         const FEW: u64 = 8;
         for &(_, place) in places {

@@ -53,7 +53,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
     }
 
     /// Makes a run of the batches of the logs, which the manifest does without from then on.
-    fn flush(&mut self, logs: &Recovered<F>, manifest: &mut ManifestData) -> Result<()> {
+    fn flush(&mut self, logs: &Recovered, manifest: &mut ManifestData) -> Result<()> {
         let (first, last) = (manifest.flushed + 1, logs.next_sequence - 1);
         (manifest.first_log, manifest.next_id, manifest.flushed) = (logs.next_log, logs.next_id, last);
         let bytes = logs.sealed.iter().map(|sealed| sealed.log_bytes).fold(logs.log_bytes, u64::saturating_add);

@@ -33,10 +33,10 @@ impl<F: Fingerprint> Repairing<'_, F> {
     ///
     /// # Errors
     /// `Io`.
-    pub(super) fn look_at_logs(&mut self) -> Result<Option<Recovered<F>>> {
+    pub(super) fn look_at_logs(&mut self) -> Result<Option<Recovered>> {
         let numbers = wal::numbers_from(&**self.env(), &self.common.path, self.manifest.first_log)?;
         let (damages, losses) = (self.report.damages.len(), self.report.losses.len());
-        let mut recovered = match Recovered::<F>::read(&self.common, self.manifest) {
+        let mut recovered = match Recovered::read(&self.common, self.manifest) {
             Ok(recovered) => recovered,
             Err(error) if matches!(error.kind(), ErrorKind::Damaged | ErrorKind::Unsupported) => {
                 self.report.damages.push(Damage::from_error(&self.common.path, "log", error)?);
@@ -88,7 +88,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
     }
 
     /// Reads every batch that holds, and reports the others.
-    fn salvage_logs(&mut self, numbers: &[u64]) -> Result<Recovered<F>> {
+    fn salvage_logs(&mut self, numbers: &[u64]) -> Result<Recovered> {
         let mut salvaged = Recovered::new(self.manifest, numbers);
         let logs = numbers.iter().map(|&number| self.open_log(number)).collect::<Result<Vec<_>>>()?;
         let firsts: Vec<Option<u64>> = logs.iter().map(|log| log.first).collect();
@@ -125,7 +125,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
     }
 
     /// Takes the batches of a log, those in front of number `end` if a later log begins with that number.
-    fn salvage_log(&mut self, mut log: Log, end: Option<u64>, salvaged: &mut Recovered<F>) -> Result<()> {
+    fn salvage_log(&mut self, mut log: Log, end: Option<u64>, salvaged: &mut Recovered) -> Result<()> {
         salvaged.file_bytes += log.reader.length();
         let (path, mut at) = (log.reader.path().to_owned(), log.reader.position());
         let Some(first) = log.first else { return Ok(()) };
@@ -138,7 +138,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
             if sequence >= salvaged.next_sequence {
                 self.lose_before(sequence, salvaged, &path, at);
                 let place = (log.reader.header().number, sequence, frame.end - offset);
-                let batch = log.reader.batch_at::<F>(frame);
+                let batch = log.reader.batch_at(frame);
                 match batch.and_then(|batch| salvaged.take(&self.common, self.manifest, place, &batch)) {
                     Err(error) if error.kind() == ErrorKind::Damaged => {
                         self.lose_before(sequence + 1, salvaged, &path, offset);
@@ -159,7 +159,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
     }
 
     /// The batches from the one on that is expected to before number `next` are lost; whether there are any.
-    fn lose_before(&mut self, next: u64, salvaged: &mut Recovered<F>, path: &Path, offset: u64) -> bool {
+    fn lose_before(&mut self, next: u64, salvaged: &mut Recovered, path: &Path, offset: u64) -> bool {
         let first = salvaged.next_sequence;
         let is_loss = first < next;
         if is_loss {

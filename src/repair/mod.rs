@@ -32,7 +32,6 @@ use crate::options::{Filters, Options};
 use crate::segment::{Damage, is_segment_name};
 use crate::version::{StoreContext, manifest as file, take_lock};
 use crate::wal;
-use crate::width::with_width;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -97,7 +96,7 @@ fn run(path: &Path, options: &Options, writes: bool) -> Result<RepairReport> {
         Err(error) => return refuse_manifest(path, &patient, error),
     };
     let width = manifest.parameters.width();
-    options.executor.run_exclusive(|| with_width!(width, F => Repairing::<F>::run(path, options, &manifest, writes)))
+    options.executor.run_exclusive(|| by_width!(width, F => Repairing::<F>::run(path, options, &manifest, writes)))
 }
 
 /// Refuses a store whose manifest is damaged. A directory without a manifest is a store if it has segments or logs.
@@ -143,7 +142,7 @@ impl<'a, F: Fingerprint> Repairing<'a, F> {
     fn run(path: &Path, options: &'a Options, manifest: &'a ManifestData, writes: bool) -> Result<RepairReport> {
         let (patient, bytes) = (patient(options), manifest.write().len() as u64);
         let mut repairing = Self {
-            common: StoreContext::new::<F>(path, &patient, &manifest.parameters)?,
+            common: StoreContext::new(path, &patient, &manifest.parameters)?,
             workspace: Workspace::new(path, &patient),
             media: &*options.env,
             manifest,

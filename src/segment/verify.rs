@@ -10,7 +10,6 @@ use crate::fingerprint::Fingerprint;
 use crate::format::footer::{Footer, Span};
 use crate::plan::TableForm;
 use crate::segment::damage::Damage;
-use crate::width::with_width;
 use std::path::Path;
 use xxhash_rust::xxh64::Xxh64;
 
@@ -78,7 +77,7 @@ fn check_padding(file: &SegmentFile, footer: &Footer) -> Result<Vec<Damage>> {
 
 /// Reads every page of every table and of the ids.
 fn check_segment(segment: &Segment) -> Result<Vec<Damage>> {
-    with_width!(segment.footer().parameters.width(), F => check_width::<F>(segment))
+    by_width!(segment.footer().parameters.width(), F => check_width::<F>(segment))
 }
 
 fn check_width<F: Fingerprint>(segment: &Segment) -> Result<Vec<Damage>> {

@@ -108,7 +108,7 @@ impl<F: Fingerprint> Store<F> {
     }
 
     /// Does an operation that takes locks, on a crew of its own.
-    fn exclusive<R: Send>(&self, work: impl FnOnce(&StoreInner<F>) -> Result<R> + Send) -> Result<R> {
+    fn exclusive<R: Send>(&self, work: impl FnOnce(&StoreInner) -> Result<R> + Send) -> Result<R> {
         let core = self.core();
         core.common.options.executor.run_exclusive(|| work(core))
     }

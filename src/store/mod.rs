@@ -46,7 +46,7 @@ use std::path::Path;
 /// ```
 #[derive(Debug)]
 pub struct Store<F: Fingerprint = u64> {
-    handle: Handle<F>,
+    handle: Handle,
 }
 
 impl<F: Fingerprint> Store<F> {
@@ -164,7 +164,7 @@ impl<F: Fingerprint> Store<F> {
     }
 
     /// The engine.
-    pub(crate) fn core(&self) -> &StoreInner<F> {
+    pub(crate) fn core(&self) -> &StoreInner {
         &self.handle.core
     }
 }

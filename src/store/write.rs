@@ -91,7 +91,7 @@ impl<F: Fingerprint> Store<F> {
     /// them needs an id index that the store has not; `ReadOnly`, `Poisoned`; `Damaged` or `Io` from reading; `Io` from
     /// writing: nothing was written then, unless a sync has failed, after which the store is poisoned.
     pub fn write(&self, batch: &WriteBatch<F>, durability: Durability) -> Result<WriteSummary> {
-        self.core().write(batch, durability)
+        self.core().write(&batch.writes, durability)
     }
 
     /// Adds a record unless there is one within distance `k` that has another id: the crawler's operation. No other write

@@ -26,8 +26,7 @@ pub(crate) struct StoreContext {
 }
 
 impl StoreContext {
-    pub(crate) fn new<F: Fingerprint>(path: &Path, options: &Options, parameters: &Parameters) -> Result<Arc<Self>> {
-        check_width::<F>(parameters, path)?;
+    pub(crate) fn new(path: &Path, options: &Options, parameters: &Parameters) -> Result<Arc<Self>> {
         let shape = Arc::new(MemtableShape::new(parameters, options.memtable_memory)?);
         let (path, options, parameters) = (path.to_owned(), options.clone(), parameters.clone());
         let obsolete_files = ObsoleteFiles::new(&options.env);

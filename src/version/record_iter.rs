@@ -24,7 +24,7 @@ impl<F: Fingerprint> fmt::Debug for RecordIter<F> {
 
 impl<F: Fingerprint> RecordIter<F> {
     /// Those of a state.
-    pub(crate) fn new(state: &ReadView<F>) -> Self {
+    pub(crate) fn new(state: &ReadView) -> Self {
         Self { records: Box::new(state.merge().live()), share: Share::ALL }
     }
 

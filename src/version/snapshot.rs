@@ -28,11 +28,11 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Snapshot<F: Fingerprint = u64> {
     common: Arc<StoreContext>,
-    state: ReadView<F>,
+    state: ReadView,
 }
 
 impl<F: Fingerprint> Snapshot<F> {
-    pub(crate) fn new(common: &Arc<StoreContext>, state: ReadView<F>) -> Self {
+    pub(crate) fn new(common: &Arc<StoreContext>, state: ReadView) -> Self {
         Self { common: Arc::clone(common), state }
     }
 
@@ -40,7 +40,7 @@ impl<F: Fingerprint> Snapshot<F> {
         &self.common
     }
 
-    pub(crate) fn state(&self) -> &ReadView<F> {
+    pub(crate) fn state(&self) -> &ReadView {
         &self.state
     }
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 /// The parts that a store consists of, between one change of them and the next.
 #[derive(Debug)]
-pub(crate) struct SuperVersion<F: Fingerprint> {
+pub(crate) struct SuperVersion {
     /// Oldest first.
     pub(crate) runs: Vec<Arc<Run>>,
     /// Those segments of the runs that have records, oldest first.
@@ -19,11 +19,11 @@ pub(crate) struct SuperVersion<F: Fingerprint> {
     /// For each of these the number of its run.
     pub(crate) run_of: Vec<usize>,
     /// Newer than all runs, oldest first. All but the last one do not change any more.
-    pub(crate) memtables: Vec<Arc<Memtable<F>>>,
+    pub(crate) memtables: Vec<Arc<Memtable>>,
 }
 
-impl<F: Fingerprint> SuperVersion<F> {
-    pub(crate) fn new(runs: Vec<Arc<Run>>, memtables: Vec<Arc<Memtable<F>>>) -> Self {
+impl SuperVersion {
+    pub(crate) fn new(runs: Vec<Arc<Run>>, memtables: Vec<Arc<Memtable>>) -> Self {
         let with_records = runs.iter().enumerate().filter_map(|(number, run)| Some((number, run.records.clone()?)));
         let (run_of, segments) = with_records.unzip();
         Self { runs, segments, run_of, memtables }
@@ -32,14 +32,14 @@ impl<F: Fingerprint> SuperVersion<F> {
 
 /// A view, and how much of its last memtable is seen: one consistent state of the store, for as long as it is kept.
 #[derive(Clone, Debug)]
-pub(crate) struct ReadView<F: Fingerprint> {
-    pub(crate) view: Arc<SuperVersion<F>>,
+pub(crate) struct ReadView {
+    pub(crate) view: Arc<SuperVersion>,
     visible: u32,
 }
 
-impl<F: Fingerprint> ReadView<F> {
+impl ReadView {
     /// The state of now.
-    pub(crate) fn of(view: Arc<SuperVersion<F>>) -> Self {
+    pub(crate) fn of(view: Arc<SuperVersion>) -> Self {
         let visible = view.memtables.last().map_or(0, |memtable| memtable.visible());
         Self { view, visible }
     }
@@ -63,10 +63,10 @@ impl<F: Fingerprint> ReadView<F> {
     }
 
     /// The memtables, oldest first, and how many records of each are seen.
-    pub(crate) fn memtables(&self) -> impl DoubleEndedIterator<Item = (&Arc<Memtable<F>>, u32)> + ExactSizeIterator {
+    pub(crate) fn memtables(&self) -> impl DoubleEndedIterator<Item = (&Arc<Memtable>, u32)> + ExactSizeIterator {
         let last = self.view.memtables.len().saturating_sub(1);
         let seen = move |(number, memtable): (usize, _)| {
-            let memtable: &Arc<Memtable<F>> = memtable;
+            let memtable: &Arc<Memtable> = memtable;
             (memtable, if number == last { self.visible } else { memtable.visible() })
         };
         self.view.memtables.iter().enumerate().map(seen)
@@ -79,7 +79,7 @@ impl<F: Fingerprint> ReadView<F> {
     }
 
     /// The last word on every record, in order.
-    pub(crate) fn merge(&self) -> NewestEntries<F> {
+    pub(crate) fn merge<F: Fingerprint>(&self) -> NewestEntries<F> {
         let mut merge = NewestEntries::default();
         for (memtable, visible) in self.memtables().rev().filter(|(memtable, _)| !memtable.is_empty()) {
             merge.add_entries(memtable.entries(visible));
@@ -91,7 +91,7 @@ impl<F: Fingerprint> ReadView<F> {
 
 /// What memtables say, newest first and of so many records each: the last word on every record, in order.
 pub(crate) fn newest_entries<'a, F: Fingerprint>(
-    memtables: impl Iterator<Item = (&'a Arc<Memtable<F>>, u32)>,
+    memtables: impl Iterator<Item = (&'a Arc<Memtable>, u32)>,
 ) -> Result<Vec<Entry<F>>> {
     let mut merge = NewestEntries::default();
     memtables.for_each(|(memtable, visible)| merge.add_entries(memtable.entries(visible)));
@@ -107,14 +107,14 @@ pub(crate) fn add_runs<F: Fingerprint>(merge: &mut NewestEntries<F>, runs: &[Arc
 
 /// The view of now, to be asked for by any number of threads.
 #[derive(Debug)]
-pub(crate) struct LatestVersion<F: Fingerprint> {
-    view: RwLock<Arc<SuperVersion<F>>>,
+pub(crate) struct LatestVersion {
+    view: RwLock<Arc<SuperVersion>>,
     /// Another number for every view.
     version: AtomicU64,
 }
 
-impl<F: Fingerprint> LatestVersion<F> {
-    pub(crate) fn new(view: SuperVersion<F>) -> Self {
+impl LatestVersion {
+    pub(crate) fn new(view: SuperVersion) -> Self {
         Self { view: RwLock::new(Arc::new(view)), version: AtomicU64::new(0) }
     }
 
@@ -125,18 +125,18 @@ impl<F: Fingerprint> LatestVersion<F> {
     }
 
     /// The view of now.
-    pub(crate) fn view(&self) -> Arc<SuperVersion<F>> {
+    pub(crate) fn view(&self) -> Arc<SuperVersion> {
         Arc::clone(&self.view.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The state of now.
-    pub(crate) fn state(&self) -> ReadView<F> {
+    pub(crate) fn state(&self) -> ReadView {
         ReadView::of(self.view())
     }
 
     /// Puts another view in the place of the one before, and returns that: dropping it may take long, which no reader is to
     /// wait for.
-    pub(crate) fn publish(&self, view: SuperVersion<F>) -> Arc<SuperVersion<F>> {
+    pub(crate) fn publish(&self, view: SuperVersion) -> Arc<SuperVersion> {
         let view = Arc::new(view);
         let before = std::mem::replace(&mut *self.view.write().unwrap_or_else(PoisonError::into_inner), view);
         self.version.fetch_add(1, Ordering::Release);

@@ -2,7 +2,7 @@
 
 use crate::env::{Env, ReadFile, ReadMode};
 use crate::error::{Error, Result};
-use crate::fingerprint::{Entry, Fingerprint};
+use crate::fingerprint::{Entry, Words};
 use crate::format::fields::Fields;
 use crate::format::log::{
     ALIGNMENT, FRAME_HEADER, FrameHeader, LEAST_FRAME, LogHeader, MOST_BYTES, MOST_HEADER, damaged_log,
@@ -173,10 +173,11 @@ impl LogReader {
     ///
     /// # Errors
     /// `Damaged` if a frame holds but says nothing that a writer writes; `Io`.
-    pub(crate) fn next_batch<F: Fingerprint>(&mut self) -> Result<Option<(u64, Vec<Entry<F>>)>> {
+    pub(crate) fn next_batch(&mut self) -> Result<Option<(u64, Vec<Entry<Words>>)>> {
         let (at, ids, path) = (self.at, self.header.parameters.ids(), self.path.clone());
+        let words = self.header.parameters.words();
         let Some((header, bytes)) = self.next_bytes()? else { return Ok(None) };
-        let operations = parse_operations(&mut Fields::new(bytes, at + FRAME_HEADER as u64), ids);
+        let operations = parse_operations(&mut Fields::new(bytes, at + FRAME_HEADER as u64), words, ids);
         Ok(Some((header.sequence, operations.map_err(|error| error.at_path(&path))?)))
     }
 

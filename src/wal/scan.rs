@@ -3,7 +3,7 @@
 use super::reader::LogReader;
 use crate::env::{Env, ReadMode};
 use crate::error::{Error, Result};
-use crate::fingerprint::{Entry, Fingerprint};
+use crate::fingerprint::{Entry, Words};
 use crate::format::Parameters;
 use crate::format::log::{LEAST_FRAME, LogHeader};
 use crate::wal::names::name;
@@ -70,7 +70,7 @@ impl LogReader {
     ///
     /// # Errors
     /// `Damaged` if it says nothing that a writer writes; `Io`.
-    pub(crate) fn batch_at<F: Fingerprint>(&mut self, place: FramePlace) -> Result<Vec<Entry<F>>> {
+    pub(crate) fn batch_at(&mut self, place: FramePlace) -> Result<Vec<Entry<Words>>> {
         self.seek(place.offset, place.sequence);
         let batch = self.next_batch()?;
         let batch = batch.ok_or_else(|| Error::damaged("a frame does not hold any more").at_path(self.path()))?;

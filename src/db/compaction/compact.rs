@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// Bytes of texts for each byte of theirs in a segment, about: only the size of a dictionary follows from it.
 pub(crate) const TEXTS_OF_COMPRESSED: u64 = 3;
 
-impl<F: Fingerprint> StoreInner<F> {
+impl StoreInner {
     /// Merges what is due; whether anything was. At the limiter, if one is given, and then one range alone. What fails is noted.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl<F: Fingerprint> StoreInner<F> {
 
     /// The runs that are to be merged now: those newer than what cannot be merged at present, and all when another attempt
     /// is due.
-    pub(crate) fn due_now(&self, tree: &VersionSet<F>) -> Option<Range<usize>> {
+    pub(crate) fn due_now(&self, tree: &VersionSet) -> Option<Range<usize>> {
         let failing = tree.merging.as_ref().filter(|failing| failing.pause().is_some());
         let from = failing.map_or(0, |failing| tree.runs.partition_point(|run| run.entry.first <= failing.up_to));
         let due = picker::due(sizes(&tree.runs).get(from..).unwrap_or_default())?;
@@ -154,7 +154,7 @@ impl<F: Fingerprint> StoreInner<F> {
     }
 
     /// The segments of one run of neighbours, made by `maker`. `is_oldest` says whether there is nothing older than they are.
-    pub(crate) fn merge_runs(
+    pub(crate) fn merge_runs<F: Fingerprint>(
         &self,
         maker: Maker<'_>,
         runs: &[Arc<Run>],

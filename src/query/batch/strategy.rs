@@ -159,7 +159,7 @@ impl<F: Fingerprint> Searcher<'_, F> {
 /// Answers each query by itself, removed records included.
 fn probe<F: Fingerprint>(
     common: &Arc<StoreContext>,
-    state: &ReadView<F>,
+    state: &ReadView,
     queries: &[F],
     k: u32,
     answers: &mut [Vec<Match<F>>],
@@ -185,7 +185,7 @@ fn probe<F: Fingerprint>(
 /// Leaves records out of the answers that are not there any more.
 fn drop_removed<F: Fingerprint>(
     common: &Arc<StoreContext>,
-    state: &ReadView<F>,
+    state: &ReadView,
     queries: &[F],
     answers: &mut [Vec<Match<F>>],
 ) -> Result<()> {

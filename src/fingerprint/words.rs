@@ -1,0 +1,79 @@
+//! Fingerprints whose width is known at run time only: what the log, memtables and writes pass on.
+
+use super::definition::Fingerprint;
+use super::u256::U256;
+
+/// A fingerprint of any width: its words in front, zeros behind them. Order, equality and distance are those of the
+/// fingerprints, as long as all have one width.
+pub(crate) type Words = U256;
+
+/// The words of a fingerprint.
+#[inline]
+pub(crate) fn to_words<F: Fingerprint>(fingerprint: F) -> Words {
+    Words::from_words(|number| fingerprint.word(number))
+}
+
+/// The fingerprint of these words.
+#[inline]
+pub(crate) fn from_words<F: Fingerprint>(words: Words) -> F {
+    F::from_words(|number| words.word(number))
+}
+
+/// Appends the first `count` words as one little-endian number.
+pub(crate) fn write_words(words: Words, count: usize, out: &mut Vec<u8>) {
+    (0..count).rev().for_each(|number| out.extend_from_slice(&words.word(number).to_le_bytes()));
+}
+
+/// The words of a little-endian number of as many bytes.
+pub(crate) fn read_words(bytes: &[u8]) -> Words {
+    let (words, _) = bytes.as_chunks::<8>();
+    let word = |number: usize| words.len().checked_sub(number + 1).and_then(|at| words.get(at));
+    Words::from_words(|number| word(number).map_or(0, |&word| u64::from_le_bytes(word)))
+}
+
+/// Evaluates an expression with the type of fingerprints of a width.
+macro_rules! by_width {
+    ($width:expr, $F:ident => $body:expr) => {
+        match $width {
+            256 => {
+                type $F = $crate::U256;
+                $body
+            }
+            128 => {
+                type $F = u128;
+                $body
+            }
+            _ => {
+                type $F = u64;
+                $body
+            }
+        }
+    };
+}
+
+pub(crate) use by_width;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_itself<F: Fingerprint>(number: [u64; 4], other: [u64; 4]) {
+        let (one, two) = (F::from_words(|at| number[at]), F::from_words(|at| other[at]));
+        assert_eq!(from_words::<F>(to_words(one)), one);
+        assert_eq!(to_words(one).cmp(&to_words(two)), one.cmp(&two));
+        assert_eq!(to_words(one).distance(to_words(two)), one.distance(two));
+        let (mut bytes, mut expected) = (Vec::new(), Vec::new());
+        write_words(to_words(one), F::WORDS, &mut bytes);
+        one.write_le(&mut expected);
+        assert_eq!(bytes, expected);
+        assert_eq!(read_words(&bytes), to_words(one));
+    }
+
+    #[test]
+    fn words_stand_for_fingerprints_of_every_width() {
+        let (number, other) = ([7, 1 << 63, 3, 4], [7, 1, u64::MAX, 0]);
+        is_itself::<u64>(number, other);
+        is_itself::<u128>(number, other);
+        is_itself::<U256>(number, other);
+    }
+}
