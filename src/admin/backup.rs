@@ -11,7 +11,7 @@ use crate::db::{
 use crate::env::TempFile;
 use crate::error::{Error, ErrorKind, Result};
 use crate::extsort::Workspace;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, by_width};
 use crate::format::manifest::ManifestData;
 use crate::options::Options;
 use crate::segment::{ObsoleteFiles, Segment};
@@ -51,7 +51,7 @@ pub struct BackupReport {
 ///
 /// # Errors
 /// Those of `Store::backup`.
-pub(crate) fn backup<F: Fingerprint>(handle: &Handle, path: &Path, mode: BackupMode) -> Result<BackupReport> {
+pub(crate) fn backup(handle: &Handle, path: &Path, mode: BackupMode) -> Result<BackupReport> {
     let (state, manifest) = frozen(handle);
     let options = &handle.core.common.options;
     let path = &*absolute(path, options)?;
@@ -74,7 +74,7 @@ pub(crate) fn backup<F: Fingerprint>(handle: &Handle, path: &Path, mode: BackupM
 }
 
 /// The state of now, and the manifest of a store that holds just that, without segments so far.
-fn frozen<F: Fingerprint>(handle: &Handle) -> (ReadView, ManifestData) {
+fn frozen(handle: &Handle) -> (ReadView, ManifestData) {
     let core = &handle.core;
     let follower = handle.follower.lock();
     let writer = core.writer.as_ref().map(|writer| writer.lock());
@@ -102,7 +102,7 @@ struct Copying<'a> {
 }
 
 impl Copying<'_> {
-    fn run<F: Fingerprint>(mut self, state: &ReadView) -> Result<BackupReport> {
+    fn run(mut self, state: &ReadView) -> Result<BackupReport> {
         let (env, path) = (Arc::clone(&self.options.env), self.path);
         begin_creation(&*env, path, &self.manifest)?;
         for run in &state.view.runs {
@@ -111,7 +111,7 @@ impl Copying<'_> {
             }
             self.manifest.runs.push(run.entry);
         }
-        self.take_memtables(state)?;
+        by_width!(self.manifest.parameters.width(), F => self.take_memtables::<F>(state))?;
         env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
         manifest::replace(&env, path, &self.manifest)?;
         let checked = verify(path, self.options)?;
@@ -122,7 +122,7 @@ impl Copying<'_> {
         }
         let _ = env.remove(&path.join(CREATING));
         let VerifyReport { files, .. } = checked;
-        let records = records_of_state(state).0;
+        let records = records_of_state(&self.manifest.parameters, state).0;
         Ok(BackupReport { records, files, ..self.report })
     }
 
@@ -146,7 +146,7 @@ impl Copying<'_> {
             self.manifest.flushed = last;
             return Ok(());
         }
-        let (entries, net) = effective(newest_entries(state.memtables().rev())?, &state.view.runs);
+        let (entries, net) = effective::<F>(newest_entries(state.memtables().rev())?, &state.view.runs);
         let Self { path, options, manifest, .. } = self;
         let (workspace, next) = (Workspace::new(path, options), AtomicU64::new(manifest.next_segment));
         let obsolete_files = ObsoleteFiles::new(&options.env);

@@ -1,7 +1,6 @@
 //! Sizes and counts.
 
 use crate::db::{FilterStatistics, WritePressure, filters, records_of_state};
-use crate::fingerprint::Fingerprint;
 use crate::format::manifest::{ManifestData, WriteSummary};
 use crate::format::parameters::Parameters;
 use crate::plan::{Design, TableForm, TableLayout};
@@ -164,7 +163,7 @@ pub(crate) fn of_segment(segment: &Segment) -> Statistics {
 }
 
 /// Sizes and counts of a state.
-pub(crate) fn of_state<F: Fingerprint>(parameters: &Parameters, state: &ReadView) -> Statistics {
+pub(crate) fn of_state(parameters: &Parameters, state: &ReadView) -> Statistics {
     let view = &state.view;
     let mut total = collect(parameters, view.segments.iter().map(|segment| &**segment));
     total.runs = view.runs.len() as u64;
@@ -184,7 +183,7 @@ pub(crate) fn of_state<F: Fingerprint>(parameters: &Parameters, state: &ReadView
         total.distinct_at_most += u64::from(memtable.fingerprints());
         total.memtable_bytes += memtable.used_bytes();
     }
-    (total.records, total.is_count_exact) = records_of_state(state);
+    (total.records, total.is_count_exact) = records_of_state(parameters, state);
     total.is_distinct_exact &= total.unflushed == 0 && total.tombstones == 0;
     total
 }

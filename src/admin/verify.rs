@@ -3,7 +3,7 @@
 use crate::db::{MEMORY, Recovered, TornLog};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extsort::Workspace;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, by_width};
 use crate::format::manifest::ManifestData;
 use crate::options::Options;
 use crate::segment::{Damage, IdIndexEntries, Segment, SegmentRecords, segment_name, verify_segment};
@@ -135,7 +135,7 @@ fn compare_id_index<F: Fingerprint>(
 }
 
 /// Reads every log that has writes which are in no segment. A torn tail is no damage.
-fn verify_logs<F: Fingerprint>(
+fn verify_logs(
     path: &Path,
     options: &Options,
     state: &ManifestData,

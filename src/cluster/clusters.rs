@@ -39,9 +39,9 @@ pub(crate) const COMPONENT: u64 = 4;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Clusters<F: Fingerprint = u64> {
-    own: CleanSegments<F>,
+    own: CleanSegments,
     /// Records of another store, which are new.
-    new: Option<CleanSegments<F>>,
+    new: Option<CleanSegments>,
     pub(crate) parameters: Parameters,
     pub(crate) k: u32,
     pub(crate) job: JobContext,
@@ -53,7 +53,7 @@ pub struct Clusters<F: Fingerprint = u64> {
 impl<F: Fingerprint> Clusters<F> {
     /// The clusters of the records of a snapshot at distance `k`.
     pub(crate) fn new(snapshot: &Snapshot<F>, k: u32) -> Result<Self> {
-        check_distance::<F>(k)?;
+        check_distance(k, F::WIDTH)?;
         Ok(Clusters {
             own: CleanSegments::new(snapshot),
             new: None,
@@ -117,16 +117,16 @@ impl<F: Fingerprint> Clusters<F> {
 
     /// All segments, those of the store first.
     pub(crate) fn segments(&self) -> Result<Vec<Arc<Segment>>> {
-        let mut segments = self.own.segments(&self.job)?.to_vec();
+        let mut segments = self.own.segments::<F>(&self.job)?.to_vec();
         if let Some(new) = &self.new {
-            segments.extend_from_slice(new.segments(&self.job)?);
+            segments.extend_from_slice(new.segments::<F>(&self.job)?);
         }
         Ok(segments)
     }
 
     /// How many of the segments are the store's; what the others have is new.
     pub(crate) fn old(&self) -> Result<usize> {
-        self.own.segments(&self.job).map(<[_]>::len)
+        self.own.segments::<F>(&self.job).map(<[_]>::len)
     }
 
     /// Bytes of memory without which they cannot be made.

@@ -9,7 +9,6 @@ use crate::db::store_inner::StoreInner;
 use crate::db::version_set::VersionSet;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{BackgroundThread, RankedGuard};
-use crate::fingerprint::Fingerprint;
 use crate::options::Maintenance;
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,7 +70,7 @@ impl Drop for Background {
 }
 
 /// Moves every memtable that is sealed to segments, until the store is closed or poisoned.
-fn flush_when_due<F: Fingerprint>(core: &StoreInner) -> Result<()> {
+fn flush_when_due(core: &StoreInner) -> Result<()> {
     loop {
         let mut tree = core.tree();
         loop {
@@ -102,7 +101,7 @@ fn flush_when_due<F: Fingerprint>(core: &StoreInner) -> Result<()> {
 }
 
 /// Merges what is due, until the store is closed or poisoned.
-fn merge_when_due<F: Fingerprint>(core: &StoreInner) -> Result<()> {
+fn merge_when_due(core: &StoreInner) -> Result<()> {
     loop {
         let is_left = core.collect_obsolete();
         let mut tree = core.tree();

@@ -10,7 +10,6 @@ use crate::db::lock::lock;
 use crate::db::store_inner::{StoreInner, Writing};
 use crate::db::write_batch::Write;
 use crate::error::{Error, ErrorKind};
-use crate::fingerprint::Fingerprint;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;

@@ -7,7 +7,8 @@
 //! of writes beside a bulk load, it is counted when it is asked for.
 
 use crate::error::Result;
-use crate::fingerprint::{Entry, Fingerprint, Id};
+use crate::fingerprint::{Entry, Fingerprint, Id, by_width};
+use crate::format::Parameters;
 use crate::version::{MembershipCursor, NewestEntries, ReadView, Run, RunSegment, add_runs, newest_entries};
 use std::sync::Arc;
 
@@ -90,10 +91,14 @@ pub(crate) fn records_of_runs<F: Fingerprint>(runs: &[Arc<Run>]) -> Counted {
 }
 
 /// The number of records of a state.
-pub(crate) fn records_of_state<F: Fingerprint>(state: &ReadView) -> Counted {
+pub(crate) fn records_of_state(parameters: &Parameters, state: &ReadView) -> Counted {
+    by_width!(parameters.width(), F => records_of::<F>(state))
+}
+
+fn records_of<F: Fingerprint>(state: &ReadView) -> Counted {
     let runs = &state.view.runs;
     let (stored, is_exact) = records_of_runs::<F>(runs);
-    let words = newest_entries(state.memtables().rev()).unwrap_or_default();
+    let words = newest_entries::<F>(state.memtables().rev()).unwrap_or_default();
     match net_of(words.iter().cloned().map(Ok), runs) {
         Ok(unflushed) => (stored.saturating_add_signed(unflushed), is_exact),
         Err(_) => (stored + words.iter().filter(|word| !word.is_tombstone).count() as u64, false),

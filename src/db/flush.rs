@@ -10,7 +10,7 @@ use crate::db::store_inner::StoreInner;
 use crate::db::version_set::Sealed;
 use crate::error::Result;
 use crate::extsort::Workspace;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::by_width;
 use crate::version::Run;
 use std::sync::Arc;
 
@@ -59,8 +59,10 @@ impl StoreInner {
     /// Makes a run of a memtable, behind older ones.
     fn flush_one(&self, sealed: &Sealed, older: &[Arc<Run>]) -> Result<()> {
         let workspace = self.workspace();
-        let (entries, net) = effective(sealed.memtable.entries(sealed.memtable.visible()), older);
-        let parts = self.maker().run_of_entries(&entries, older.is_empty(), &workspace)?;
+        let (parts, net) = by_width!(self.common.parameters.width(), F => {
+            let (entries, net) = effective::<F>(sealed.memtable.entries(sealed.memtable.visible()), older);
+            (self.maker().run_of_entries(&entries, older.is_empty(), &workspace)?, net)
+        });
         let bytes = parts.bytes();
         let new: Vec<_> = parts.into_run(sealed.first, sealed.last, net).into_iter().collect();
         self.install(

@@ -8,10 +8,9 @@ use crate::db::store_inner::StoreInner;
 use crate::db::version_set::VersionSet;
 use crate::env::ReadMode;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::options::Options;
-use crate::version::{Run, StoreContext, manifest, open_runs};
+use crate::version::{Run, StoreContext, check_width, manifest, open_runs};
 use crate::wal;
 use std::io;
 use std::path::Path;
@@ -33,8 +32,9 @@ pub(crate) struct Follower {
 
 impl Follower {
     /// The store at a path as it is now.
-    pub(crate) fn open<F: Fingerprint>(path: &Path, options: &Options) -> Result<(Arc<StoreInner>, Self, Recovery)> {
+    pub(crate) fn open(path: &Path, options: &Options, width: u32) -> Result<(Arc<StoreInner>, Self, Recovery)> {
         let manifest = manifest::read(&*options.env, path)?;
+        check_width(&manifest.parameters, path, width)?;
         let common = StoreContext::new(path, options, &manifest.parameters)?;
         let (tree, follower) = Self::read(&common, &[])?;
         let found = follower.read.found.clone();

@@ -9,9 +9,8 @@ use super::version_set::VersionSet;
 use super::writer::Writer;
 use crate::error::{Error, Result};
 use crate::executor::{Rank, RankedMutex};
-use crate::fingerprint::Fingerprint;
 use crate::options::Options;
-use crate::version::{Lock, StoreContext, absolute, hold, manifest, open_runs};
+use crate::version::{Lock, StoreContext, absolute, check_width, hold, manifest, open_runs};
 use crate::wal::Durability;
 use std::path::Path;
 use std::sync::Arc;
@@ -49,7 +48,7 @@ impl Handle {
     ///
     /// # Errors
     /// Those of `Store::open`.
-    pub(crate) fn open<F: Fingerprint>(path: &Path, options: &Options) -> Result<Self> {
+    pub(crate) fn open(path: &Path, options: &Options, width: u32) -> Result<Self> {
         let path = &*absolute(path, options)?;
         // Only a directory that is a store gets a lock file.
         manifest::read_bytes(&*options.env, path)?;
@@ -58,6 +57,7 @@ impl Handle {
         // The manifest may be one whose writer died before it could make the rename durable.
         env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
         let (manifest, runs) = open_runs(path, options, &[])?;
+        check_width(&manifest.parameters, path, width)?;
         let common = StoreContext::new(path, options, &manifest.parameters)?;
         let recovered = Recovered::read(&common, &manifest)?;
         remove_leftovers(env, path, &manifest, None)?;
@@ -75,9 +75,9 @@ impl Handle {
     ///
     /// # Errors
     /// Those of `Store::open_read_only`.
-    pub(crate) fn open_read_only(path: &Path, options: &Options) -> Result<Self> {
+    pub(crate) fn open_read_only(path: &Path, options: &Options, width: u32) -> Result<Self> {
         let path = absolute(path, options)?;
-        let (core, follower, recovery) = Follower::open(&path, options)?;
+        let (core, follower, recovery) = Follower::open(&path, options, width)?;
         Self::of(core, recovery, Some(follower), None)
     }
 

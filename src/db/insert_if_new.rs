@@ -40,8 +40,7 @@ impl StoreInner {
         self.check_id(id.as_ref(), false)?;
         self.slow_down();
         loop {
-            let (found, state) = self.ask(|searcher| {
-                let asking = searcher.now();
+            let (found, state) = self.ask(|asking| {
                 let found = asking.duplicates(fingerprint, id.as_ref(), k, most.max(1));
                 found.map(|found| (found, asking.state.clone()))
             })?;

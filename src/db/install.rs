@@ -3,7 +3,6 @@
 use crate::db::store_inner::StoreInner;
 use crate::db::version_set::VersionSet;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::segment::Segment;
 use crate::version::{Run, StoreContext, manifest};

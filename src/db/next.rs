@@ -1,7 +1,6 @@
 //! How far the next memtable is.
 
 use crate::db::promise::Promise;
-use crate::fingerprint::Fingerprint;
 use crate::memtable::Memtable;
 use std::sync::Arc;
 

@@ -9,7 +9,6 @@ use crate::db::promise::Promise;
 use crate::db::store_inner::StoreInner;
 use crate::db::writer::Writer;
 use crate::error::Result;
-use crate::fingerprint::Fingerprint;
 use crate::memtable::Memtable;
 use crate::options::Maintenance;
 use crate::wal::Durability;

@@ -13,7 +13,6 @@ use crate::db::compaction::sizes::sizes;
 use crate::db::pressure_state::{Pressure, WritePressure};
 use crate::db::store_inner::StoreInner;
 use crate::db::version_set::VersionSet;
-use crate::fingerprint::Fingerprint;
 use crate::options::Maintenance;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

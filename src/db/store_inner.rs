@@ -10,9 +10,8 @@ use crate::db::version_set::VersionSet;
 use crate::db::writer::Writer;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Rank, RankedGuard, RankedMutex, RateLimiter};
-use crate::fingerprint::Fingerprint;
 use crate::options::{Filters, Maintenance};
-use crate::query::{Asking, Searcher};
+use crate::query::Asking;
 use crate::version::{LatestVersion, ReadView, Run, StoreContext, SuperVersion};
 use parking_lot::Condvar;
 use std::sync::atomic::AtomicU64;
@@ -134,14 +133,11 @@ impl StoreInner {
     }
 
     /// Has `ask` ask the state of now, with buffers that were used before where there are some.
-    pub(crate) fn ask<F: Fingerprint, R>(&self, ask: impl FnOnce(&mut Searcher<'_, F>) -> R) -> R {
+    pub(crate) fn ask<R>(&self, ask: impl FnOnce(&mut Asking) -> R) -> R {
         let idle = lock(&self.idle).pop();
-        let mut searcher = match idle {
-            Some(asking) => Searcher::with(asking, &self.latest),
-            None => Searcher::following(&self.common, &self.latest),
-        };
-        let answer = ask(&mut searcher);
-        let asking = searcher.into_asking();
+        let mut asking = idle.unwrap_or_else(|| Asking::new(&self.common, self.state()));
+        asking.catch_up(&self.latest);
+        let answer = ask(&mut asking);
         let mut idle = lock(&self.idle);
         // What is not asked any more must not be kept open: a later state is published before these are forgotten.
         if asking.is_of(&self.latest) {

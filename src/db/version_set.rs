@@ -2,7 +2,6 @@
 
 use crate::db::health::Failing;
 use crate::db::next::Next;
-use crate::fingerprint::Fingerprint;
 use crate::format::manifest::ManifestData;
 use crate::memtable::Memtable;
 use crate::version::{Run, SuperVersion};

@@ -7,7 +7,6 @@
 use crate::db::promise::Promise;
 use crate::db::recovery::Recovered;
 use crate::db::version_set::VersionSet;
-use crate::fingerprint::Fingerprint;
 use crate::format::manifest::IdAssignment;
 use crate::wal::Log;
 use std::sync::Arc;
@@ -39,7 +38,7 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Who goes on where the logs of earlier processes end, and the tree with the memtables that they hold.
-    pub(crate) fn after<F: Fingerprint>(mut tree: VersionSet, recovered: Recovered) -> (VersionSet, Self) {
+    pub(crate) fn after(mut tree: VersionSet, recovered: Recovered) -> (VersionSet, Self) {
         let writer = Self {
             log: None,
             unsynced: recovered.logs,

@@ -91,7 +91,7 @@ impl LogView {
     /// # Errors
     /// `InvalidInput` if fingerprints have another width; `Damaged`, `Io`.
     pub fn next_frame<F: Fingerprint>(&mut self) -> Result<Option<FrameView<F>>> {
-        check_width::<F>(self.parameters(), self.reader.path())?;
+        check_width(self.parameters(), self.reader.path(), F::WIDTH)?;
         let offset = self.reader.position();
         let Some((sequence, operations)) = self.reader.next_batch()? else { return Ok(None) };
         let typed = |Record { fingerprint, id }| Record { fingerprint: from_words(fingerprint), id };

@@ -136,7 +136,7 @@ impl SegmentView {
     /// # Errors
     /// `InvalidInput` if the fingerprints have another width.
     pub fn records<F: Fingerprint>(&self) -> Result<impl Iterator<Item = Result<Record<F>>> + '_> {
-        check_width::<F>(self.parameters(), self.path())?;
+        check_width(self.parameters(), self.path(), F::WIDTH)?;
         Ok(SegmentRecords::new(Arc::clone(&self.segment)))
     }
 
@@ -186,7 +186,7 @@ impl SegmentView {
     /// # Errors
     /// `InvalidInput` if fingerprints have another width; `Damaged`, `Io`.
     pub fn get<F: Fingerprint>(&self, fingerprint: F) -> Result<Vec<Id>> {
-        check_width::<F>(self.parameters(), self.path())?;
+        check_width(self.parameters(), self.path(), F::WIDTH)?;
         let mut ids = Vec::new();
         if let Some(rank) = self.segment.rank_of(fingerprint, &mut Scratch::default())? {
             self.segment.ids().ids_of(rank, &mut IdScratch::default(), |id| ids.push(id))?;

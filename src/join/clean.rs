@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::extsort::Workspace;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, Record};
 use crate::join::job::JobContext;
 use crate::segment::{Building, Segment, SegmentFile, chunks, write_segment};
 use crate::version::{ReadView, Snapshot, StoreContext};
@@ -10,15 +10,15 @@ use std::sync::{Arc, OnceLock};
 
 /// A state that is made clean when somebody needs it.
 #[derive(Clone, Debug)]
-pub(crate) struct CleanSegments<F: Fingerprint> {
+pub(crate) struct CleanSegments {
     common: Arc<StoreContext>,
     state: ReadView,
     /// Its segments, once somebody has asked for them.
     segments: Arc<OnceLock<Vec<Arc<Segment>>>>,
 }
 
-impl<F: Fingerprint> CleanSegments<F> {
-    pub(crate) fn new(snapshot: &Snapshot<F>) -> Self {
+impl CleanSegments {
+    pub(crate) fn new<F: Fingerprint>(snapshot: &Snapshot<F>) -> Self {
         let (common, state) = (Arc::clone(snapshot.common()), snapshot.state().clone());
         Self { common, state, segments: Arc::default() }
     }
@@ -27,11 +27,11 @@ impl<F: Fingerprint> CleanSegments<F> {
     ///
     /// # Errors
     /// Those of making them.
-    pub(crate) fn segments(&self, job: &JobContext) -> Result<&[Arc<Segment>]> {
+    pub(crate) fn segments<F: Fingerprint>(&self, job: &JobContext) -> Result<&[Arc<Segment>]> {
         if self.segments.get().is_none() {
             // Who waits for it may be all threads of the current pool.
             let workspace = job.workspace(job.memory / 2);
-            let made = job.executor.run(|| segments(&self.common, &self.state, &workspace))?;
+            let made = job.executor.run(|| segments::<F>(&self.common, &self.state, &workspace))?;
             // Somebody else may have been faster, with the same ones.
             let _ = self.segments.set(made);
         }
@@ -55,7 +55,7 @@ fn segments<F: Fingerprint>(
     workspace: &Workspace,
 ) -> Result<Vec<Arc<Segment>>> {
     let mut segments = Vec::new();
-    let records: Box<dyn Iterator<Item = _>> = if state.has_tombstones() {
+    let records: Box<dyn Iterator<Item = Result<Record<F>>>> = if state.has_tombstones() {
         Box::new(state.merge().live())
     } else {
         segments.clone_from(&state.view.segments);

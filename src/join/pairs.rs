@@ -44,8 +44,8 @@ pub(crate) const CHUNK: usize = 2048;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Pairs<F: Fingerprint = u64> {
-    pub(crate) left: CleanSegments<F>,
-    pub(crate) right: Option<CleanSegments<F>>,
+    pub(crate) left: CleanSegments,
+    pub(crate) right: Option<CleanSegments>,
     k: u32,
     pub(crate) job: JobContext,
     pub(crate) sorted: bool,
@@ -55,7 +55,7 @@ pub struct Pairs<F: Fingerprint = u64> {
 impl<F: Fingerprint> Pairs<F> {
     /// The pairs of the records of a snapshot, or between two.
     pub(crate) fn new(one: &Snapshot<F>, other: Option<&Snapshot<F>>, k: u32) -> Result<Self> {
-        check_distance::<F>(k)?;
+        check_distance(k, F::WIDTH)?;
         if let Some(other) = other {
             check_hashers("fingerprints", other.parameters().hasher(), one.parameters().hasher())?;
         }

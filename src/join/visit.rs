@@ -72,7 +72,7 @@ impl<F: Fingerprint> Pairs<F> {
 
     /// Has the segments of both sides at hand.
     fn prepare(&self) -> Result<()> {
-        self.left.segments(&self.job)?;
-        self.right.as_ref().map_or(Ok(()), |right| right.segments(&self.job).map(|_| ()))
+        self.left.segments::<F>(&self.job)?;
+        self.right.as_ref().map_or(Ok(()), |right| right.segments::<F>(&self.job).map(|_| ()))
     }
 }

@@ -4,7 +4,7 @@ use crate::db::id_assignment::{Refused, check_id_assignment};
 use crate::db::{Estimate, Made, Making, RunParts, Slowed, StoreInner, Writing, layers, merged_net, pointless};
 use crate::error::{Error, Result};
 use crate::extsort::Workspace;
-use crate::fingerprint::{Fingerprint, IdKind};
+use crate::fingerprint::{Fingerprint, IdKind, by_width};
 use crate::format::manifest::{IdAssignment, ManifestData};
 use crate::load::others::Others;
 use crate::load::records::{RecordIds, SortedRecords};
@@ -269,7 +269,7 @@ impl StoreInner {
     }
 
     /// Finds out how many records more there are by a run that has so many, beside which others were written.
-    fn count_beside<F: Fingerprint>(&self, run: &Arc<Run>, count: i64, older: &[Arc<Run>], last: u64) {
+    fn count_beside(&self, run: &Arc<Run>, count: i64, older: &[Arc<Run>], last: u64) {
         // What cannot be counted, or noted, is counted when it is asked for. So is a run that adds and removes, and what was
         // merged with runs from before, which no longer tell what was removed.
         if run.records.is_some() && run.tombstones.is_some()
@@ -278,7 +278,8 @@ impl StoreInner {
             return;
         }
         let tail = older.iter().filter(|run| run.entry.last > last).cloned().collect::<Vec<_>>();
-        let Ok(pointless) = pointless::<F>(run, &tail) else { return };
+        let pointless = by_width!(self.common.parameters.width(), F => pointless::<F>(run, &tail));
+        let Ok(pointless) = pointless else { return };
         let net = count - count.signum() * i64::try_from(pointless).unwrap_or(0);
         let counted = Arc::new(run.with_net(net));
         let same = |other: &&mut Arc<Run>| Arc::ptr_eq(other, run);

@@ -5,7 +5,7 @@
 use crate::db::StoreInner;
 use crate::error::{Error, Result};
 use crate::extsort::Workspace;
-use crate::fingerprint::{Fingerprint, Id, IdKind};
+use crate::fingerprint::{by_width, Fingerprint, Id, IdKind};
 use crate::load::records::{RecordIds, RecordSorter, SortedRecords};
 use crate::load::remove::RemoveReport;
 use crate::load::sorted_ids::SortedIds;
@@ -55,8 +55,11 @@ impl StoreInner {
             let error = Error::invalid("the store has ids of another kind than the input").at_path(&self.common.path);
             return Err(error.with_remedy("give them as `fpdump scan` prints them"));
         }
-        let (records, unknown) = self.records_of_ids(ids, &self.foreground_workspace())?;
-        let RemoveReport { removed, left, .. } = self.bulk_remove(&records)?;
+        let (removal, unknown) = by_width!(self.common.parameters.width(), F => {
+            let (records, unknown) = self.records_of_ids::<F>(ids, &self.foreground_workspace())?;
+            (self.bulk_remove(&records)?, unknown)
+        });
+        let RemoveReport { removed, left, .. } = removal;
         let unknown_ids = unknown.some.into_iter().collect();
         Ok(RemoveIdsReport { ids: ids.given(), unknown: unknown.count, unknown_ids, removed, left })
     }

@@ -27,7 +27,7 @@ pub(crate) fn create<F: Fingerprint>(
     records: Option<SortedRecords<F>>,
 ) -> Result<(Handle, LoadReport)> {
     parameters.check()?;
-    check_width::<F>(parameters, path)?;
+    check_width(parameters, path, F::WIDTH)?;
     let path = &*absolute(path, options)?;
     let env = &*options.env;
     let room = vacancy_for_store(env, path)?;

@@ -8,6 +8,7 @@ use crate::db::{Handle, Maker, StoreInner, merged_net};
 use crate::error::Result;
 use crate::fingerprint::IdKind;
 use crate::options::{Filters, Maintenance, Options};
+use crate::version::manifest;
 use std::path::Path;
 
 /// Gives a store an id index ([`crate::Parameters::with_id_index`]), and makes one segment of all; whether it had none. A process
@@ -30,7 +31,8 @@ use std::path::Path;
 pub fn add_id_index(path: impl AsRef<Path>, options: &Options) -> Result<bool> {
     // Nothing is asked, and nothing goes on beside.
     let options = options.clone().with_filters(Filters::Off).with_maintenance(Maintenance::Foreground);
-    Handle::open(path.as_ref(), &options)?.core.add_id_index()
+    let width = manifest::read(&*options.env, path.as_ref())?.parameters.width();
+    Handle::open(path.as_ref(), &options, width)?.core.add_id_index()
 }
 
 impl StoreInner {

@@ -67,7 +67,7 @@ impl Memtable {
         mut visit: impl FnMut(u32, F) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         let mut compare = |entry: u32| {
-            let fingerprint = self.fingerprint(entry);
+            let fingerprint: F = self.fingerprint(entry);
             if fingerprint.distance(query) <= k && self.is_visible(entry, visible) {
                 return visit(entry, fingerprint);
             }

@@ -66,7 +66,7 @@ impl Memtable {
     ///
     /// # Errors
     /// `Io` if there is not so much memory.
-    pub(crate) fn new<F: Fingerprint>(shape: &Arc<MemtableShape>, least: usize) -> Result<Self> {
+    pub(crate) fn new(shape: &Arc<MemtableShape>, least: usize) -> Result<Self> {
         let capacity = shape.capacity.max(least).min(super::shape::MOST_RECORDS);
         let make = || {
             // Heads of chains are up to twice as many as records.

@@ -192,8 +192,8 @@ impl Asking {
         Ok(hits)
     }
 
-    pub(crate) fn plan<F: Fingerprint>(&mut self, k: u32) -> Result<()> {
-        check_distance::<F>(k)?;
+    pub(crate) fn plan(&mut self, k: u32) -> Result<()> {
+        check_distance(k, self.common.parameters.width())?;
         // Filters are made while queries already run; with each one there is more to choose from.
         let segments = &self.state.view.segments;
         let filters = segments.iter().flat_map(|segment| segment.tables()).filter_map(Table::filter).count();
@@ -207,9 +207,9 @@ impl Asking {
     }
 }
 
-pub(crate) fn check_distance<F: Fingerprint>(k: u32) -> Result<()> {
-    if k > F::WIDTH {
-        return Err(Error::invalid(format!("distance {k} exceeds the width of {} bits", F::WIDTH)));
+pub(crate) fn check_distance(k: u32, width: u32) -> Result<()> {
+    if k > width {
+        return Err(Error::invalid(format!("distance {k} exceeds the width of {width} bits")));
     }
     Ok(())
 }

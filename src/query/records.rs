@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// A part of a state that says something of a fingerprint.
 #[derive(Clone, Debug)]
-enum RunSegment<F: Fingerprint> {
+enum RunSegment {
     /// A memtable, how much of it is seen, and the fingerprint's number there.
     Memtable(Arc<Memtable>, u32, u32),
     /// A segment of records, or of tombstones, and the fingerprint's rank in its first table.
@@ -24,7 +24,7 @@ enum RunSegment<F: Fingerprint> {
 #[derive(Debug)]
 pub(crate) struct Layers<F: Fingerprint> {
     fingerprint: F,
-    layers: Vec<RunSegment<F>>,
+    layers: Vec<RunSegment>,
 }
 
 /// What is near a record to be, in the order of answers.
@@ -91,7 +91,7 @@ impl Asking {
     }
 
     /// Whether a layer says that a record was removed, or that it is there; `None` if it says nothing of it.
-    fn is_removed<F: Fingerprint>(&mut self, fingerprint: F, layer: &RunSegment<F>, id: &Id) -> Result<Option<bool>> {
+    fn is_removed<F: Fingerprint>(&mut self, fingerprint: F, layer: &RunSegment, id: &Id) -> Result<Option<bool>> {
         match layer {
             RunSegment::Memtable(memtable, visible, _) => Ok(memtable.is_removed(fingerprint, id, *visible)),
             RunSegment::Segment { segment, rank, tombstones } => {
@@ -216,7 +216,7 @@ impl SegmentLookup {
 
 impl OrderedIds {
     pub(crate) fn new<F: Fingerprint>(layers: &Layers<F>) -> Result<Self> {
-        let source = |layer: &RunSegment<F>| {
+        let source = |layer: &RunSegment| {
             Ok(match layer {
                 RunSegment::Memtable(memtable, visible, entry) => {
                     let mut entries = Vec::new();

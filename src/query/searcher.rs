@@ -8,6 +8,7 @@ use crate::query::probe::plan::SegmentPlan;
 use crate::query::visit_options::Visit;
 use crate::query_stats::QueryStats;
 use crate::version::{LatestVersion, ReadView, StoreContext};
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// Asks a store many times, reusing its buffers. One a thread.
@@ -20,22 +21,18 @@ pub struct Searcher<'a, F: Fingerprint = u64> {
     /// Where later states come from.
     latest: Option<&'a LatestVersion>,
     asking: Asking,
+    width: PhantomData<F>,
 }
 
 impl<'a, F: Fingerprint> Searcher<'a, F> {
     /// Asks for the latest state each time.
     pub(crate) fn following(common: &Arc<StoreContext>, latest: &'a LatestVersion) -> Self {
-        Self { latest: Some(latest), asking: Asking::new(common, latest.state()) }
-    }
-
-    /// The same with buffers that were used before.
-    pub(crate) fn with(asking: Asking, latest: &'a LatestVersion) -> Self {
-        Self { latest: Some(latest), asking }
+        Self { latest: Some(latest), asking: Asking::new(common, latest.state()), width: PhantomData }
     }
 
     /// Asks this state alone.
     pub(crate) fn of_state(common: &Arc<StoreContext>, state: ReadView) -> Self {
-        Self { latest: None, asking: Asking::new(common, state) }
+        Self { latest: None, asking: Asking::new(common, state), width: PhantomData }
     }
 
     /// The same, and returns records, too, that were removed from it.
@@ -59,11 +56,6 @@ impl<'a, F: Fingerprint> Searcher<'a, F> {
         &mut self.asking
     }
 
-    /// The buffers, for somebody else.
-    pub(crate) fn into_asking(self) -> Asking {
-        self.asking
-    }
-
     /// As [`crate::Store::query`].
     ///
     /// # Errors
@@ -85,7 +77,7 @@ impl<'a, F: Fingerprint> Searcher<'a, F> {
     /// # Errors
     /// `Damaged` or `Io` from reading.
     pub fn nearest(&mut self, fingerprint: F, count: usize) -> Result<Vec<Match<F>>> {
-        self.nearest_within(fingerprint, count, F::WIDTH)
+        self.now().first_of(fingerprint, count, &Visit::within(F::WIDTH))
     }
 
     /// The first `count` of what [`Searcher::query`] would return. Beyond the distance that the store is made for, memory is
@@ -94,7 +86,7 @@ impl<'a, F: Fingerprint> Searcher<'a, F> {
     /// # Errors
     /// As [`Searcher::query`].
     pub fn nearest_within(&mut self, fingerprint: F, count: usize, k: u32) -> Result<Vec<Match<F>>> {
-        check_distance::<F>(k)?;
+        check_distance(k, F::WIDTH)?;
         self.now().first_of(fingerprint, count, &Visit::within(k))
     }
 
@@ -103,7 +95,7 @@ impl<'a, F: Fingerprint> Searcher<'a, F> {
     /// # Errors
     /// As [`Searcher::query`].
     pub fn scan_nearest(&mut self, fingerprint: F, count: usize, k: u32) -> Result<Vec<Match<F>>> {
-        check_distance::<F>(k)?;
+        check_distance(k, F::WIDTH)?;
         self.now().first_of(fingerprint, count, &Visit::within(k).with_scan(true))
     }
 
@@ -112,7 +104,7 @@ impl<'a, F: Fingerprint> Searcher<'a, F> {
     /// # Errors
     /// As [`Searcher::query`].
     pub fn scan(&mut self, fingerprint: F, k: u32) -> Result<Vec<Match<F>>> {
-        check_distance::<F>(k)?;
+        check_distance(k, F::WIDTH)?;
         self.now().all(&[fingerprint], k, std::iter::repeat(&SegmentPlan::Scan), &MemtablePlan::scan()).map(only)
     }
 }

@@ -100,7 +100,7 @@ impl Asking {
 
     /// Calls `take` with the fingerprints near a query, in the order of answers, and all places where each is, newest first.
     fn each_near<F: Fingerprint>(&mut self, query: F, how: &Visit, take: &mut Take<'_, F>) -> Result<ControlFlow<()>> {
-        check_distance::<F>(how.k)?;
+        check_distance(how.k, F::WIDTH)?;
         // Within the distance that the tables are made for the index may have enough.
         let reach = self.common.parameters.max_distance();
         if how.scan || how.wanted == usize::MAX || how.k <= reach {

@@ -62,7 +62,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
             return Ok(());
         }
         let newest_first = logs.active.iter().chain(logs.sealed.iter().rev().map(|sealed| &sealed.memtable));
-        let entries = newest_entries(newest_first.map(|memtable| (memtable, memtable.visible())))?;
+        let entries = newest_entries::<F>(newest_first.map(|memtable| (memtable, memtable.visible())))?;
         let parts = self.maker().run_of_entries(&entries, manifest.runs.is_empty(), &self.workspace)?;
         manifest.runs.extend(parts.into_run(first, last, None).map(|run| run.entry));
         Ok(())

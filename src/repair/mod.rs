@@ -26,7 +26,7 @@ use crate::db::CREATING;
 use crate::env::{Env, Patient, ReadMode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extsort::Workspace;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, by_width};
 use crate::format::manifest::ManifestData;
 use crate::options::{Filters, Options};
 use crate::segment::{Damage, is_segment_name};

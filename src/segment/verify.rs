@@ -6,7 +6,7 @@ use super::{Scratch, Segment, Table};
 use crate::bits::low_mask;
 use crate::env::{Env, ReadMode};
 use crate::error::{Error, Result};
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, by_width};
 use crate::format::footer::{Footer, Span};
 use crate::plan::TableForm;
 use crate::segment::damage::Damage;

@@ -29,6 +29,7 @@ use crate::load::create::create;
 use crate::load::{IntoSorted, LoadReport};
 use crate::options::Options;
 use crate::version::{Snapshot, manifest};
+use std::marker::PhantomData;
 use std::path::Path;
 
 /// An open store. It may be shared by any number of threads.
@@ -47,6 +48,7 @@ use std::path::Path;
 #[derive(Debug)]
 pub struct Store<F: Fingerprint = u64> {
     handle: Handle,
+    width: PhantomData<F>,
 }
 
 impl<F: Fingerprint> Store<F> {
@@ -56,7 +58,7 @@ impl<F: Fingerprint> Store<F> {
     /// `AlreadyExists` if there is a store, or a directory with other files; `InvalidInput` if the parameters are not
     /// possible; `Locked`; `Io`.
     pub fn create(path: impl AsRef<Path>, parameters: &Parameters, options: &Options) -> Result<Self> {
-        create(path.as_ref(), parameters, options, None).map(|(handle, _)| Self { handle })
+        create::<F>(path.as_ref(), parameters, options, None).map(|(handle, _)| Self::typed(handle))
     }
 
     /// Whether a store may be created at the path: nothing is there, or nothing but what an interrupted creation left.
@@ -80,7 +82,7 @@ impl<F: Fingerprint> Store<F> {
     ) -> Result<(Self, LoadReport)> {
         let records = records.into_sorted(path.as_ref(), options)?;
         let (handle, report) = create(path.as_ref(), parameters, options, Some(records))?;
-        Ok((Self { handle }, report))
+        Ok((Self::typed(handle), report))
     }
 
     /// Opens a store for reading and writing, and removes what an interrupted process has left behind. Writes that were in
@@ -90,7 +92,7 @@ impl<F: Fingerprint> Store<F> {
     /// `NotFound`, `Locked` if another process writes, `InvalidInput` if the store is of another width, `Damaged`,
     /// `Unsupported`, `Io`.
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        Handle::open(path.as_ref(), options).map(|handle| Self { handle })
+        Handle::open(path.as_ref(), options, F::WIDTH).map(Self::typed)
     }
 
     /// Opens a store for reading. Nothing in the directory is changed. What a writer writes later is seen after
@@ -99,7 +101,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `NotFound`, `InvalidInput` if the store is of another width, `Damaged`, `Unsupported`, `Io`.
     pub fn open_read_only(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        Handle::open_read_only(path.as_ref(), options).map(|handle| Self { handle })
+        Handle::open_read_only(path.as_ref(), options, F::WIDTH).map(Self::typed)
     }
 
     /// Sees what another process has written since a store was opened for reading, or refreshed; whether there was anything. A
@@ -161,6 +163,11 @@ impl<F: Fingerprint> Store<F> {
     /// cannot be synced.
     pub fn close(self) -> Result<()> {
         self.handle.close()
+    }
+
+    /// A store whose fingerprints are known to be of this type.
+    fn typed(handle: Handle) -> Self {
+        Self { handle, width: PhantomData }
     }
 
     /// The engine.

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Match};
 use crate::join::Pairs;
 use crate::options::Filters;
-use crate::query::Searcher;
+use crate::query::{Searcher, Visit};
 use crate::segment::Filter;
 use crate::version::RecordIter;
 
@@ -31,7 +31,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `InvalidInput` if `k` exceeds the width; `Damaged` or `Io` from reading.
     pub fn query(&self, fingerprint: F, k: u32) -> Result<Vec<Match<F>>> {
-        self.core().ask(|searcher| searcher.query(fingerprint, k))
+        self.core().ask(|asking| asking.query(fingerprint, k))
     }
 
     /// Some record within distance `k` of a fingerprint, the first that is found.
@@ -39,7 +39,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// As [`Store::query`].
     pub fn contains_near(&self, fingerprint: F, k: u32) -> Result<Option<Match<F>>> {
-        self.core().ask(|searcher| searcher.contains_near(fingerprint, k))
+        self.core().ask(|asking| asking.contains_near(fingerprint, k))
     }
 
     /// The `count` records nearest to a fingerprint at any distance, in the order of [`Store::query`].
@@ -59,7 +59,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `Damaged` or `Io` from reading.
     pub fn nearest(&self, fingerprint: F, count: usize) -> Result<Vec<Match<F>>> {
-        self.core().ask(|searcher| searcher.nearest(fingerprint, count))
+        self.core().ask(|asking| asking.first_of(fingerprint, count, &Visit::within(F::WIDTH)))
     }
 
     /// Something to ask many queries with; one a thread. It asks for the latest state each time.

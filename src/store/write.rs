@@ -147,7 +147,7 @@ impl<F: Fingerprint> Store<F> {
         self.core().common.check_id_index()?;
         let id = owned(id.into());
         self.core().check_id(id.as_ref(), true)?;
-        id.map_or(Ok(Vec::new()), |id| self.core().ask(|searcher| searcher.now().fingerprints_of(&id)))
+        id.map_or(Ok(Vec::new()), |id| self.core().ask(|asking| asking.fingerprints_of(&id)))
     }
 
     /// The ids of a fingerprint in order; where there are none, its count.
@@ -155,7 +155,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `Damaged` or `Io` from reading.
     pub fn get(&self, fingerprint: F) -> Result<Vec<Id>> {
-        self.core().ask(|searcher| searcher.now().ids_of(fingerprint))
+        self.core().ask(|asking| asking.ids_of(fingerprint))
     }
 
     /// Makes durable what was written with less.

@@ -2,7 +2,6 @@
 
 use crate::env::{Env, Held, LockFile};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::Fingerprint;
 use crate::format::parameters::Parameters;
 use crate::memtable::MemtableShape;
 use crate::options::Options;
@@ -86,10 +85,10 @@ pub(crate) fn take_lock(env: &dyn Env, store: &Path) -> Result<Lock> {
 }
 
 /// Refuses fingerprints of another width than the store's.
-pub(crate) fn check_width<F: Fingerprint>(parameters: &Parameters, path: &Path) -> Result<()> {
-    if parameters.width() == F::WIDTH {
+pub(crate) fn check_width(parameters: &Parameters, path: &Path, width: u32) -> Result<()> {
+    if parameters.width() == width {
         return Ok(());
     }
-    let message = format!("the store is of {}-bit fingerprints, not of {}-bit ones", parameters.width(), F::WIDTH);
+    let message = format!("the store is of {}-bit fingerprints, not of {width}-bit ones", parameters.width());
     Err(Error::invalid(message).at_path(path).with_remedy("open it with the type of its width"))
 }

@@ -4,6 +4,7 @@ use super::context::StoreContext;
 use super::super_version::ReadView;
 use crate::fingerprint::Fingerprint;
 use crate::format::Parameters;
+use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -29,11 +30,12 @@ use std::sync::Arc;
 pub struct Snapshot<F: Fingerprint = u64> {
     common: Arc<StoreContext>,
     state: ReadView,
+    width: PhantomData<F>,
 }
 
 impl<F: Fingerprint> Snapshot<F> {
     pub(crate) fn new(common: &Arc<StoreContext>, state: ReadView) -> Self {
-        Self { common: Arc::clone(common), state }
+        Self { common: Arc::clone(common), state, width: PhantomData }
     }
 
     pub(crate) fn common(&self) -> &Arc<StoreContext> {

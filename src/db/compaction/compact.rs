@@ -14,7 +14,7 @@ use crate::db::version_set::VersionSet;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{RankedGuard, RateLimiter};
 use crate::extsort::Workspace;
-use crate::fingerprint::{Fingerprint, Id, Record};
+use crate::fingerprint::{by_width, Fingerprint, Id, Record};
 use crate::segment::{Expected, Segment, chunks};
 use crate::version::{NewestEntries, NewestEntry, Run, add_runs};
 use std::ops::Range;
@@ -154,7 +154,19 @@ impl StoreInner {
     }
 
     /// The segments of one run of neighbours, made by `maker`. `is_oldest` says whether there is nothing older than they are.
-    pub(crate) fn merge_runs<F: Fingerprint>(
+    pub(crate) fn merge_runs(
+        &self,
+        maker: Maker<'_>,
+        runs: &[Arc<Run>],
+        is_oldest: bool,
+        workspace: &Workspace,
+        limiter: Option<&RateLimiter>,
+    ) -> Result<RunParts> {
+        let width = self.common.parameters.width();
+        by_width!(width, F => self.merge_runs_of::<F>(maker, runs, is_oldest, workspace, limiter))
+    }
+
+    fn merge_runs_of<F: Fingerprint>(
         &self,
         maker: Maker<'_>,
         runs: &[Arc<Run>],

@@ -52,7 +52,7 @@ impl<F: Fingerprint> Searcher<'_, F> {
     /// # Errors
     /// `InvalidInput` if `k` exceeds the width; `Damaged` or `Io` from reading: then there is no answer to any query.
     pub fn query_batch(&mut self, fingerprints: &[F], k: u32, batch: BatchStrategy) -> Result<Vec<Vec<Match<F>>>> {
-        check_distance::<F>(k)?;
+        check_distance(k, F::WIDTH)?;
         let asking = self.now();
         let (common, state, work) = (&asking.common, &asking.state, &mut asking.work);
         common.options.executor.run(|| {
@@ -115,7 +115,7 @@ impl<F: Fingerprint> Searcher<'_, F> {
         make: impl Fn(usize, Vec<Option<Vec<Match<F>>>>) -> T + Sync,
         mut take: impl FnMut(T) -> std::result::Result<(), E>,
     ) -> std::result::Result<bool, E> {
-        check_distance::<F>(k)?;
+        check_distance(k, F::WIDTH)?;
         let asking = self.now();
         let (common, state, work) = (&asking.common, &asking.state, &mut asking.work);
         let mut gathered = Gathered::new(fingerprints.len(), Bounds::of(memory));
