@@ -58,7 +58,7 @@ fn a_crafted_log_is_hashed_a_few_times_at_most() {
         for length in [16 << 10, 64 << 10, 256 << 10] {
             let (header, bytes) = make(length);
             let mut tail = reader(&header, bytes.clone());
-            assert_eq!(tail.next_batch::<u64>().unwrap(), None);
+            assert_eq!(tail.next_batch().unwrap(), None);
             assert!(matches!(tail.tail().unwrap(), Tail::Torn(_)));
             let mut scan = reader(&header, bytes);
             assert_eq!(scan.scan().unwrap(), []);
@@ -77,7 +77,7 @@ fn growth() {
         for length in (0..4).map(|doubled| smallest << doubled) {
             let (header, bytes) = make(length);
             let (mut tail, mut scan) = (reader(&header, bytes.clone()), reader(&header, bytes));
-            assert_eq!(tail.next_batch::<u64>().unwrap(), None);
+            assert_eq!(tail.next_batch().unwrap(), None);
             let start = Instant::now();
             assert!(matches!(tail.tail().unwrap(), Tail::Torn(_)));
             let tailed = start.elapsed();

@@ -273,7 +273,7 @@ mod tests {
     use super::super::{Durability, Log};
     use super::*;
     use crate::env::{Memory, slice};
-    use crate::fingerprint::Record;
+    use crate::fingerprint::{Record, to_words};
     use crate::format::Parameters;
     use crate::format::log::write_operations;
     use std::sync::Arc;
@@ -311,7 +311,7 @@ mod tests {
         let log = Log::create(&env, store, &header).unwrap();
         for number in 1..=3 {
             let mut bytes = Vec::new();
-            write_operations(&[Entry { record: Record::new(number, number), is_tombstone: false }], &mut bytes);
+            write_operations(&[Entry { record: Record::new(to_words(number), number), is_tombstone: false }], 1, &mut bytes);
             let end = log.append(number, &bytes).unwrap();
             log.sync(end, Durability::SyncData).unwrap();
         }
@@ -322,9 +322,9 @@ mod tests {
         let tail = |left| {
             let file = Growing { before: before.clone(), after: after.clone(), left: AtomicUsize::new(left) };
             let mut reader = LogReader::of_file(store.join(name(1)), Box::new(file), header.clone());
-            assert_eq!(reader.next_batch::<u64>().unwrap(), None);
+            assert_eq!(reader.next_batch().unwrap(), None);
             let tail = reader.tail();
-            (tail, std::iter::from_fn(|| reader.next_batch::<u64>().unwrap()).count())
+            (tail, std::iter::from_fn(|| reader.next_batch().unwrap()).count())
         };
         assert_eq!(tail(usize::MAX).0.unwrap_err().kind(), crate::error::ErrorKind::Damaged);
         let (tail, more) = tail(1);

@@ -83,7 +83,7 @@ mod tests {
     use super::super::Log;
     use super::*;
     use crate::env::Memory;
-    use crate::fingerprint::Record;
+    use crate::fingerprint::{Record, to_words};
     use crate::format::log::write_operations;
     use std::sync::Arc;
 
@@ -97,12 +97,12 @@ mod tests {
         let log = Log::create(&env, store, &header).unwrap();
         let batch = |number: u64| {
             (0..1 + number % 3)
-                .map(|id| Entry { record: Record::new(number, id), is_tombstone: id == 1 })
+                .map(|id| Entry { record: Record::new(to_words(number), id), is_tombstone: id == 1 })
                 .collect::<Vec<_>>()
         };
         for number in 10..20 {
             let mut bytes = Vec::new();
-            write_operations::<u64>(&batch(number), &mut bytes);
+            write_operations(&batch(number), 1, &mut bytes);
             log.append(number, &bytes).unwrap();
         }
         let path = store.join("00000004.wal");
@@ -112,7 +112,7 @@ mod tests {
             let mut reader = LogReader::open_damaged(&memory, store, 4, &parameters).unwrap();
             let frames = reader.scan().unwrap();
             for &frame in &frames {
-                assert_eq!(reader.batch_at::<u64>(frame).unwrap(), batch(frame.sequence));
+                assert_eq!(reader.batch_at(frame).unwrap(), batch(frame.sequence));
             }
             frames
         };
