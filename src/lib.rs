@@ -73,7 +73,9 @@ pub use db::{
     check_hashers,
 };
 pub use error::{Error, ErrorKind, Result};
-pub use fingerprint::{Fingerprint, Id, IdKind, IdRef, MAX_TEXT, Match, Record, U256, WIDTHS, check_text, distance};
+pub use fingerprint::{
+    AnyFingerprint, Fingerprint, Id, IdKind, IdRef, MAX_TEXT, Match, Record, U256, WIDTHS, check_text, distance,
+};
 pub use format::Parameters;
 pub use format::manifest::IdAssignment;
 pub use join::{Pair, PairIter, Pairs, Progress, RecordPair, RecordPairIter, RecordPairs};
@@ -87,6 +89,6 @@ pub use query::{BatchStrategy, QueryTables, Searcher, Visit};
 pub use query_stats::QueryStats;
 pub use repair::{Loss, Lost, RepairAction, RepairReport, plan_repair, repair};
 pub use segment::Damage;
-pub use store::{Store, parameters_of};
+pub use store::{AnyStore, Store, parameters_of};
 pub use version::RecordIter;
 pub use version::Snapshot;

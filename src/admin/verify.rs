@@ -135,12 +135,7 @@ fn compare_id_index<F: Fingerprint>(
 }
 
 /// Reads every log that has writes which are in no segment. A torn tail is no damage.
-fn verify_logs(
-    path: &Path,
-    options: &Options,
-    state: &ManifestData,
-    report: &mut VerifyReport,
-) -> Result<()> {
+fn verify_logs(path: &Path, options: &Options, state: &ManifestData, report: &mut VerifyReport) -> Result<()> {
     let common = StoreContext::new(path, options, &state.parameters)?;
     match Recovered::read(&common, state) {
         Ok(recovered) => {

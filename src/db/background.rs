@@ -130,11 +130,7 @@ fn merge_when_due(core: &StoreInner) -> Result<()> {
 
 impl StoreInner {
     /// Waits until the tree changes, or for so long.
-    fn wait<'a>(
-        &self,
-        mut tree: RankedGuard<'a, VersionSet>,
-        most: Option<Duration>,
-    ) -> RankedGuard<'a, VersionSet> {
+    fn wait<'a>(&self, mut tree: RankedGuard<'a, VersionSet>, most: Option<Duration>) -> RankedGuard<'a, VersionSet> {
         tree.wait(&self.changed, most);
         tree
     }

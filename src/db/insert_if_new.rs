@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// What [`crate::Store::insert_if_new`] has found or done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct InsertOutcome<F: Fingerprint = u64> {
+pub struct InsertOutcome<F = u64> {
     /// Whether the record was inserted: nothing was near, but perhaps records with its own id. If the very record is there
     /// already it is not inserted either; `own` begins with it then.
     pub inserted: bool,

@@ -3,6 +3,7 @@
 //! A fingerprint is an unsigned number of 64, 128 or 256 bits ([`Fingerprint`]); its most significant bit is the first
 //! one. Two fingerprints are near when few of their bits differ (Hamming distance).
 
+mod any;
 mod definition;
 mod entry;
 mod id;
@@ -10,6 +11,7 @@ mod record;
 mod u256;
 mod words;
 
+pub use any::AnyFingerprint;
 pub(crate) use definition::leading_ones;
 pub use definition::{Fingerprint, WIDTHS, distance};
 pub(crate) use entry::Entry;

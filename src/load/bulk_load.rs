@@ -59,7 +59,11 @@ pub(crate) enum Merging {
 
 impl StoreInner {
     /// Adds records; whether runs were merged.
-    pub(crate) fn bulk_load<F: Fingerprint>(&self, records: SortedRecords<F>, merging: Merging) -> Result<(LoadReport, bool)> {
+    pub(crate) fn bulk_load<F: Fingerprint>(
+        &self,
+        records: SortedRecords<F>,
+        merging: Merging,
+    ) -> Result<(LoadReport, bool)> {
         let loaded = self.load(records, |records, first| self.load_reserved(records, None, first, merging))?;
         Ok((loaded.report, loaded.merged))
     }

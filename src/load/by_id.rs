@@ -5,7 +5,7 @@
 use crate::db::StoreInner;
 use crate::error::{Error, Result};
 use crate::extsort::Workspace;
-use crate::fingerprint::{by_width, Fingerprint, Id, IdKind};
+use crate::fingerprint::{Fingerprint, Id, IdKind, by_width};
 use crate::load::records::{RecordIds, RecordSorter, SortedRecords};
 use crate::load::remove::RemoveReport;
 use crate::load::sorted_ids::SortedIds;
@@ -71,7 +71,11 @@ impl StoreInner {
     }
 
     /// The records of ids, and the ids that have none.
-    pub(crate) fn records_of_ids<F: Fingerprint>(&self, ids: &SortedIds, workspace: &Workspace) -> Result<(SortedRecords<F>, Unknown)> {
+    pub(crate) fn records_of_ids<F: Fingerprint>(
+        &self,
+        ids: &SortedIds,
+        workspace: &Workspace,
+    ) -> Result<(SortedRecords<F>, Unknown)> {
         let state = self.state();
         let sorter = Mutex::new(RecordSorter::within(workspace.part(2)));
         let stored = state.view.segments.iter().map(|segment| segment.footer().records).fold(0, u64::saturating_add);
@@ -86,7 +90,12 @@ impl StoreInner {
     }
 
     /// Looks ids up in the index.
-    fn look_up<F: Fingerprint>(&self, state: &ReadView, ids: &SortedIds, found: &Mutex<RecordSorter<F>>) -> Result<Unknown> {
+    fn look_up<F: Fingerprint>(
+        &self,
+        state: &ReadView,
+        ids: &SortedIds,
+        found: &Mutex<RecordSorter<F>>,
+    ) -> Result<Unknown> {
         let (mut ids, mut unknown) = (ids.ids(), Unknown::default());
         loop {
             let chunk = chunk(&mut ids)?;

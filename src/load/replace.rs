@@ -25,7 +25,11 @@ pub struct ReplaceReport {
 
 impl StoreInner {
     /// Gives the ids of the records these fingerprints and no others; whether runs were merged.
-    pub(crate) fn bulk_replace<F: Fingerprint>(&self, records: SortedRecords<F>, merging: Merging) -> Result<(ReplaceReport, bool)> {
+    pub(crate) fn bulk_replace<F: Fingerprint>(
+        &self,
+        records: SortedRecords<F>,
+        merging: Merging,
+    ) -> Result<(ReplaceReport, bool)> {
         self.check_replaced(&records)?;
         self.load(records, |records, first_number| {
             let workspace = records.workspace().part(PARTS);

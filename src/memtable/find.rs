@@ -41,7 +41,7 @@ impl Memtable {
         match chain.peek() {
             Some(&newest) if self.by_value.has(newest) => {
                 self.by_value.chain(value_key(fingerprint, self.shape.words)).find(is_it)
-            },
+            }
             _ => chain.find(is_it),
         }
     }

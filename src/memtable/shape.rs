@@ -73,7 +73,16 @@ impl MemtableShape {
                 MemtableTable { permutation: layout.permutation, prefix }
             })
             .collect();
-        Ok(Self { tables, radii, words: parameters.words(), ids, id_index, capacity, text_bytes: capacity * text, record_bytes })
+        Ok(Self {
+            tables,
+            radii,
+            words: parameters.words(),
+            ids,
+            id_index,
+            capacity,
+            text_bytes: capacity * text,
+            record_bytes,
+        })
     }
 }
 

@@ -10,7 +10,12 @@ use std::sync::Arc;
 
 impl Asking {
     /// The records of what was found near a query, in order.
-    pub(crate) fn matches<F: Fingerprint>(&mut self, query: F, hits: Hits<F>, has_tombstones: bool) -> Result<Vec<Match<F>>> {
+    pub(crate) fn matches<F: Fingerprint>(
+        &mut self,
+        query: F,
+        hits: Hits<F>,
+        has_tombstones: bool,
+    ) -> Result<Vec<Match<F>>> {
         let hits = hits.into_sorted();
         let mut matches = Vec::with_capacity(hits.len());
         for hits in hits.chunk_by(|a, b| a.0 == b.0) {
@@ -70,7 +75,12 @@ impl Asking {
     }
 
     /// Calls `visit` with what is said of the ids of a fingerprint at a place, and whether they were removed.
-    fn ids_at<F: Fingerprint>(&mut self, fingerprint: F, place: HitPlace, visit: &mut dyn FnMut(Id, bool)) -> Result<()> {
+    fn ids_at<F: Fingerprint>(
+        &mut self,
+        fingerprint: F,
+        place: HitPlace,
+        visit: &mut dyn FnMut(Id, bool),
+    ) -> Result<()> {
         match place {
             HitPlace::Segment(number, rank) => {
                 let rank = self.rank_at(fingerprint, number, rank)?;
@@ -90,7 +100,12 @@ impl Asking {
 
     /// Calls `visit` with the ids of a fingerprint that are there, some perhaps several times, or with their count. `hits` are
     /// all places where it is, newest first.
-    pub(crate) fn live_ids<F: Fingerprint>(&mut self, fingerprint: F, hits: &[(F, HitPlace)], visit: &mut dyn FnMut(Id)) -> Result<()> {
+    pub(crate) fn live_ids<F: Fingerprint>(
+        &mut self,
+        fingerprint: F,
+        hits: &[(F, HitPlace)],
+        visit: &mut dyn FnMut(Id),
+    ) -> Result<()> {
         let (mut more, mut less) = (0u64, 0u64);
         let mut hidden = BTreeSet::new();
         let mut say = |id: Id, removed: bool, hidden: &mut BTreeSet<Id>| match (id, removed) {

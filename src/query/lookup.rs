@@ -62,7 +62,11 @@ impl Asking {
     ///
     /// # Errors
     /// `Unsupported` if the store has no id index; `Damaged` or `Io` from reading; those of `visit`.
-    pub(crate) fn each_fingerprint_of<F: Fingerprint>(&mut self, id: &Id, visit: &mut dyn FnMut(F) -> Result<()>) -> Result<()> {
+    pub(crate) fn each_fingerprint_of<F: Fingerprint>(
+        &mut self,
+        id: &Id,
+        visit: &mut dyn FnMut(F) -> Result<()>,
+    ) -> Result<()> {
         self.common.check_id_index()?;
         // Hashes meet, and records go.
         let mut visit_live = |asking: &mut Self, fingerprint| match asking.has(fingerprint, id)? {

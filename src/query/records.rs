@@ -101,7 +101,12 @@ impl Asking {
     }
 
     /// The ids of some records of a fingerprint, at most so many and another one than `but`; of a store without ids, its count.
-    pub(crate) fn some_ids<F: Fingerprint>(&mut self, layers: &Layers<F>, most: usize, but: Option<&Id>) -> Result<Vec<Id>> {
+    pub(crate) fn some_ids<F: Fingerprint>(
+        &mut self,
+        layers: &Layers<F>,
+        most: usize,
+        but: Option<&Id>,
+    ) -> Result<Vec<Id>> {
         if self.common.parameters.ids() == IdKind::None {
             return self.ids_of(layers.fingerprint);
         }
@@ -158,7 +163,13 @@ impl Asking {
     ///
     /// # Errors
     /// `InvalidInput` if `k` exceeds the width; `Damaged` or `Io` from reading.
-    pub(crate) fn duplicates<F: Fingerprint>(&mut self, fingerprint: F, id: Option<&Id>, k: u32, most: usize) -> Result<Near<F>> {
+    pub(crate) fn duplicates<F: Fingerprint>(
+        &mut self,
+        fingerprint: F,
+        id: Option<&Id>,
+        k: u32,
+        most: usize,
+    ) -> Result<Near<F>> {
         let hits = self.near(fingerprint, k)?;
         let mut near: Vec<&[(F, HitPlace)]> = hits.chunk_by(|a, b| a.0 == b.0).collect();
         near.sort_by_key(|hits| hits.first().map(|hit| distance(hit.0, fingerprint)));

@@ -223,7 +223,11 @@ impl Asking {
     }
 
     /// The segment, and the rank in it, of a fingerprint that is in no other place, if nothing hides records.
-    fn only_segment<F: Fingerprint>(&mut self, fingerprint: F, places: &[(F, HitPlace)]) -> Result<Option<(usize, u64)>> {
+    fn only_segment<F: Fingerprint>(
+        &mut self,
+        fingerprint: F,
+        places: &[(F, HitPlace)],
+    ) -> Result<Option<(usize, u64)>> {
         match places {
             &[(_, HitPlace::Segment(number, rank))] if !self.state.has_tombstones() => {
                 Ok(Some((number, self.rank_at(fingerprint, number, rank)?)))

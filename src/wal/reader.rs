@@ -311,7 +311,11 @@ mod tests {
         let log = Log::create(&env, store, &header).unwrap();
         for number in 1..=3 {
             let mut bytes = Vec::new();
-            write_operations(&[Entry { record: Record::new(to_words(number), number), is_tombstone: false }], 1, &mut bytes);
+            write_operations(
+                &[Entry { record: Record::new(to_words(number), number), is_tombstone: false }],
+                1,
+                &mut bytes,
+            );
             let end = log.append(number, &bytes).unwrap();
             log.sync(end, Durability::SyncData).unwrap();
         }

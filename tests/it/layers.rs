@@ -31,18 +31,12 @@ const LAYERS: &[&[&str]] = &[
     &["inspect"],
     &["repair"],
     &["store"],
-    &["fuzzing", "instances", "lib"],
+    &["fuzzing", "lib"],
 ];
 
 /// Neighbours in one layer of which the first may use the second.
-const NEIGHBOURS: &[(&str, &str)] = &[
-    ("fingerprint", "error"),
-    ("codec", "bits"),
-    ("lib", "fuzzing"),
-    ("lib", "instances"),
-    ("fuzzing", "lib"),
-    ("instances", "lib"),
-];
+const NEIGHBOURS: &[(&str, &str)] =
+    &[("fingerprint", "error"), ("codec", "bits"), ("lib", "fuzzing"), ("fuzzing", "lib")];
 
 /// From this layer on, unit tests may use what the library offers its users.
 const TESTED_AS_USERS_DO: &str = "db";

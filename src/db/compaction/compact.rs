@@ -14,7 +14,7 @@ use crate::db::version_set::VersionSet;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{RankedGuard, RateLimiter};
 use crate::extsort::Workspace;
-use crate::fingerprint::{by_width, Fingerprint, Id, Record};
+use crate::fingerprint::{Fingerprint, Id, Record, by_width};
 use crate::segment::{Expected, Segment, chunks};
 use crate::version::{NewestEntries, NewestEntry, Run, add_runs};
 use std::ops::Range;
