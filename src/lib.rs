@@ -89,6 +89,7 @@ pub use query::{BatchStrategy, QueryTables, Searcher, Visit};
 pub use query_stats::QueryStats;
 pub use repair::{Loss, Lost, RepairAction, RepairReport, plan_repair, repair};
 pub use segment::Damage;
-pub use store::{AnyStore, Store, parameters_of};
+pub use store::any::AnyStore;
+pub use store::{Store, parameters_of};
 pub use version::RecordIter;
 pub use version::Snapshot;

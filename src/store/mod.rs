@@ -15,13 +15,11 @@
 //! tried again by themselves, and [`Store::health`] tells what they fail of.
 
 mod admin;
-mod any;
+pub(crate) mod any;
 mod load;
 mod query;
 mod snapshot;
 mod write;
-
-pub use any::AnyStore;
 
 use crate::db::{Handle, Recovery, StoreInner};
 use crate::error::Result;
