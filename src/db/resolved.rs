@@ -33,15 +33,10 @@ struct Known {
 }
 
 /// The fingerprints that an id has after the writes so far: all, once the store was asked for its own.
+#[derive(Default)]
 struct Given {
     fingerprints: BTreeSet<Words>,
     is_complete: bool,
-}
-
-impl Default for Given {
-    fn default() -> Self {
-        Self { fingerprints: BTreeSet::new(), is_complete: false }
-    }
 }
 
 impl Resolved {

@@ -7,7 +7,7 @@ const BUFFERED: Durability = Durability::Buffered;
 
 /// Fingerprints near one another, one a number.
 fn fingerprint<F: Fingerprint>(number: u64) -> F {
-    F::from_words(|word| number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(word as u32) & !7 | number % 8)
+    F::from_words(|word| number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(word as u32) & !7 | (number % 8))
 }
 
 fn agrees<F: Fingerprint + Into<AnyFingerprint>>(directory: &Path) {
