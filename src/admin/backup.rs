@@ -53,7 +53,7 @@ pub struct BackupReport {
 /// Those of `Store::backup`.
 pub(crate) fn backup(handle: &Handle, path: &Path, mode: BackupMode) -> Result<BackupReport> {
     let (state, manifest) = frozen(handle);
-    let options = &handle.core.common.options;
+    let options = &handle.inner.context.options;
     let path = &*absolute(path, options)?;
     let env = &*options.env;
     let room = vacancy_for_store(env, path)?;
@@ -68,19 +68,19 @@ pub(crate) fn backup(handle: &Handle, path: &Path, mode: BackupMode) -> Result<B
         let removed = env.remove(&path.join(manifest::NAME));
         let is_gone = removed.is_ok() || removed.is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
         if is_gone && env.sync_dir(path).is_ok() {
-            undo_creation(env, path, &ManifestData::new(handle.core.common.parameters.clone()), &room);
+            undo_creation(env, path, &ManifestData::new(handle.inner.context.parameters.clone()), &room);
         }
     })
 }
 
 /// The state of now, and the manifest of a store that holds just that, without segments so far.
 fn frozen(handle: &Handle) -> (ReadView, ManifestData) {
-    let core = &handle.core;
+    let inner = &handle.inner;
     let follower = handle.follower.lock();
-    let writer = core.writer.as_ref().map(|writer| writer.lock());
-    let tree = core.tree();
-    let state = core.state();
-    let mut manifest = tree.manifest.clone();
+    let writer = inner.writer.as_ref().map(|writer| writer.lock());
+    let versions = inner.versions();
+    let state = inner.state();
+    let mut manifest = versions.manifest.clone();
     if let Some(writer) = &writer {
         manifest.flushed = writer.next_sequence - 1;
         (manifest.id_assignment, manifest.next_id) = (writer.id_assignment, writer.next_id);

@@ -136,8 +136,8 @@ fn compare_id_index<F: Fingerprint>(
 
 /// Reads every log that has writes which are in no segment. A torn tail is no damage.
 fn verify_logs(path: &Path, options: &Options, state: &ManifestData, report: &mut VerifyReport) -> Result<()> {
-    let common = StoreContext::new(path, options, &state.parameters)?;
-    match Recovered::read(&common, state) {
+    let context = StoreContext::new(path, options, &state.parameters)?;
+    match Recovered::read(&context, state) {
         Ok(recovered) => {
             report.files += recovered.found.logs;
             report.bytes += recovered.file_bytes;

@@ -19,7 +19,7 @@ const COLLECTING: Duration = Duration::from_millis(100);
 /// The threads of a store that is open for writing. They end when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Background {
-    core: Arc<StoreInner>,
+    inner: Arc<StoreInner>,
     threads: Vec<BackgroundThread>,
 }
 
@@ -28,22 +28,22 @@ impl Background {
     ///
     /// # Errors
     /// `Io` if the system has no threads for it.
-    pub(crate) fn begin(core: &Arc<StoreInner>) -> Result<Option<Self>> {
-        if core.common.options.maintenance != Maintenance::Background {
+    pub(crate) fn begin(inner: &Arc<StoreInner>) -> Result<Option<Self>> {
+        if inner.context.options.maintenance != Maintenance::Background {
             return Ok(None);
         }
-        let mut background = Self { core: Arc::clone(core), threads: Vec::new() };
+        let mut background = Self { inner: Arc::clone(inner), threads: Vec::new() };
         background.start("fpstore flush", flush_when_due)?;
         background.start("fpstore merge", merge_when_due)?;
         Ok(Some(background))
     }
 
     fn start(&mut self, name: &'static str, work: fn(&StoreInner) -> Result<()>) -> Result<()> {
-        let core = Arc::clone(&self.core);
+        let inner = Arc::clone(&self.inner);
         let thread = BackgroundThread::start(name, move || {
-            let _guard = PoisonsInPanic(&core);
+            let _guard = PoisonsInPanic(&inner);
             // The work ends with an error only if the store is poisoned already.
-            work(&core).unwrap_or_else(|error| core.poison(&error));
+            work(&inner).unwrap_or_else(|error| inner.poison(&error));
         });
         self.threads.push(thread?);
         Ok(())
@@ -63,76 +63,80 @@ impl Drop for PoisonsInPanic<'_> {
 
 impl Drop for Background {
     fn drop(&mut self) {
-        self.core.stop();
+        self.inner.stop();
         // Waits for their ends. What they leave undone is done when the store is opened again.
         self.threads.clear();
     }
 }
 
 /// Moves every memtable that is sealed to segments, until the store is closed or poisoned.
-fn flush_when_due(core: &StoreInner) -> Result<()> {
+fn flush_when_due(inner: &StoreInner) -> Result<()> {
     loop {
-        let mut tree = core.tree();
+        let mut versions = inner.versions();
         loop {
             // What is not flushed is in the logs.
-            if tree.closing {
+            if versions.closing {
                 return Ok(());
             }
-            if matches!(tree.next, Next::Wanted(_))
-                && let Next::Wanted(written) = std::mem::replace(&mut tree.next, Next::Tried)
+            if matches!(versions.next, Next::Wanted(_))
+                && let Next::Wanted(written) = std::mem::replace(&mut versions.next, Next::Tried)
             {
-                drop(tree);
-                core.prepare_next(written.as_ref())?;
-                tree = core.tree();
+                drop(versions);
+                inner.prepare_next(written.as_ref())?;
+                versions = inner.versions();
                 continue;
             }
-            let pause = tree.flushing.as_ref().and_then(Failing::pause);
-            if pause.is_none() && !tree.sealed.is_empty() && !core.must_merge_first(&tree) {
+            let pause = versions.flushing.as_ref().and_then(Failing::pause);
+            if pause.is_none() && !versions.sealed.is_empty() && !inner.must_merge_first(&versions) {
                 break;
             }
-            tree = core.wait(tree, pause);
+            versions = inner.wait(versions, pause);
         }
-        drop(tree);
+        drop(versions);
         // What fails otherwise is noted, and tried again.
-        if core.flush_oldest().is_err() {
-            core.check_poison()?;
+        if inner.flush_oldest().is_err() {
+            inner.check_poison()?;
         }
     }
 }
 
 /// Merges what is due, until the store is closed or poisoned.
-fn merge_when_due(core: &StoreInner) -> Result<()> {
+fn merge_when_due(inner: &StoreInner) -> Result<()> {
     loop {
-        let is_left = core.collect_obsolete();
-        let mut tree = core.tree();
-        if tree.closing {
+        let is_left = inner.collect_obsolete();
+        let mut versions = inner.versions();
+        if versions.closing {
             return Ok(());
         }
-        let pause = tree.merging.as_ref().and_then(Failing::pause);
-        if core.due_now(&tree).is_none() {
+        let pause = versions.merging.as_ref().and_then(Failing::pause);
+        if inner.due_now(&versions).is_none() {
             // Other merging has done away with what failed.
-            tree.merging = tree.merging.take().filter(|_| pause.is_some());
+            versions.merging = versions.merging.take().filter(|_| pause.is_some());
             // Nothing tells when the last reader of a run lets go of it.
             let collecting = is_left.then_some(COLLECTING);
-            drop(core.wait(tree, pause.into_iter().chain(collecting).min()));
+            drop(inner.wait(versions, pause.into_iter().chain(collecting).min()));
             continue;
         }
-        core.limiter.unthrottle(core.must_merge_first(&tree));
-        drop(tree);
+        inner.limiter.unthrottle(inner.must_merge_first(&versions));
+        drop(versions);
         // What fails otherwise is noted, and tried again.
-        match core.compact_due(Some(&core.limiter)) {
+        match inner.compact_due(Some(&inner.limiter)) {
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::Stopped => return Ok(()),
-            Err(_) => core.check_poison()?,
+            Err(_) => inner.check_poison()?,
         }
     }
 }
 
 impl StoreInner {
     /// Waits until the tree changes, or for so long.
-    fn wait<'a>(&self, mut tree: RankedGuard<'a, VersionSet>, most: Option<Duration>) -> RankedGuard<'a, VersionSet> {
-        tree.wait(&self.changed, most);
-        tree
+    fn wait<'a>(
+        &self,
+        mut versions: RankedGuard<'a, VersionSet>,
+        most: Option<Duration>,
+    ) -> RankedGuard<'a, VersionSet> {
+        versions.wait(&self.changed, most);
+        versions
     }
 
     /// Returns when nothing is left to be done in the background; at once where nothing is ever done there.
@@ -140,16 +144,17 @@ impl StoreInner {
         if background.is_none() {
             return self.check_poison();
         }
-        let mut tree = self.tree();
-        let is_done = |tree: &VersionSet| {
-            tree.closing || (tree.sealed.is_empty() || tree.flushing.is_some()) && self.due_now(tree).is_none()
+        let mut versions = self.versions();
+        let is_done = |versions: &VersionSet| {
+            versions.closing
+                || (versions.sealed.is_empty() || versions.flushing.is_some()) && self.due_now(versions).is_none()
         };
-        while !is_done(&tree) {
+        while !is_done(&versions) {
             self.check_poison()?;
-            tree.wait(&self.changed, None);
+            versions.wait(&self.changed, None);
         }
-        let works = tree.merging.is_none();
-        drop(tree);
+        let works = versions.merging.is_none();
+        drop(versions);
         // What has just ended may still have hold of runs.
         drop(self.flushing.lock());
         if works {

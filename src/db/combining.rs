@@ -44,7 +44,7 @@ impl StoreInner {
                 Err(RecvTimeoutError::Disconnected) => {
                     let error = Error::new(ErrorKind::Poisoned, "a thread has panicked while it wrote for others");
                     self.poison(&error);
-                    return Err(error.at_path(&self.common.path));
+                    return Err(error.at_path(&self.context.path));
                 }
             }
         }
@@ -86,15 +86,15 @@ mod tests {
         let store = Store::<u64>::create(directory.path().join("store"), &Parameters::new(3), &options).unwrap();
         store.insert_numbered(THREADS, Durability::Buffered).unwrap();
         let told = std::thread::scope(|scope| {
-            let writing = store.core().writer().unwrap();
+            let writing = store.inner().writer().unwrap();
             let insert = |fingerprint| store.insert_numbered(fingerprint, Durability::SyncData);
             let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || insert(thread))).collect();
             let began = Instant::now();
-            while lock(&store.core().handed.batches).len() < threads.len() {
+            while lock(&store.inner().handed.batches).len() < threads.len() {
                 assert!(began.elapsed() < Duration::from_secs(60), "they wait for the turn");
                 std::thread::sleep(Duration::from_millis(1));
             }
-            end(store.core(), writing);
+            end(store.inner(), writing);
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         (store, told, directory)
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn each_thread_is_told_what_its_own_batch_has_done() {
-        let served = |core: &StoreInner, mut writing: Writing<'_>| core.write_handed(&mut writing);
+        let served = |inner: &StoreInner, mut writing: Writing<'_>| inner.write_handed(&mut writing);
         let left = |_: &StoreInner, writing: Writing<'_>| drop(writing);
         for (store, told, _directory) in [inserted(served), inserted(left)] {
             for (fingerprint, number) in told.iter().enumerate() {
@@ -111,24 +111,24 @@ mod tests {
             }
             let numbers: BTreeSet<_> = told.into_iter().map(Result::unwrap).collect();
             assert_eq!(numbers, (1..=THREADS).collect());
-            assert!(!store.core().handed.is_some.load(Ordering::Relaxed));
+            assert!(!store.inner().handed.is_some.load(Ordering::Relaxed));
         }
     }
 
     #[test]
     fn a_store_that_is_open_for_reading_refuses_at_once() {
-        let (store, _, _directory) = inserted(|core, mut writing| core.write_handed(&mut writing));
+        let (store, _, _directory) = inserted(|inner, mut writing| inner.write_handed(&mut writing));
         let reader = Store::<u64>::open_read_only(store.path(), &Options::new()).unwrap();
-        assert!(reader.core().writer.is_none());
+        assert!(reader.inner().writer.is_none());
         let error = reader.insert_numbered(1, Durability::Buffered).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ReadOnly);
     }
 
     #[test]
     fn nothing_that_was_handed_over_is_written_to_a_poisoned_store() {
-        let (store, told, _directory) = inserted(|core, mut writing| {
-            core.poison(&Error::invalid("a test"));
-            core.write_handed(&mut writing);
+        let (store, told, _directory) = inserted(|inner, mut writing| {
+            inner.poison(&Error::invalid("a test"));
+            inner.write_handed(&mut writing);
         });
         assert!(told.iter().all(|told| told.as_ref().is_err_and(|error| error.kind() == ErrorKind::Poisoned)));
         assert_eq!(store.statistics().records, 1);

@@ -24,12 +24,12 @@ impl StoreInner {
             return Ok(writing.get().promise());
         }
         let mut bytes = Vec::new();
-        write_operations(operations, self.common.parameters.words(), &mut bytes);
+        write_operations(operations, self.context.parameters.words(), &mut bytes);
         if bytes.len() > MOST_BYTES {
             let message =
                 format!("what a batch comes down to takes {} bytes in the log, which is too much", bytes.len());
             return Err(Error::invalid(message)
-                .at_path(&self.common.path)
+                .at_path(&self.context.path)
                 .with_remedy("write it in several batches, or load or remove in bulk"));
         }
         self.check_numbers(writing.get())?;
@@ -59,7 +59,7 @@ impl StoreInner {
     /// Refuses a write that would have a number which no log and no manifest may have.
     pub(crate) fn check_numbers(&self, writer: &Writer) -> Result<()> {
         if writer.next_sequence > MOST_NUMBER || writer.next_log >= MOST_NUMBER {
-            return Err(Error::invalid("the store has no sequence numbers left").at_path(&self.common.path));
+            return Err(Error::invalid("the store has no sequence numbers left").at_path(&self.context.path));
         }
         Ok(())
     }
@@ -70,10 +70,10 @@ impl StoreInner {
             return Ok(Arc::clone(log));
         }
         self.sync_earlier(writer)?;
-        let common = &self.common;
+        let context = &self.context;
         let (number, first) = (writer.next_log, writer.next_sequence);
-        let header = LogHeader { parameters: common.parameters.clone(), number, first };
-        let log = Arc::new(Log::create(common.env(), &common.path, &header)?);
+        let header = LogHeader { parameters: context.parameters.clone(), number, first };
+        let log = Arc::new(Log::create(context.env(), &context.path, &header)?);
         (writer.next_log, writer.log) = (number + 1, Some(Arc::clone(&log)));
         Ok(log)
     }
@@ -85,11 +85,11 @@ impl StoreInner {
         }
         // No log is removed meanwhile. Those that were removed have their writes in segments.
         let _installing = self.installing.lock();
-        let first_log = self.tree().manifest.first_log;
+        let first_log = self.versions().manifest.first_log;
         writer.unsynced.retain(|&(number, _)| number >= first_log);
         while let Some(&(number, end)) = writer.unsynced.first() {
             // It is written anew: after a sync that has failed, another one of the same file would not tell.
-            wal::rewrite(self.common.env(), &self.common.path, number, end).inspect_err(|error| {
+            wal::rewrite(self.context.env(), &self.context.path, number, end).inspect_err(|error| {
                 if error.kind() == ErrorKind::Damaged || error.is_displaced() {
                     self.poison(error);
                 }
@@ -102,16 +102,16 @@ impl StoreInner {
     /// Another memtable, with room for so many records, in the place of the active one.
     fn next_memtable(&self, writing: &mut Writing<'_>, records: usize) -> Result<Arc<Memtable>> {
         // Where there is none, a load has taken it; the log goes on then.
-        if self.tree().active.is_some() {
+        if self.versions().active.is_some() {
             self.seal(writing)?;
         }
         self.make_room()?;
         let memtable = self.take_next(records)?;
         writing.get().active_first = writing.get().next_sequence;
-        let mut tree = self.tree();
-        tree.active = Some(Arc::clone(&memtable));
-        let before = self.publish(&tree);
-        drop((tree, before));
+        let mut versions = self.versions();
+        versions.active = Some(Arc::clone(&memtable));
+        let before = self.publish(&versions);
+        drop((versions, before));
         Ok(memtable)
     }
 
@@ -131,9 +131,9 @@ impl StoreInner {
 
     /// Ends the active memtable, unless it is empty. The log goes on, if there is one.
     fn seal_memtable(&self, writer: &mut Writer) {
-        let mut tree = self.tree();
-        let Some(memtable) = tree.active.take_if(|memtable| !memtable.is_empty()) else { return };
-        tree.sealed.push_back(Sealed {
+        let mut versions = self.versions();
+        let Some(memtable) = versions.active.take_if(|memtable| !memtable.is_empty()) else { return };
+        versions.sealed.push_back(Sealed {
             memtable,
             first: writer.active_first,
             last: writer.next_sequence - 1,
@@ -142,20 +142,20 @@ impl StoreInner {
             next_id: writer.next_id,
             log_bytes: std::mem::take(&mut writer.log_bytes),
         });
-        let before = self.publish(&tree);
-        drop((tree, before));
+        let before = self.publish(&versions);
+        drop((versions, before));
     }
 
     /// Flushes, or waits until enough was flushed, if too many memtables wait for it.
     fn make_room(&self) -> Result<()> {
-        match self.common.options.maintenance {
+        match self.context.options.maintenance {
             Maintenance::Manual => Ok(()),
             Maintenance::Foreground => {
-                let has_room = self.flush_sealed().is_ok() || self.tree().sealed.len() < MOST_SEALED;
+                let has_room = self.flush_sealed().is_ok() || self.versions().sealed.len() < MOST_SEALED;
                 // What fails is noted, and tried again.
                 let _ = self.compact_due(None);
                 self.check_poison()?;
-                if has_room { Ok(()) } else { self.refuse(&self.tree()) }
+                if has_room { Ok(()) } else { self.refuse(&self.versions()) }
             }
             Maintenance::Background => self.wait_for_room(),
         }
@@ -163,15 +163,15 @@ impl StoreInner {
 
     /// Waits until one of the memtables that wait for their flush was flushed, if they are as many as may be.
     fn wait_for_room(&self) -> Result<()> {
-        let (mut tree, started) = (self.tree(), Instant::now());
+        let (mut versions, started) = (self.versions(), Instant::now());
         let mut waits = false;
-        while tree.sealed.len() >= MOST_SEALED && !tree.closing {
+        while versions.sealed.len() >= MOST_SEALED && !versions.closing {
             self.check_poison()?;
-            self.refuse(&tree)?;
+            self.refuse(&versions)?;
             waits = true;
-            tree.wait(&self.changed, None);
+            versions.wait(&self.changed, None);
         }
-        drop(tree);
+        drop(versions);
         if waits {
             self.pressure.stopped_since(started);
         }
@@ -179,8 +179,8 @@ impl StoreInner {
     }
 
     /// Refuses a write while memtables cannot be moved to segments.
-    fn refuse(&self, tree: &VersionSet) -> Result<()> {
-        tree.flushing.as_ref().map_or(Ok(()), |failing| Err(failing.refusal(&self.common.path)))
+    fn refuse(&self, versions: &VersionSet) -> Result<()> {
+        versions.flushing.as_ref().map_or(Ok(()), |failing| Err(failing.refusal(&self.context.path)))
     }
 
     /// Returns when everything that is written now is durable.
@@ -206,7 +206,7 @@ impl StoreInner {
     pub(crate) fn flush_beside(&self) -> Result<()> {
         let written = self.writer()?.get().promise();
         // A log that is as long as a memtable ends, so that none grows for ever.
-        let is_long = |written: &Promise| written.end > self.common.options.memtable_memory;
+        let is_long = |written: &Promise| written.end > self.context.options.memtable_memory;
         let ends = written.as_ref().filter(|written| is_long(written));
         self.prepare_next(ends)?;
         let mut writing = self.writer()?;
@@ -229,7 +229,7 @@ impl StoreInner {
         drop(writing);
         self.flush_sealed()?;
         // Of the last one all may have been in segments before it ended.
-        if self.tree().manifest.first_log < next_log {
+        if self.versions().manifest.first_log < next_log {
             self.install(&[], |manifest, _| manifest.first_log = manifest.first_log.max(next_log), |_| ())?;
         }
         Ok(())

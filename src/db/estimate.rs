@@ -27,9 +27,9 @@ pub(crate) struct Estimate {
 }
 
 impl Estimate {
-    pub(crate) fn of(common: &StoreContext) -> Self {
-        let (env, path) = (Arc::clone(common.env()), common.path.clone());
-        Self { env, path, parameters: common.parameters.clone() }
+    pub(crate) fn of(context: &StoreContext) -> Self {
+        let (env, path) = (Arc::clone(context.env()), context.path.clone());
+        Self { env, path, parameters: context.parameters.clone() }
     }
 
     /// Refuses so many records, with so many bytes of texts, if less than a quarter is free of what they take when all

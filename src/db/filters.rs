@@ -108,12 +108,12 @@ struct Tables {
 impl FilterMaker {
     /// Begins with, or makes, the filters that the options want and the budget allows and that are not there yet, and no
     /// others.
-    pub(crate) fn want(&self, segments: &[Arc<Segment>], common: &StoreContext, when: Filters) {
+    pub(crate) fn want(&self, segments: &[Arc<Segment>], context: &StoreContext, when: Filters) {
         let none = when == Filters::Off || segments.iter().all(|segment| bytes_of(segment) == 0);
-        let budget = if none { 0 } else { common.filter_budget() };
+        let budget = if none { 0 } else { context.filter_budget() };
         let mut tables = lock(&self.work.tables);
         tables.waiting = if none { VecDeque::new() } else { tables.missing(segments, budget) };
-        let threads = common.options.executor.threads().min(tables.waiting.len()).saturating_sub(tables.threads);
+        let threads = context.options.executor.threads().min(tables.waiting.len()).saturating_sub(tables.threads);
         tables.threads += threads;
         drop(tables);
         let mut handles = lock(&self.threads);

@@ -23,7 +23,7 @@ impl StoreInner {
     /// # Errors
     /// `Io`: what was written is still in the logs, and in memory. `Poisoned`.
     pub(crate) fn flush_sealed(&self) -> Result<()> {
-        self.common.options.executor.run_exclusive(|| {
+        self.context.options.executor.run_exclusive(|| {
             let _flushing = self.flushing.lock();
             while self.flush_next()? {}
             Ok(())
@@ -35,7 +35,7 @@ impl StoreInner {
     /// # Errors
     /// Those of [`StoreInner::flush_sealed`].
     pub(crate) fn flush_oldest(&self) -> Result<bool> {
-        self.common.options.executor.run_exclusive(|| {
+        self.context.options.executor.run_exclusive(|| {
             let _flushing = self.flushing.lock();
             self.flush_next()
         })
@@ -43,15 +43,15 @@ impl StoreInner {
 
     fn flush_next(&self) -> Result<bool> {
         self.check_poison()?;
-        let tree = self.tree();
-        let Some(sealed) = tree.sealed.front().cloned() else { return Ok(false) };
-        let older = tree.runs.clone();
-        drop(tree);
+        let versions = self.versions();
+        let Some(sealed) = versions.sealed.front().cloned() else { return Ok(false) };
+        let older = versions.runs.clone();
+        drop(versions);
         let flushed = self.flush_one(&sealed, &older);
         flushed.map(|()| true).inspect_err(|error| {
             self.check_place(error);
-            let mut tree = self.tree();
-            tree.flushing = Some(Failing::again(tree.flushing.as_ref(), error, sealed.last));
+            let mut versions = self.versions();
+            versions.flushing = Some(Failing::again(versions.flushing.as_ref(), error, sealed.last));
             self.changed.notify_all();
         })
     }
@@ -59,7 +59,7 @@ impl StoreInner {
     /// Makes a run of a memtable, behind older ones.
     fn flush_one(&self, sealed: &Sealed, older: &[Arc<Run>]) -> Result<()> {
         let workspace = self.workspace();
-        let (parts, net) = by_width!(self.common.parameters.width(), F => {
+        let (parts, net) = by_width!(self.context.parameters.width(), F => {
             let (entries, net) = effective::<F>(sealed.memtable.entries(sealed.memtable.visible()), older);
             (self.maker().run_of_entries(&entries, older.is_empty(), &workspace)?, net)
         });
@@ -75,15 +75,15 @@ impl StoreInner {
                 manifest.written.new = manifest.written.new.saturating_add(bytes);
                 runs.extend(new.iter().map(Arc::clone));
             },
-            |tree| {
-                tree.sealed.pop_front();
-                tree.flushing = None;
+            |versions| {
+                versions.sealed.pop_front();
+                versions.flushing = None;
             },
         )
     }
 
     /// What a flush, or merging in the background, may use.
     pub(crate) fn workspace(&self) -> Workspace {
-        Workspace { memory: MEMORY, ..Workspace::new(&self.common.path, &self.common.options) }
+        Workspace { memory: MEMORY, ..Workspace::new(&self.context.path, &self.context.options) }
     }
 }

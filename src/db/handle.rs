@@ -23,7 +23,7 @@ const MOST_LOGS: usize = 8;
 pub(crate) struct Handle {
     // The order matters: threads end before the lock goes.
     pub(crate) background: Option<Background>,
-    pub(crate) core: Arc<StoreInner>,
+    pub(crate) inner: Arc<StoreInner>,
     /// What was found in the logs.
     pub(crate) recovery: Recovery,
     /// What a store that is open for reading only knows of the logs.
@@ -34,11 +34,11 @@ pub(crate) struct Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        self.core.stop();
+        self.inner.stop();
         drop(self.background.take());
-        self.core.let_go();
-        self.core.forget();
-        self.core.common.obsolete_files.close();
+        self.inner.let_go();
+        self.inner.forget();
+        self.inner.context.obsolete_files.close();
         drop(self.lock.take());
     }
 }
@@ -58,17 +58,17 @@ impl Handle {
         env.sync_dir(path).map_err(|error| Error::io("cannot sync", path, error))?;
         let (manifest, runs) = open_runs(path, options, &[])?;
         check_width(&manifest.parameters, path, width)?;
-        let common = StoreContext::new(path, options, &manifest.parameters)?;
-        let recovered = Recovered::read(&common, &manifest)?;
+        let context = StoreContext::new(path, options, &manifest.parameters)?;
+        let recovered = Recovered::read(&context, &manifest)?;
         remove_leftovers(env, path, &manifest, None)?;
         let (logs, recovery) = (recovered.logs.len(), recovered.found.clone());
-        let (tree, writer) = Writer::after(VersionSet::new(manifest, runs), recovered);
-        let core = Arc::new(StoreInner::new(common, tree, Some(writer)));
-        if logs >= MOST_LOGS && core.flush().is_err() {
+        let (versions, writer) = Writer::after(VersionSet::new(manifest, runs), recovered);
+        let inner = Arc::new(StoreInner::new(context, versions, Some(writer)));
+        if logs >= MOST_LOGS && inner.flush().is_err() {
             // What fails otherwise is noted, and tried again.
-            core.check_poison()?;
+            inner.check_poison()?;
         }
-        Self::of(core, recovery, None, Some(Arc::clone(lock)))
+        Self::of(inner, recovery, None, Some(Arc::clone(lock)))
     }
 
     /// Opens a store for reading.
@@ -77,19 +77,19 @@ impl Handle {
     /// Those of `Store::open_read_only`.
     pub(crate) fn open_read_only(path: &Path, options: &Options, width: u32) -> Result<Self> {
         let path = absolute(path, options)?;
-        let (core, follower, recovery) = Follower::open(&path, options, width)?;
-        Self::of(core, recovery, Some(follower), None)
+        let (inner, follower, recovery) = Follower::open(&path, options, width)?;
+        Self::of(inner, recovery, Some(follower), None)
     }
 
     /// Starts the background threads of an engine that has the lock.
     pub(crate) fn of(
-        core: Arc<StoreInner>,
+        inner: Arc<StoreInner>,
         recovery: Recovery,
         follower: Option<Follower>,
         lock: Option<Lock>,
     ) -> Result<Self> {
-        let background = if lock.is_some() { Background::begin(&core)? } else { None };
-        Ok(Self { background, core, recovery, follower: RankedMutex::new(Rank::Follower, follower), lock })
+        let background = if lock.is_some() { Background::begin(&inner)? } else { None };
+        Ok(Self { background, inner, recovery, follower: RankedMutex::new(Rank::Follower, follower), lock })
     }
 
     /// Makes all that was written durable, and ends the background threads.
@@ -97,15 +97,15 @@ impl Handle {
     /// # Errors
     /// `Poisoned`; `Io` from syncing.
     pub(crate) fn close(mut self) -> Result<()> {
-        let synced = if self.lock.is_some() { self.core.promise_all(Durability::SyncAll) } else { Ok(()) };
+        let synced = if self.lock.is_some() { self.inner.promise_all(Durability::SyncAll) } else { Ok(()) };
         drop(self.background.take());
-        synced.and_then(|()| self.core.check_poison())
+        synced.and_then(|()| self.inner.check_poison())
     }
 
     /// Reads what another process has written since; whether there was anything.
     pub(crate) fn refresh(&self) -> Result<bool> {
         match &mut *self.follower.lock() {
-            Some(follower) => follower.refresh(&self.core),
+            Some(follower) => follower.refresh(&self.inner),
             None => Ok(false),
         }
     }

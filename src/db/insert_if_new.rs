@@ -40,9 +40,9 @@ impl StoreInner {
         self.check_id(id.as_ref(), false)?;
         self.slow_down();
         loop {
-            let (found, state) = self.ask(|asking| {
-                let found = asking.duplicates(fingerprint, id.as_ref(), k, most.max(1));
-                found.map(|found| (found, asking.state.clone()))
+            let (found, state) = self.ask(|searcher| {
+                let found = searcher.duplicates(fingerprint, id.as_ref(), k, most.max(1));
+                found.map(|found| (found, searcher.state.clone()))
             })?;
             let Near { own, duplicates } = found;
             // The very record may be there already.

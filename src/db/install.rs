@@ -25,22 +25,22 @@ impl StoreInner {
     ) -> Result<()> {
         // One at a time changes the manifest and the runs, so they stay as they are while writers go on.
         let installing = self.installing.lock();
-        let tree = self.tree();
-        let before = Some(tree.manifest.clone()).filter(|_| tree.is_placed);
-        let (mut manifest, mut runs) = (tree.manifest.clone(), tree.runs.clone());
-        drop(tree);
+        let versions = self.versions();
+        let before = Some(versions.manifest.clone()).filter(|_| versions.is_placed);
+        let (mut manifest, mut runs) = (versions.manifest.clone(), versions.runs.clone());
+        drop(versions);
         // Which manifest is there, and whether it lasts, nobody knows then: whatever follows might take away what it names.
         if let Err(error) = self.check_poison() {
-            new.iter().for_each(|run| run.mark_obsolete(&self.common.obsolete_files));
+            new.iter().for_each(|run| run.mark_obsolete(&self.context.obsolete_files));
             return Err(error);
         }
         change(&mut manifest, &mut runs);
         manifest.runs = runs.iter().map(|run| run.entry).collect();
         manifest.next_segment = self.next_segment.load(Ordering::Relaxed);
-        if let Err(failed) = replace(&self.common, before.as_ref(), &manifest) {
+        if let Err(failed) = replace(&self.context, before.as_ref(), &manifest) {
             return Err(match failed {
                 Failed::AsBefore(error) => {
-                    new.iter().for_each(|run| run.mark_obsolete(&self.common.obsolete_files));
+                    new.iter().for_each(|run| run.mark_obsolete(&self.context.obsolete_files));
                     error
                 }
                 Failed::Unknown(error) => {
@@ -49,22 +49,23 @@ impl StoreInner {
                 }
             });
         }
-        let mut tree = self.tree();
-        let first_log = tree.manifest.first_log;
-        tree.manifest = manifest;
-        let mut gone = std::mem::replace(&mut tree.runs, runs);
-        gone.retain(|run| !tree.runs.iter().any(|stays| Arc::ptr_eq(stays, run)));
-        tree.is_placed = true;
-        let stays =
-            |segment: &Arc<Segment>| tree.runs.iter().flat_map(|run| run.segments()).any(|of| Arc::ptr_eq(of, segment));
+        let mut versions = self.versions();
+        let first_log = versions.manifest.first_log;
+        versions.manifest = manifest;
+        let mut gone = std::mem::replace(&mut versions.runs, runs);
+        gone.retain(|run| !versions.runs.iter().any(|stays| Arc::ptr_eq(stays, run)));
+        versions.is_placed = true;
+        let stays = |segment: &Arc<Segment>| {
+            versions.runs.iter().flat_map(|run| run.segments()).any(|of| Arc::ptr_eq(of, segment))
+        };
         let replaced = gone.iter().flat_map(|run| run.segments()).filter(|segment| !stays(segment));
-        replaced.for_each(|segment| segment.mark_obsolete(&self.common.obsolete_files));
-        after(&mut tree);
-        let seen = self.publish(&tree);
-        let logs = first_log..tree.manifest.first_log;
-        drop(tree);
+        replaced.for_each(|segment| segment.mark_obsolete(&self.context.obsolete_files));
+        after(&mut versions);
+        let seen = self.publish(&versions);
+        let logs = first_log..versions.manifest.first_log;
+        drop(versions);
         // Their writes are in segments now. What cannot be removed, the next writer removes.
-        logs.for_each(|number| _ = self.common.env().remove(&self.common.path.join(wal::name(number))));
+        logs.for_each(|number| _ = self.context.env().remove(&self.context.path.join(wal::name(number))));
         self.make_later_filters(&seen);
         drop((installing, seen));
         self.forget();
@@ -83,11 +84,11 @@ pub(crate) enum Failed {
 
 /// Replaces the manifest, or places the first one.
 pub(crate) fn replace(
-    common: &StoreContext,
+    context: &StoreContext,
     before: Option<&ManifestData>,
     manifest: &ManifestData,
 ) -> std::result::Result<(), Failed> {
-    let (env, path) = (common.env(), &common.path);
+    let (env, path) = (context.env(), &context.path);
     let is_as_before = || match (manifest::read(&**env, path), before) {
         (Ok(found), Some(before)) => found == *before,
         (Err(found), None) => found.kind() == ErrorKind::NotFound,

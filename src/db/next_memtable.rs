@@ -17,16 +17,16 @@ use std::sync::Arc;
 impl StoreInner {
     /// The memtable to write to, if there is one. Asks for the next one in time.
     pub(crate) fn active(&self, writer: &Writer) -> Option<Arc<Memtable>> {
-        let mut tree = self.tree();
-        let background = self.common.options.maintenance == Maintenance::Background;
+        let mut versions = self.versions();
+        let background = self.context.options.maintenance == Maintenance::Background;
         if background
-            && matches!(tree.next, Next::Later)
-            && tree.active.as_ref().is_some_and(|active| active.is_nearly_full())
+            && matches!(versions.next, Next::Later)
+            && versions.active.as_ref().is_some_and(|active| active.is_nearly_full())
         {
-            tree.next = Next::Wanted(writer.promise());
+            versions.next = Next::Wanted(writer.promise());
             self.changed.notify_all();
         }
-        tree.active.clone()
+        versions.active.clone()
     }
 
     /// Makes the next memtable, if the active one is in use, and makes durable what was promised. Takes no lock of writers: a
@@ -35,16 +35,16 @@ impl StoreInner {
     /// # Errors
     /// `Io` from syncing, which poisons the store.
     pub(crate) fn prepare_next(&self, written: Option<&Promise>) -> Result<()> {
-        let mut tree = self.tree();
-        let is_used = tree.active.as_ref().is_some_and(|active| !active.is_empty());
-        let is_needed = is_used && !matches!(tree.next, Next::Made(_));
+        let mut versions = self.versions();
+        let is_used = versions.active.as_ref().is_some_and(|active| !active.is_empty());
+        let is_needed = is_used && !matches!(versions.next, Next::Made(_));
         if is_needed {
-            tree.next = Next::Tried;
+            versions.next = Next::Tried;
         }
-        drop(tree);
-        if is_needed && let Ok(memtable) = Memtable::new(&self.common.shape, 0) {
+        drop(versions);
+        if is_needed && let Ok(memtable) = Memtable::new(&self.context.shape, 0) {
             // Another thread may have made one meanwhile, which goes when nothing is locked.
-            let before = std::mem::replace(&mut self.tree().next, Next::Made(Arc::new(memtable)));
+            let before = std::mem::replace(&mut self.versions().next, Next::Made(Arc::new(memtable)));
             drop(before);
         }
         written.map_or(Ok(()), |written| self.keep(written, Durability::SyncAll))
@@ -55,10 +55,10 @@ impl StoreInner {
     /// # Errors
     /// `Io` if there is not so much memory.
     pub(crate) fn take_next(&self, records: usize) -> Result<Arc<Memtable>> {
-        let next = std::mem::replace(&mut self.tree().next, Next::Later);
+        let next = std::mem::replace(&mut self.versions().next, Next::Later);
         match next {
             Next::Made(memtable) if memtable.capacity() >= records => Ok(memtable),
-            _ => Ok(Arc::new(Memtable::new(&self.common.shape, records)?)),
+            _ => Ok(Arc::new(Memtable::new(&self.context.shape, records)?)),
         }
     }
 }
@@ -79,26 +79,26 @@ mod tests {
     fn the_next_memtable_is_made_before_the_active_one_is_full() {
         let directory = tempfile::tempdir().unwrap();
         let store = store(&directory.path().join("store"), Maintenance::Background);
-        let core = store.core();
+        let inner = store.inner();
         let insert = |number| store.insert(number, number, Durability::Buffered).unwrap();
         insert(0);
-        let capacity = core.tree().active.as_ref().unwrap().capacity() as u64;
+        let capacity = inner.versions().active.as_ref().unwrap().capacity() as u64;
         let nearly = capacity / 4 * 3 + 1;
         (1..nearly).for_each(insert);
-        assert!(matches!(core.tree().next, Next::Later));
+        assert!(matches!(inner.versions().next, Next::Later));
         insert(nearly);
         insert(nearly + 1);
         let began = Instant::now();
         let next = loop {
-            if let Next::Made(next) = &core.tree().next {
+            if let Next::Made(next) = &inner.versions().next {
                 break Arc::clone(next);
             }
             assert!(began.elapsed() < Duration::from_secs(60), "it was not made");
             std::thread::sleep(Duration::from_millis(1));
         };
         (nearly + 2..=capacity).for_each(insert);
-        let is_active = Arc::ptr_eq(core.tree().active.as_ref().unwrap(), &next);
-        assert!(is_active && matches!(core.tree().next, Next::Later));
+        let is_active = Arc::ptr_eq(inner.versions().active.as_ref().unwrap(), &next);
+        assert!(is_active && matches!(inner.versions().next, Next::Later));
         assert_eq!(store.statistics().records, capacity + 1);
     }
 
@@ -132,7 +132,7 @@ mod tests {
         let insert = |number| store.insert(number, number, Durability::SyncData).unwrap();
         let logs = || logs(&path).len();
         (0..10).for_each(insert);
-        store.core().flush_beside().unwrap();
+        store.inner().flush_beside().unwrap();
         (10..20).for_each(insert);
         assert_eq!((store.statistics().runs, logs()), (1, 1));
         // What a process that ends now leaves.

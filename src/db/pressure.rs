@@ -22,16 +22,16 @@ const DELAY: Duration = Duration::from_millis(1);
 
 impl StoreInner {
     /// Whether a flush has to wait for runs to be merged.
-    pub(crate) fn must_merge_first(&self, tree: &VersionSet) -> bool {
-        let background = self.common.options.maintenance == Maintenance::Background;
-        background && tree.merging.is_none() && tree.runs.len() > compaction::most(&sizes(&tree.runs))
+    pub(crate) fn must_merge_first(&self, versions: &VersionSet) -> bool {
+        let background = self.context.options.maintenance == Maintenance::Background;
+        background && versions.merging.is_none() && versions.runs.len() > compaction::most(&sizes(&versions.runs))
     }
 
     /// Decides anew whether writers are slowed down.
-    pub(crate) fn set_pressure(&self, tree: &VersionSet) {
-        let is_behind = self.must_merge_first(tree);
+    pub(crate) fn set_pressure(&self, versions: &VersionSet) {
+        let is_behind = self.must_merge_first(versions);
         self.limiter.unthrottle(is_behind);
-        self.pressure.is_slow.store(is_behind && !tree.sealed.is_empty(), Ordering::Relaxed);
+        self.pressure.is_slow.store(is_behind && !versions.sealed.is_empty(), Ordering::Relaxed);
     }
 
     /// Has a write take longer while merging is behind. To be called without any lock.
@@ -46,7 +46,7 @@ impl StoreInner {
     /// How far writers were held back, and how far merging is behind.
     pub(crate) fn pressure(&self) -> WritePressure {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let runs = self.tree().runs.clone();
+        let runs = self.versions().runs.clone();
         let sizes = sizes(&runs);
         let due = compaction::due(&sizes).and_then(|due| sizes.get(due)).unwrap_or_default();
         WritePressure {

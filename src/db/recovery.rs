@@ -71,11 +71,11 @@ impl Recovered {
     ///
     /// # Errors
     /// `Damaged` if writes are missing that were durable once; `Unsupported`, `Io`.
-    pub(crate) fn read(common: &StoreContext, manifest: &ManifestData) -> Result<Self> {
-        let logs = logs_of(common, manifest)?;
+    pub(crate) fn read(context: &StoreContext, manifest: &ManifestData) -> Result<Self> {
+        let logs = logs_of(context, manifest)?;
         let mut recovered = Self::new(manifest, &logs);
         for number in logs {
-            recovered.read_log(common, manifest, number)?;
+            recovered.read_log(context, manifest, number)?;
         }
         Ok(recovered)
     }
@@ -98,9 +98,9 @@ impl Recovered {
         }
     }
 
-    fn read_log(&mut self, common: &StoreContext, manifest: &ManifestData, number: u64) -> Result<()> {
-        let mut reader = LogReader::open(&**common.env(), &common.path, number)?;
-        if reader.header().parameters != common.parameters {
+    fn read_log(&mut self, context: &StoreContext, manifest: &ManifestData, number: u64) -> Result<()> {
+        let mut reader = LogReader::open(&**context.env(), &context.path, number)?;
+        if reader.header().parameters != context.parameters {
             return Err(Error::damaged("the log is that of another store").at_path(reader.path()));
         }
         self.file_bytes += reader.length();
@@ -114,7 +114,7 @@ impl Recovered {
             let message = format!("writes are missing in front of number {first}");
             return Err(damaged_log(&message).at_path(reader.path()));
         }
-        self.read_on(common, manifest, &mut reader)?;
+        self.read_on(context, manifest, &mut reader)?;
         if let Tail::Torn(bytes) = reader.tail()? {
             self.found.torn.push(TornLog { path: reader.path().to_owned(), offset: reader.position(), bytes });
         }
@@ -126,7 +126,7 @@ impl Recovered {
     /// Takes all further batches of a log.
     pub(crate) fn read_on(
         &mut self,
-        common: &StoreContext,
+        context: &StoreContext,
         manifest: &ManifestData,
         reader: &mut LogReader,
     ) -> Result<()> {
@@ -135,7 +135,7 @@ impl Recovered {
             let Some((sequence, operations)) = reader.next_batch()? else { return Ok(()) };
             if sequence > manifest.flushed {
                 let bytes = reader.position() - begin;
-                let taken = self.take(common, manifest, (reader.header().number, sequence, bytes), &operations);
+                let taken = self.take(context, manifest, (reader.header().number, sequence, bytes), &operations);
                 taken.map_err(|error| error.at_path(reader.path()).at_offset(begin))?;
             }
         }
@@ -147,7 +147,7 @@ impl Recovered {
     /// `Damaged` if no store reaches its number or its counts, and then nothing is taken; `Io`.
     pub(crate) fn take(
         &mut self,
-        common: &StoreContext,
+        context: &StoreContext,
         manifest: &ManifestData,
         (log, sequence, bytes): (u64, u64, u64),
         operations: &[Entry<Words>],
@@ -166,7 +166,7 @@ impl Recovered {
                     log_bytes: std::mem::take(&mut self.log_bytes),
                 }));
                 self.active_first = sequence;
-                Arc::new(Memtable::new(&common.shape, operations.len())?)
+                Arc::new(Memtable::new(&context.shape, operations.len())?)
             }
         };
         memtable.write(operations)?;
@@ -199,11 +199,11 @@ fn counted_after(sum: u64, operations: &[Entry<Words>]) -> Option<u64> {
 }
 
 /// The numbers of the logs that have to be read: from the first one that the manifest names on, none missing.
-fn logs_of(common: &StoreContext, manifest: &ManifestData) -> Result<Vec<u64>> {
-    let logs = wal::numbers_from(&**common.env(), &common.path, manifest.first_log)?;
+fn logs_of(context: &StoreContext, manifest: &ManifestData) -> Result<Vec<u64>> {
+    let logs = wal::numbers_from(&**context.env(), &context.path, manifest.first_log)?;
     for (&found, expected) in logs.iter().zip(manifest.first_log..) {
         if found != expected {
-            let missing = common.path.join(wal::name(expected));
+            let missing = context.path.join(wal::name(expected));
             return Err(damaged_log("a log is missing").at_path(&missing));
         }
     }

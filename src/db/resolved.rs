@@ -6,8 +6,8 @@
 use crate::db::store_inner::StoreInner;
 use crate::db::write_batch::{Write, WriteSummary};
 use crate::error::Result;
-use crate::fingerprint::{Entry, Id, IdKind, Record, Words};
-use crate::query::Asking;
+use crate::fingerprint::{Entry, Id, IdKind, Record, Words, by_width, from_words, to_words};
+use crate::query::ViewSearcher;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Records that are there from now on, and records that were and are not.
@@ -20,8 +20,7 @@ pub(crate) struct Resolved {
 
 /// What later writes have to know.
 struct Known {
-    /// Knows the store as it is before the batch.
-    asking: Asking,
+    stored: Stored,
     /// The last words of the writes so far on records.
     said: BTreeMap<Words, BTreeMap<Id, bool>>,
     /// Fingerprints that have no records but those which `said` knows.
@@ -32,6 +31,28 @@ struct Known {
     counted: BTreeMap<Words, i128>,
 }
 
+/// The store as it is before the batch, asked with fingerprints of its width.
+struct Stored {
+    searcher: ViewSearcher,
+    width: u32,
+}
+
+impl Stored {
+    fn has(&mut self, fingerprint: Words, id: &Id) -> Result<bool> {
+        by_width!(self.width, F => self.searcher.has::<F>(from_words(fingerprint), id))
+    }
+
+    fn ids_of(&mut self, fingerprint: Words) -> Result<Vec<Id>> {
+        by_width!(self.width, F => self.searcher.ids_of::<F>(from_words(fingerprint)))
+    }
+
+    fn fingerprints_of(&mut self, id: &Id) -> Result<Vec<Words>> {
+        by_width!(self.width, F => {
+            Ok(self.searcher.fingerprints_of::<F>(id)?.into_iter().map(to_words).collect())
+        })
+    }
+}
+
 /// The fingerprints that an id has after the writes so far: all, once the store was asked for its own.
 #[derive(Default)]
 struct Given {
@@ -40,13 +61,16 @@ struct Given {
 }
 
 impl Resolved {
-    pub(crate) fn new(core: &StoreInner, batch: &[Write]) -> Self {
+    pub(crate) fn new(inner: &StoreInner, batch: &[Write]) -> Self {
         let asks = batch.iter().any(|write| !matches!(write, Write::Insert(..)));
         let known = || Known {
-            asking: Asking::new(&core.common, core.state()),
+            stored: Stored {
+                searcher: ViewSearcher::new(&inner.context, inner.state()),
+                width: inner.context.parameters.width(),
+            },
             said: BTreeMap::new(),
             emptied: BTreeSet::new(),
-            given: core.common.parameters.id_index().then(BTreeMap::new),
+            given: inner.context.parameters.id_index().then(BTreeMap::new),
             counted: BTreeMap::new(),
         };
         let operations = Vec::with_capacity(batch.len());
@@ -124,13 +148,13 @@ impl Known {
         match self.said.get(&fingerprint).and_then(|said| said.get(id)) {
             Some(removed) => Ok(!removed),
             None if self.emptied.contains(&fingerprint) => Ok(false),
-            None => self.asking.has(fingerprint, id),
+            None => self.stored.has(fingerprint, id),
         }
     }
 
     /// The ids of a fingerprint after the writes so far.
     fn ids_of(&mut self, fingerprint: Words) -> Result<BTreeSet<Id>> {
-        let stored = if self.emptied.contains(&fingerprint) { Vec::new() } else { self.asking.ids_of(fingerprint)? };
+        let stored = if self.emptied.contains(&fingerprint) { Vec::new() } else { self.stored.ids_of(fingerprint)? };
         let mut ids: BTreeSet<Id> = stored.into_iter().collect();
         for (id, removed) in self.said.get(&fingerprint).into_iter().flatten() {
             _ = if *removed { ids.remove(id) } else { ids.insert(id.clone()) };
@@ -142,7 +166,7 @@ impl Known {
     fn fingerprints_of(&mut self, id: &Id) -> Result<BTreeSet<Words>> {
         let is_complete = |given: &BTreeMap<Id, Given>| given.get(id).is_some_and(|given| given.is_complete);
         if !self.given.as_ref().is_some_and(is_complete) {
-            let mut stored = self.asking.fingerprints_of(id)?;
+            let mut stored = self.stored.fingerprints_of(id)?;
             // Some of them may have been removed by the batch.
             let mut failed = Ok(());
             stored.retain(|&fingerprint| match self.has(fingerprint, id) {
@@ -166,7 +190,7 @@ impl Known {
 
     /// How many records a fingerprint has after the writes so far, if any.
     fn count_of(&mut self, fingerprint: Words) -> Result<Option<u64>> {
-        let stored = self.asking.ids_of(fingerprint)?.first().and_then(Id::number).unwrap_or(0);
+        let stored = self.stored.ids_of(fingerprint)?.first().and_then(Id::number).unwrap_or(0);
         let now = i128::from(stored) + self.counted.get(&fingerprint).copied().unwrap_or(0);
         Ok(u64::try_from(now).ok().filter(|&now| now > 0))
     }

@@ -11,7 +11,7 @@ use crate::db::writer::Writer;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Rank, RankedGuard, RankedMutex, RateLimiter};
 use crate::options::{Filters, Maintenance};
-use crate::query::Asking;
+use crate::query::ViewSearcher;
 use crate::version::{LatestVersion, ReadView, Run, StoreContext, SuperVersion};
 use parking_lot::Condvar;
 use std::sync::atomic::AtomicU64;
@@ -26,7 +26,7 @@ const COMPACTION_RESTS: u32 = 1;
 /// A thread that takes several of its locks takes them in the order of their ranks ([`Rank`]).
 #[derive(Debug)]
 pub(crate) struct StoreInner {
-    pub(crate) common: Arc<StoreContext>,
+    pub(crate) context: Arc<StoreContext>,
     pub(crate) latest: LatestVersion,
     /// What is written with; none in a store that is open for reading only.
     pub(crate) writer: Option<RankedMutex<Writer>>,
@@ -58,16 +58,16 @@ pub(crate) struct StoreInner {
     /// Held while that is done.
     collecting: RankedMutex<()>,
     /// Buffers for callers without a searcher of their own.
-    idle: Mutex<Vec<Asking>>,
+    idle: Mutex<Vec<ViewSearcher>>,
 }
 
 impl StoreInner {
-    pub(crate) fn new(common: Arc<StoreContext>, tree: VersionSet, writer: Option<Writer>) -> Self {
-        let view = tree.view();
+    pub(crate) fn new(context: Arc<StoreContext>, versions: VersionSet, writer: Option<Writer>) -> Self {
+        let view = versions.view();
         let filters = FilterMaker::default();
-        filters.want(&view.segments, &common, common.options.filters);
+        filters.want(&view.segments, &context, context.options.filters);
         Self {
-            common,
+            context,
             latest: LatestVersion::new(view),
             writer: writer.map(|writer| RankedMutex::new(Rank::Writer, writer)),
             handed: Handed::default(),
@@ -75,8 +75,8 @@ impl StoreInner {
             flushing: RankedMutex::new(Rank::Flushing, ()),
             compacting: RankedMutex::new(Rank::Compacting, ()),
             installing: RankedMutex::new(Rank::Installing, ()),
-            next_segment: AtomicU64::new(tree.manifest.next_segment),
-            versions: RankedMutex::new(Rank::Versions, tree),
+            next_segment: AtomicU64::new(versions.manifest.next_segment),
+            versions: RankedMutex::new(Rank::Versions, versions),
             changed: Condvar::new(),
             poison: OnceLock::new(),
             filters,
@@ -89,21 +89,21 @@ impl StoreInner {
     }
 
     /// The tree, for a short while.
-    pub(crate) fn tree(&self) -> RankedGuard<'_, VersionSet> {
+    pub(crate) fn versions(&self) -> RankedGuard<'_, VersionSet> {
         self.versions.lock()
     }
 
     /// Lets readers see what the tree is now. Returns what they saw before, to be dropped when no lock is held.
-    pub(crate) fn publish(&self, tree: &VersionSet) -> Arc<SuperVersion> {
-        let before = self.latest.publish(tree.view());
-        self.set_pressure(tree);
+    pub(crate) fn publish(&self, versions: &VersionSet) -> Arc<SuperVersion> {
+        let before = self.latest.publish(versions.view());
+        self.set_pressure(versions);
         self.changed.notify_all();
         before
     }
 
     /// Begins with filters as these options want them, and leaves those of segments that are not there any more.
     pub(crate) fn make_filters(&self, when: Filters) {
-        self.filters.want(&self.latest.view().segments, &self.common, when);
+        self.filters.want(&self.latest.view().segments, &self.context, when);
     }
 
     /// Begins with filters for segments that have come since a view, and leaves those of segments that have gone. Nothing waits
@@ -112,7 +112,7 @@ impl StoreInner {
         let now = self.view();
         let same = |(a, b)| Arc::ptr_eq(a, b);
         if seen.segments.len() != now.segments.len() || !seen.segments.iter().zip(&now.segments).all(same) {
-            let when = self.common.options.filters;
+            let when = self.context.options.filters;
             self.make_filters(if when == Filters::AtOpen { Filters::Background } else { when });
         }
     }
@@ -133,15 +133,15 @@ impl StoreInner {
     }
 
     /// Has `ask` ask the state of now, with buffers that were used before where there are some.
-    pub(crate) fn ask<R>(&self, ask: impl FnOnce(&mut Asking) -> R) -> R {
+    pub(crate) fn ask<R>(&self, ask: impl FnOnce(&mut ViewSearcher) -> R) -> R {
         let idle = lock(&self.idle).pop();
-        let mut asking = idle.unwrap_or_else(|| Asking::new(&self.common, self.state()));
-        asking.catch_up(&self.latest);
-        let answer = ask(&mut asking);
+        let mut searcher = idle.unwrap_or_else(|| ViewSearcher::new(&self.context, self.state()));
+        searcher.catch_up(&self.latest);
+        let answer = ask(&mut searcher);
         let mut idle = lock(&self.idle);
         // What is not asked any more must not be kept open: a later state is published before these are forgotten.
-        if asking.is_of(&self.latest) {
-            idle.push(asking);
+        if searcher.is_of(&self.latest) {
+            idle.push(searcher);
         }
         answer
     }
@@ -154,7 +154,7 @@ impl StoreInner {
 
     /// Lets go of runs that others have replaced: here, or, where there is a thread that merges, there.
     pub(crate) fn mark_obsolete(&self, runs: Vec<Arc<Run>>) {
-        if self.common.options.maintenance == Maintenance::Background {
+        if self.context.options.maintenance == Maintenance::Background {
             self.obsolete_runs.lock().extend(runs);
         }
     }
@@ -180,7 +180,7 @@ impl StoreInner {
     /// Has nothing be written any more, because of an error after which nobody knows what the files hold.
     pub(crate) fn poison(&self, error: &Error) {
         // A thread that waits for the tree to change either sees the poison before it waits, or is woken.
-        let _tree = self.tree();
+        let _tree = self.versions();
         let _ = self.poison.set(error.to_string());
         self.changed.notify_all();
     }
@@ -202,7 +202,7 @@ impl StoreInner {
         match self.poison.get() {
             None => Ok(()),
             Some(cause) => Err(Error::new(ErrorKind::Poisoned, format!("an earlier write failed ({cause})"))
-                .at_path(&self.common.path)
+                .at_path(&self.context.path)
                 .with_remedy("close the store and open it again; what was acknowledged is there")),
         }
     }
@@ -222,7 +222,7 @@ impl StoreInner {
     fn writer_lock(&self) -> Result<&RankedMutex<Writer>> {
         self.writer.as_ref().ok_or_else(|| {
             Error::new(ErrorKind::ReadOnly, "the store is open for reading only")
-                .at_path(&self.common.path)
+                .at_path(&self.context.path)
                 .with_remedy("open it with Store::open")
         })
     }
@@ -230,9 +230,9 @@ impl StoreInner {
     /// Stops all that goes on in the background.
     pub(crate) fn stop(&self) {
         self.limiter.stop();
-        let mut tree = self.tree();
-        tree.closing = true;
-        drop(tree);
+        let mut versions = self.versions();
+        versions.closing = true;
+        drop(versions);
         self.changed.notify_all();
     }
 }
@@ -250,12 +250,12 @@ impl Writing<'_> {
 impl StoreInner {
     /// What the store cannot do at present, and why.
     pub(crate) fn health(&self) -> Health {
-        let tree = self.tree();
+        let versions = self.versions();
         let trouble = |failing: &Option<Failing>| failing.as_ref().map(|failing| failing.trouble.clone());
         Health {
             poisoned: self.poisoned().map(str::to_owned),
-            flushing: trouble(&tree.flushing),
-            merging: trouble(&tree.merging),
+            flushing: trouble(&versions.flushing),
+            merging: trouble(&versions.merging),
         }
     }
 }
@@ -263,7 +263,7 @@ impl StoreInner {
 impl StoreInner {
     /// Who makes segments for this store.
     pub(crate) fn maker(&self) -> Maker<'_> {
-        let StoreContext { path, options, parameters, obsolete_files, .. } = &*self.common;
+        let StoreContext { path, options, parameters, obsolete_files, .. } = &*self.context;
         Maker { path, options, parameters, next: &self.next_segment, obsolete_files }
     }
 }

@@ -35,7 +35,7 @@ impl StoreInner {
     /// Where there are no ids, how many records are removed depends on how many there are: one removal at a time.
     fn lock_counting(&self, batch: &[Write]) -> Option<RankedGuard<'_, ()>> {
         let removes = || batch.iter().any(|write| !matches!(write, Write::Insert(..)));
-        (self.common.parameters.ids() == IdKind::None && removes()).then(|| self.counting.lock())
+        (self.context.parameters.ids() == IdKind::None && removes()).then(|| self.counting.lock())
     }
 
     /// Waits for what was promised. If that fails, nothing more may be written.
@@ -69,17 +69,17 @@ impl StoreInner {
                     id.as_ref()
                 }
                 Write::RemoveId(id) | Write::Replace(_, id) => {
-                    self.common.check_id_index()?;
+                    self.context.check_id_index()?;
                     self.check_id(id.as_ref(), true)?;
                     id.as_ref()
                 }
                 Write::RemoveFingerprint(_) => None,
             };
-            bytes += 8 * self.common.parameters.words() + RECORD_BYTES + id.and_then(Id::text).map_or(0, str::len);
+            bytes += 8 * self.context.parameters.words() + RECORD_BYTES + id.and_then(Id::text).map_or(0, str::len);
         }
         if bytes > MOST_BYTES {
             return Err(Error::invalid(format!("a batch of {} writes is too large", batch.len()))
-                .at_path(&self.common.path)
+                .at_path(&self.context.path)
                 .with_remedy("write it in several batches, or load it in bulk"));
         }
         Ok(())
@@ -88,12 +88,12 @@ impl StoreInner {
     /// Refuses an id of another kind than the store's.
     pub(crate) fn check_id(&self, id: Option<&Id>, removes: bool) -> Result<()> {
         let refuse = |has: &str, remedy| {
-            Err(Error::invalid(format!("the store {has}")).at_path(&self.common.path).with_remedy(remedy))
+            Err(Error::invalid(format!("the store {has}")).at_path(&self.context.path).with_remedy(remedy))
         };
-        match (self.common.parameters.ids(), id) {
+        match (self.context.parameters.ids(), id) {
             (IdKind::Number, Some(Id::Number(_))) | (IdKind::None, None) => Ok(()),
             (IdKind::Number, None) if !removes => Ok(()),
-            (IdKind::Text, Some(Id::Text(text))) => check_text(text).map_err(|error| error.at_path(&self.common.path)),
+            (IdKind::Text, Some(Id::Text(text))) => check_text(text).map_err(|error| error.at_path(&self.context.path)),
             (IdKind::None, Some(_)) => refuse("has no ids, the record has", "give it none"),
             (IdKind::Number, _) => refuse("has ids of 64-bit numbers, the record has not", "give it a number"),
             (IdKind::Text, _) => refuse("has text ids, the record has not", "give it a text"),
@@ -102,7 +102,7 @@ impl StoreInner {
 
     /// Decides, with the first records, whose ids the store has, and refuses others.
     fn decide(&self, writing: &mut Writing<'_>, batch: &[Write]) -> Result<()> {
-        if self.common.parameters.ids() != IdKind::Number {
+        if self.context.parameters.ids() != IdKind::Number {
             return Ok(());
         }
         for write in batch {
@@ -113,7 +113,7 @@ impl StoreInner {
             };
             let has = writing.get().id_assignment;
             check_id_assignment(has, wanted).map_err(|(has, remedy)| {
-                Error::invalid(format!("the store {has}")).at_path(&self.common.path).with_remedy(remedy)
+                Error::invalid(format!("the store {has}")).at_path(&self.context.path).with_remedy(remedy)
             })?;
             // A load that is not done yet may have decided it.
             if has == IdAssignment::Undecided || !writing.get().is_assignment_kept {
@@ -127,14 +127,14 @@ impl StoreInner {
     fn resolve(&self, writing: &mut Writing<'_>, write: &Write, resolved: &mut Resolved) -> Result<()> {
         match write {
             Write::Insert(fingerprint, id) => {
-                let id = match (id, self.common.parameters.ids()) {
+                let id = match (id, self.context.parameters.ids()) {
                     (Some(id), _) => id.clone(),
                     (None, IdKind::None) => Id::Count(1),
                     (None, _) => {
                         let writer = writing.get();
                         let number = writer.next_id;
                         writer.next_id = number.checked_add(1).ok_or_else(|| {
-                            Error::invalid("the store has no numbers left").at_path(&self.common.path)
+                            Error::invalid("the store has no numbers left").at_path(&self.context.path)
                         })?;
                         resolved.written.first_number.get_or_insert(number);
                         Id::Number(number)
@@ -151,7 +151,7 @@ impl StoreInner {
                 Ok(())
             }
             Write::RemoveFingerprint(fingerprint) => {
-                resolved.remove_fingerprint(*fingerprint, self.common.parameters.ids())
+                resolved.remove_fingerprint(*fingerprint, self.context.parameters.ids())
             }
             Write::RemoveId(Some(id)) => resolved.remove_id(id, None).map(|_| ()),
             Write::Replace(fingerprint, Some(id)) => {

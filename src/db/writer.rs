@@ -38,21 +38,21 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Who goes on where the logs of earlier processes end, and the tree with the memtables that they hold.
-    pub(crate) fn after(mut tree: VersionSet, recovered: Recovered) -> (VersionSet, Self) {
+    pub(crate) fn after(mut versions: VersionSet, recovered: Recovered) -> (VersionSet, Self) {
         let writer = Self {
             log: None,
             unsynced: recovered.logs,
             next_log: recovered.next_log,
             next_sequence: recovered.next_sequence,
             active_first: recovered.active_first,
-            id_assignment: tree.manifest.id_assignment,
+            id_assignment: versions.manifest.id_assignment,
             is_assignment_kept: true,
             next_id: recovered.next_id,
             log_bytes: recovered.log_bytes,
         };
-        tree.sealed.extend(recovered.sealed);
-        tree.active = recovered.active;
-        (tree, writer)
+        versions.sealed.extend(recovered.sealed);
+        versions.active = recovered.active;
+        (versions, writer)
     }
 
     /// All that was written up to now, if any of it may not be durable.

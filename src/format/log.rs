@@ -4,7 +4,7 @@ use super::fields::{Fields, seal};
 use super::manifest::MOST_NUMBER;
 use super::parameters::Parameters;
 use crate::error::{Error, Result};
-use crate::fingerprint::{Entry, Fingerprint, Id, IdKind, Record, Words, check_text, read_words, write_words};
+use crate::fingerprint::{Entry, Id, IdKind, Record, Words, check_text, read_words, write_words};
 
 /// First bytes of a log.
 const MAGIC: &[u8; 8] = b"fpstrwal";

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 /// A state that is made clean when somebody needs it.
 #[derive(Clone, Debug)]
 pub(crate) struct CleanSegments {
-    common: Arc<StoreContext>,
+    context: Arc<StoreContext>,
     state: ReadView,
     /// Its segments, once somebody has asked for them.
     segments: Arc<OnceLock<Vec<Arc<Segment>>>>,
@@ -19,8 +19,8 @@ pub(crate) struct CleanSegments {
 
 impl CleanSegments {
     pub(crate) fn new<F: Fingerprint>(snapshot: &Snapshot<F>) -> Self {
-        let (common, state) = (Arc::clone(snapshot.common()), snapshot.state().clone());
-        Self { common, state, segments: Arc::default() }
+        let (context, state) = (Arc::clone(snapshot.context()), snapshot.state().clone());
+        Self { context, state, segments: Arc::default() }
     }
 
     /// The segments; always the same ones.
@@ -31,7 +31,7 @@ impl CleanSegments {
         if self.segments.get().is_none() {
             // Who waits for it may be all threads of the current pool.
             let workspace = job.workspace(job.memory / 2);
-            let made = job.executor.run(|| segments::<F>(&self.common, &self.state, &workspace))?;
+            let made = job.executor.run(|| segments::<F>(&self.context, &self.state, &workspace))?;
             // Somebody else may have been faster, with the same ones.
             let _ = self.segments.set(made);
         }
@@ -50,7 +50,7 @@ impl CleanSegments {
 /// # Errors
 /// `Damaged` or `Io` from reading; `Io` from temporary files.
 fn segments<F: Fingerprint>(
-    common: &StoreContext,
+    context: &StoreContext,
     state: &ReadView,
     workspace: &Workspace,
 ) -> Result<Vec<Arc<Segment>>> {
@@ -66,7 +66,7 @@ fn segments<F: Fingerprint>(
         state.memtables().rev().for_each(|(memtable, visible)| merge.add_entries(memtable.entries(visible)));
         Box::new(merge.live())
     };
-    let parameters = common.parameters.clone().with_id_index(false);
+    let parameters = context.parameters.clone().with_id_index(false);
     let building = Building::new(&workspace.env, &workspace.directory, None, &parameters, workspace);
     let built = write_segment::<F>(building, chunks(records, workspace.memory_of_chunks()))?;
     if let Some((path, file)) = built.and_then(|built| Some((built.path, built.unnamed?))) {

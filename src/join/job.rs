@@ -27,7 +27,7 @@ pub(crate) struct JobContext {
 impl JobContext {
     /// Those of work over a store that is told nothing else.
     pub(crate) fn new<F: Fingerprint>(snapshot: &Snapshot<F>) -> Self {
-        let options = &snapshot.common().options;
+        let options = &snapshot.context().options;
         let temp_dir = options.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
         let (env, executor) = (Arc::clone(&options.env), Arc::clone(&options.executor));
         Self { env, executor, memory: MEMORY, temp_dir, progress: Progress::default() }

@@ -79,7 +79,7 @@ impl StoreInner {
         let loaded = load(records, reserved.first);
         if loaded.is_err() {
             self.give_back(&reserved);
-        } else if self.common.options.filters == Filters::AtOpen {
+        } else if self.context.options.filters == Filters::AtOpen {
             self.wait_for_filters();
         }
         loaded
@@ -94,7 +94,7 @@ impl StoreInner {
         merging: Merging,
     ) -> Result<Loaded> {
         let mut report = LoadReport { records: records.given(), ..LoadReport::default() };
-        let estimate = Estimate::of(&self.common);
+        let estimate = Estimate::of(&self.context);
         let index = estimate.index_bytes(records.fingerprints());
         let workspace = self.beside_indexes(records.workspace()).without(index);
         // Records that the store numbers, or counts, are others than those that are there.
@@ -126,7 +126,7 @@ impl StoreInner {
         let text_bytes = records.text_bytes();
         let expected = Expected { first_number, text_bytes, at_once: records.come_at_once() };
         let fingerprints = records.fingerprints();
-        let runs = self.tree().runs.clone();
+        let runs = self.versions().runs.clone();
         let mut present = MembershipCursor::new(layers(&runs));
         let mut checked = false;
         let missing = records.chunks().map(|batch| {
@@ -146,7 +146,7 @@ impl StoreInner {
         let tombstones = old.map_or(Ok(None), |old| self.make_gone(old, records, &runs, workspace))?;
         let making = Making { expected, ..Making::new(workspace) };
         let records = self.maker().records(making, missing).inspect_err(|_| {
-            tombstones.iter().for_each(|(_, segment)| segment.mark_obsolete(&self.common.obsolete_files));
+            tombstones.iter().for_each(|(_, segment)| segment.mark_obsolete(&self.context.obsolete_files));
         })?;
         Ok((self.maker().run::<F>(tombstones, records, making)?, last_of(&runs)))
     }
@@ -179,13 +179,13 @@ impl StoreInner {
     /// # Errors
     /// Those of merging and of writing the manifest; the store is as before then.
     pub(crate) fn add_run(&self, made: MadeRun, merging: Merging, workspace: &Workspace) -> Result<bool> {
-        let added = self.common.options.executor.run_exclusive(|| match merging {
+        let added = self.context.options.executor.run_exclusive(|| match merging {
             _ if made.parts.is_empty() && merging == Merging::All => self.compact_all(),
             _ if made.parts.is_empty() => Ok(false),
             Merging::All => self.enter_merged(made, workspace),
             Merging::AsDue => {
                 self.enter(made)?;
-                let foreground = self.common.options.maintenance == Maintenance::Foreground;
+                let foreground = self.context.options.maintenance == Maintenance::Foreground;
                 // The run is there. What merging fails of is noted, and tried again.
                 Ok(foreground && self.compact_due(None).unwrap_or(false))
             }
@@ -195,10 +195,10 @@ impl StoreInner {
 
     /// Enters a run merged with all others, in one step; if something was written or merged meanwhile, in two.
     fn enter_merged(&self, made: MadeRun, workspace: &Workspace) -> Result<bool> {
-        let mark_obsolete = |parts: &RunParts| parts.mark_obsolete(&self.common.obsolete_files);
+        let mark_obsolete = |parts: &RunParts| parts.mark_obsolete(&self.context.obsolete_files);
         // The lock of merging is released before that of writers is taken: the writer may want it.
         let compacting = self.lock_merging();
-        let older = self.tree().runs.clone();
+        let older = self.versions().runs.clone();
         let mut runs = older.clone();
         runs.extend(made.parts.clone().into_run(last_of(&older) + 1, last_of(&older) + 1, None));
         if runs.len() < 2 && runs.iter().all(|run| run.tombstones.is_none()) {
@@ -212,9 +212,10 @@ impl StoreInner {
         let mut writing = self.writer().inspect_err(|_| [&made.parts, &merged].into_iter().for_each(mark_obsolete))?;
         self.seal(&mut writing).inspect_err(|_| [&made.parts, &merged].into_iter().for_each(mark_obsolete))?;
         let is_as_before = {
-            let tree = self.tree();
-            let same = tree.runs.len() == older.len() && tree.runs.iter().zip(&older).all(|(a, b)| Arc::ptr_eq(a, b));
-            same && tree.sealed.is_empty()
+            let versions = self.versions();
+            let same =
+                versions.runs.len() == older.len() && versions.runs.iter().zip(&older).all(|(a, b)| Arc::ptr_eq(a, b));
+            same && versions.sealed.is_empty()
         };
         if !is_as_before {
             drop(writing);
@@ -235,13 +236,13 @@ impl StoreInner {
 
     /// Enters a run as what was written last. Writers wait for the flush of what came since the last one.
     fn enter(&self, made: MadeRun) -> Result<()> {
-        let mark_obsolete = |parts: &RunParts| parts.mark_obsolete(&self.common.obsolete_files);
+        let mark_obsolete = |parts: &RunParts| parts.mark_obsolete(&self.context.obsolete_files);
         let slowed = self.flush_most().inspect_err(|_| mark_obsolete(&made.parts))?;
         let mut writing = self.writer().inspect_err(|_| mark_obsolete(&made.parts))?;
         // Nothing older may come into segments after it.
         let sealed = self.seal(&mut writing).and_then(|()| self.flush_sealed());
         sealed.and_then(|()| self.check_numbers(writing.get())).inspect_err(|_| mark_obsolete(&made.parts))?;
-        let older = self.tree().runs.clone();
+        let older = self.versions().runs.clone();
         let (bytes, count) = ((made.parts.bytes(), 0), made.parts.count());
         let quiet = made.is_apart || last_of(&older) == made.last;
         let sequence = writing.get().next_sequence;
@@ -258,10 +259,10 @@ impl StoreInner {
     /// the flush of the rest.
     fn flush_most(&self) -> Result<Slowed<'_>> {
         let flush_much = || {
-            let tree = self.tree();
+            let versions = self.versions();
             let is_much = |memtable: &Arc<Memtable>| memtable.visible() >= FEW_RECORDS;
-            let is_worth_it = !tree.sealed.is_empty() || tree.active.as_ref().is_some_and(is_much);
-            drop(tree);
+            let is_worth_it = !versions.sealed.is_empty() || versions.active.as_ref().is_some_and(is_much);
+            drop(versions);
             if is_worth_it { self.flush_beside() } else { Ok(()) }
         };
         flush_much()?;
@@ -282,7 +283,7 @@ impl StoreInner {
             return;
         }
         let tail = older.iter().filter(|run| run.entry.last > last).cloned().collect::<Vec<_>>();
-        let pointless = by_width!(self.common.parameters.width(), F => pointless::<F>(run, &tail));
+        let pointless = by_width!(self.context.parameters.width(), F => pointless::<F>(run, &tail));
         let Ok(pointless) = pointless else { return };
         let net = count - count.signum() * i64::try_from(pointless).unwrap_or(0);
         let counted = Arc::new(run.with_net(net));
@@ -353,7 +354,7 @@ impl StoreInner {
         let mut writing = self.writer()?;
         let writer = writing.get();
         let before = (writer.id_assignment, writer.next_id);
-        let wanted = wanted_id_assignment(&self.common.parameters.ids(), records.ids());
+        let wanted = wanted_id_assignment(&self.context.parameters.ids(), records.ids());
         let wanted = wanted.map_err(|(has, remedy)| self.refused(has, remedy))?;
         if let Some(wanted) = wanted {
             check_id_assignment(writer.id_assignment, wanted).map_err(|(has, remedy)| self.refused(has, remedy))?;
@@ -362,7 +363,7 @@ impl StoreInner {
             if wanted == IdAssignment::Auto {
                 let next = writer.next_id.checked_add(records.given());
                 writer.next_id =
-                    next.ok_or_else(|| Error::invalid("the store has no numbers left").at_path(&self.common.path))?;
+                    next.ok_or_else(|| Error::invalid("the store has no numbers left").at_path(&self.context.path))?;
             }
         }
         Ok(Reserved { first: before.1, before, now: (writer.id_assignment, writer.next_id) })
@@ -383,7 +384,7 @@ impl StoreInner {
     }
 
     fn refused(&self, has: &str, remedy: &'static str) -> Error {
-        Error::invalid(format!("the store {has}")).at_path(&self.common.path).with_remedy(remedy)
+        Error::invalid(format!("the store {has}")).at_path(&self.context.path).with_remedy(remedy)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::load::records::{RecordIds, RecordSorter, SortedRecords};
 use crate::load::remove::RemoveReport;
 use crate::load::sorted_ids::SortedIds;
 use crate::load::unknown::{Unknown, push};
-use crate::query::Asking;
+use crate::query::ViewSearcher;
 use crate::version::ReadView;
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
@@ -45,17 +45,17 @@ impl StoreInner {
     /// Removes all records of these ids.
     pub(crate) fn bulk_remove_ids(&self, ids: &SortedIds) -> Result<RemoveIdsReport> {
         self.writer().map(drop)?;
-        let fits = match (self.common.parameters.ids(), ids.kind()) {
+        let fits = match (self.context.parameters.ids(), ids.kind()) {
             (IdKind::None, _) => return Err(self.without_ids()),
             (_, RecordIds::NoRecords) => true,
             (IdKind::Number, kind) => kind == RecordIds::Numbers,
             (IdKind::Text, kind) => kind == RecordIds::Texts,
         };
         if !fits {
-            let error = Error::invalid("the store has ids of another kind than the input").at_path(&self.common.path);
+            let error = Error::invalid("the store has ids of another kind than the input").at_path(&self.context.path);
             return Err(error.with_remedy("give them as `fpdump scan` prints them"));
         }
-        let (removal, unknown) = by_width!(self.common.parameters.width(), F => {
+        let (removal, unknown) = by_width!(self.context.parameters.width(), F => {
             let (records, unknown) = self.records_of_ids::<F>(ids, &self.foreground_workspace())?;
             (self.bulk_remove(&records)?, unknown)
         });
@@ -66,7 +66,7 @@ impl StoreInner {
 
     /// Refuses to find anything by an id in a store without ids.
     pub(crate) fn without_ids(&self) -> Error {
-        let error = Error::invalid("the store has no ids").at_path(&self.common.path);
+        let error = Error::invalid("the store has no ids").at_path(&self.context.path);
         error.with_remedy("name its records by their fingerprints")
     }
 
@@ -80,7 +80,7 @@ impl StoreInner {
         let sorter = Mutex::new(RecordSorter::within(workspace.part(2)));
         let stored = state.view.segments.iter().map(|segment| segment.footer().records).fold(0, u64::saturating_add);
         let is_few = ids.given().saturating_mul(RECORDS_PER_LOOK_UP) <= stored;
-        let unknown = if self.common.parameters.id_index() && is_few {
+        let unknown = if self.context.parameters.id_index() && is_few {
             self.look_up(&state, ids, &sorter)?
         } else {
             crate::load::by_id_scan::find(state.merge().live(), ids, workspace, &sorter)?
@@ -102,12 +102,12 @@ impl StoreInner {
             if chunk.is_empty() {
                 return Ok(unknown);
             }
-            let asking = || Asking::new(&self.common, state.clone());
-            let looked_up = chunk.par_chunks(PIECE).map_init(asking, |asking, ids| {
+            let searcher = || ViewSearcher::new(&self.context, state.clone());
+            let looked_up = chunk.par_chunks(PIECE).map_init(searcher, |searcher, ids| {
                 let mut unknown = Unknown::default();
                 for id in ids {
                     let mut is_known = false;
-                    asking.each_fingerprint_of(id, &mut |fingerprint| {
+                    searcher.each_fingerprint_of(id, &mut |fingerprint| {
                         is_known = true;
                         push(found, fingerprint, id)
                     })?;

@@ -47,19 +47,19 @@ pub(crate) fn create<F: Fingerprint>(
         return Err(error);
     }
     let manifest = ManifestData::new(parameters.clone());
-    let mut tree = VersionSet::new(manifest.clone(), Vec::new());
-    tree.is_placed = false;
+    let mut versions = VersionSet::new(manifest.clone(), Vec::new());
+    versions.is_placed = false;
     let writer =
         Writer { next_log: 1, next_sequence: 1, active_first: 1, is_assignment_kept: true, ..Writer::default() };
-    let core = Arc::new(StoreInner::new(StoreContext::new(path, options, parameters)?, tree, Some(writer)));
-    match fill(&core, &manifest, records) {
+    let inner = Arc::new(StoreInner::new(StoreContext::new(path, options, parameters)?, versions, Some(writer)));
+    match fill(&inner, &manifest, records) {
         Ok(report) => {
-            core.make_filters(options.filters);
-            Ok((Handle::of(core, Recovery::default(), None, Some(Arc::clone(lock)))?, report))
+            inner.make_filters(options.filters);
+            Ok((Handle::of(inner, Recovery::default(), None, Some(Arc::clone(lock)))?, report))
         }
         Err(error) => {
             // A manifest that could not be made durable may still be there: then what it names has to stay.
-            if core.check_poison().is_ok() {
+            if inner.check_poison().is_ok() {
                 undo_creation(env, path, &manifest, &room);
             }
             Err(error)
@@ -68,19 +68,19 @@ pub(crate) fn create<F: Fingerprint>(
 }
 
 fn fill<F: Fingerprint>(
-    core: &StoreInner,
+    inner: &StoreInner,
     manifest: &ManifestData,
     records: Option<SortedRecords<F>>,
 ) -> Result<LoadReport> {
-    let (env, path) = (core.common.env(), &core.common.path);
+    let (env, path) = (inner.context.env(), &inner.context.path);
     begin_creation(&**env, path, manifest)?;
     let report = match records {
-        Some(records) => core.common.options.executor.run_exclusive(|| core.bulk_load(records, Merging::AsDue))?.0,
+        Some(records) => inner.context.options.executor.run_exclusive(|| inner.bulk_load(records, Merging::AsDue))?.0,
         None => LoadReport::default(),
     };
     // Without records there was nothing to enter.
-    if !core.tree().is_placed {
-        core.install(&[], |_, _| (), |_| ())?;
+    if !inner.versions().is_placed {
+        inner.install(&[], |_, _| (), |_| ())?;
     }
     // The store exists: a mark that cannot be removed is only untidy, the next writer removes it.
     let _ = env.remove(&path.join(CREATING));

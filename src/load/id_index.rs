@@ -32,34 +32,34 @@ pub fn add_id_index(path: impl AsRef<Path>, options: &Options) -> Result<bool> {
     // Nothing is asked, and nothing goes on beside.
     let options = options.clone().with_filters(Filters::Off).with_maintenance(Maintenance::Foreground);
     let width = manifest::read(&*options.env, path.as_ref())?.parameters.width();
-    Handle::open(path.as_ref(), &options, width)?.core.add_id_index()
+    Handle::open(path.as_ref(), &options, width)?.inner.add_id_index()
 }
 
 impl StoreInner {
     /// Makes one run of all that has an id index. The store is not to be used any more then: it has the parameters of before.
     fn add_id_index(&self) -> Result<bool> {
-        let common = &self.common;
-        if common.parameters.id_index() {
+        let context = &self.context;
+        if context.parameters.id_index() {
             return Ok(false);
         }
-        if common.parameters.ids() == IdKind::None {
+        if context.parameters.ids() == IdKind::None {
             return Err(self.without_ids());
         }
-        let parameters = common.parameters.clone().with_id_index(true);
+        let parameters = context.parameters.clone().with_id_index(true);
         self.flush()?;
-        self.common
+        self.context
             .options
             .executor
             .run_exclusive(|| {
                 let compacting = self.lock_merging();
-                let runs = self.tree().runs.clone();
+                let runs = self.versions().runs.clone();
                 self.check_room_to_merge(&runs)?;
                 let maker = Maker { parameters: &parameters, ..self.maker() };
                 let made = self.merge_runs(maker, &runs, true, &self.foreground_workspace(), None)?;
                 drop(compacting);
-                let mut writing = self.writer().inspect_err(|_| made.mark_obsolete(&common.obsolete_files))?;
+                let mut writing = self.writer().inspect_err(|_| made.mark_obsolete(&context.obsolete_files))?;
                 // A log that was only begun has the parameters of before, too.
-                self.seal(&mut writing).inspect_err(|_| made.mark_obsolete(&common.obsolete_files))?;
+                self.seal(&mut writing).inspect_err(|_| made.mark_obsolete(&context.obsolete_files))?;
                 let (bytes, net) = ((0, made.bytes()), merged_net(&runs, true, &made));
                 let first = runs.first().map_or(1, |run| run.entry.first);
                 let run: Vec<_> = made.into_run(first, writing.get().next_sequence, net).into_iter().collect();

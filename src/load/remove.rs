@@ -23,12 +23,12 @@ pub struct RemoveReport {
 impl StoreInner {
     /// Removes those records that are there.
     pub(crate) fn bulk_remove<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<RemoveReport> {
-        let counted = self.common.parameters.ids() == IdKind::None;
+        let counted = self.context.parameters.ids() == IdKind::None;
         let _counting = counted.then(|| self.counting.lock());
         self.flush_beside()?;
         self.check_ids(records)?;
         let workspace = self.beside_indexes(records.workspace());
-        let runs = self.tree().runs.clone();
+        let runs = self.versions().runs.clone();
         let mut present = MembershipCursor::new(layers(&runs));
         let found = records.chunks().map(|batch| present.present(batch?));
         let expected = Expected { text_bytes: records.text_bytes(), ..Expected::default() };
@@ -47,7 +47,7 @@ impl StoreInner {
 
     /// Refuses records that do not name the store's.
     fn check_ids<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<()> {
-        let kind = self.common.parameters.ids();
+        let kind = self.context.parameters.ids();
         let fits = match (kind, records.ids()) {
             (_, RecordIds::NoRecords) => true,
             (IdKind::Number, ids) => ids == RecordIds::Numbers,
@@ -63,6 +63,6 @@ impl StoreInner {
             }
             _ => ("has ids of another kind than the input", "name records as `fpdump scan` prints them"),
         };
-        Err(Error::invalid(format!("the store {has}")).at_path(&self.common.path).with_remedy(remedy))
+        Err(Error::invalid(format!("the store {has}")).at_path(&self.context.path).with_remedy(remedy))
     }
 }

@@ -48,12 +48,12 @@ impl StoreInner {
 
     /// Refuses stores whose ids name no documents of the user.
     fn check_replaced<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<()> {
-        if self.common.parameters.ids() == IdKind::None {
+        if self.context.parameters.ids() == IdKind::None {
             return Err(self.without_ids());
         }
         if self.writer()?.get().id_assignment == IdAssignment::Auto && !records.is_empty() {
             let error = Error::invalid("the store numbers its records itself, so no id stands for a document");
-            return Err(error.at_path(&self.common.path).with_remedy("make a store of records with ids of their own"));
+            return Err(error.at_path(&self.context.path).with_remedy("make a store of records with ids of their own"));
         }
         Ok(())
     }

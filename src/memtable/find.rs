@@ -13,23 +13,23 @@
 use super::atomics::Ordering;
 use super::buckets::{Buckets, count_step};
 use super::ids;
-use crate::fingerprint::{Fingerprint, Id, Words};
+use crate::fingerprint::{Fingerprint, Id};
 use crate::memtable::table::{Link, Memtable, load};
 use crate::plan::filter_shape::hash;
 
 /// Longest chain that is followed.
 const WALK: usize = if cfg!(fpstore_loom) { 1 } else { 64 };
 
-/// What a fingerprint is found by in [`Memtable::by_value`].
+/// The key in [`Memtable::by_value`] of a fingerprint with these words.
 #[inline]
-fn value_key<F: Fingerprint>(fingerprint: F, words: usize) -> u64 {
-    (0..words).fold(0, |sum, number| hash(sum ^ fingerprint.word(number)))
+fn value_key(words: impl Iterator<Item = u64>) -> u64 {
+    words.fold(0, |sum, word| hash(sum ^ word))
 }
 
-/// What a record is found by in [`Memtable::by_record`].
+/// The key in [`Memtable::by_record`] of a record of a fingerprint with this key.
 #[inline]
-fn record_key(fingerprint: Words, words: usize, id: &Id) -> u64 {
-    hash(value_key(fingerprint, words) ^ ids::slot_key(id).unwrap_or(0).rotate_left(32))
+fn record_key(value_key: u64, id: &Id) -> u64 {
+    hash(value_key ^ ids::slot_key(id).unwrap_or(0).rotate_left(32))
 }
 
 impl Memtable {
@@ -40,7 +40,8 @@ impl Memtable {
         let is_it = |&entry: &u32| self.fingerprint::<F>(entry) == fingerprint;
         match chain.peek() {
             Some(&newest) if self.by_value.has(newest) => {
-                self.by_value.chain(value_key(fingerprint, self.shape.words)).find(is_it)
+                let words = (0..F::WORDS).map(|number| fingerprint.word(number));
+                self.by_value.chain(value_key(words)).find(is_it)
             }
             _ => chain.find(is_it),
         }
@@ -70,7 +71,7 @@ impl Memtable {
         match self.by_record.as_ref().filter(|by_record| by_record.has(newest)) {
             Some(by_record) => {
                 let is_it = |record: &u32| self.link(*record).entry == entry && is_it(record);
-                by_record.chain(record_key(self.fingerprint(entry), self.shape.words, id)).find(is_it)
+                by_record.chain(record_key(value_key(self.words_of(entry)), id)).find(is_it)
             }
             None => chain.find(is_it),
         }
@@ -99,17 +100,17 @@ impl Memtable {
     }
 
     /// Enters a fingerprint that is about to be entered in the tables.
-    pub(super) fn index_value(&self, fingerprint: Words, entry: u32) {
+    pub(super) fn index_value<F: Fingerprint>(&self, fingerprint: F, entry: u32) {
         let Some((buckets, table)) = self.tables.first().zip(self.shape.tables.first()) else { return };
         let place = buckets.place(table.bucket_key(table.permutation.head(fingerprint)));
-        let key = |entry: u32| value_key(self.fingerprint::<Words>(entry), self.shape.words);
+        let key = |entry: u32| value_key(self.words_of(entry));
         index_long(&self.by_value, buckets.chain_at(place), entry, key);
     }
 
     /// Enters a record that is about to be entered in the chain of its fingerprint.
-    pub(super) fn index_record(&self, fingerprint: Words, entry: u32, record: u32) {
+    pub(super) fn index_record(&self, entry: u32, record: u32) {
         let Some(by_record) = &self.by_record else { return };
-        let key = |record: u32| record_key(fingerprint, self.shape.words, &self.ids.get(record));
+        let key = |record: u32| record_key(value_key(self.words_of(entry)), &self.ids.get(record));
         index_long(by_record, self.records_of(entry), record, key);
     }
 

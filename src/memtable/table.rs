@@ -5,7 +5,7 @@ use super::buckets::Buckets;
 use super::by_ids::ByIds;
 use super::ids::IdColumn;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::{Entry, Fingerprint, Id, IdKind, Words};
+use crate::fingerprint::{Entry, Fingerprint, Id, IdKind, Words, by_width, from_words};
 use crate::memtable::MemtableShape;
 use std::sync::Arc;
 
@@ -147,7 +147,7 @@ impl Memtable {
     ///
     /// # Errors
     /// `InvalidInput` if there is no room; [`Memtable::has_room`] tells before.
-    pub(crate) fn push(&self, fingerprint: Words, id: &Id, removed: bool) -> Result<()> {
+    pub(crate) fn push<F: Fingerprint>(&self, fingerprint: F, id: &Id, removed: bool) -> Result<()> {
         let record = self.pushed.load(Ordering::Relaxed);
         if record >= self.capacity {
             return Err(Error::invalid("more records than a memtable has room for"));
@@ -161,7 +161,7 @@ impl Memtable {
             slot.store(link.pack(), Ordering::Relaxed);
         }
         if found.is_some() {
-            self.index_record(fingerprint, entry, record);
+            self.index_record(entry, record);
         }
         self.index_id(id, record, link);
         self.tombstones.fetch_add(u32::from(removed), Ordering::Relaxed);
@@ -187,9 +187,11 @@ impl Memtable {
     /// # Errors
     /// Those of [`Memtable::push`].
     pub(crate) fn write(&self, operations: &[Entry<Words>]) -> Result<()> {
-        for Entry { record, is_tombstone: removed } in operations {
-            self.push(record.fingerprint, &record.id, *removed)?;
-        }
+        by_width!(64 * self.shape.words, F => {
+            for Entry { record, is_tombstone } in operations {
+                self.push::<F>(from_words(record.fingerprint), &record.id, *is_tombstone)?;
+            }
+        });
         self.publish();
         Ok(())
     }
@@ -199,13 +201,21 @@ impl Memtable {
         self.visible.store(self.pushed.load(Ordering::Relaxed), Ordering::Release);
     }
 
-    /// The fingerprint with this number.
+    /// The fingerprint with this number. `F` is of the memtable's width.
     #[inline]
     pub(crate) fn fingerprint<F: Fingerprint>(&self, entry: u32) -> F {
+        debug_assert_eq!(F::WORDS, self.shape.words);
         let words = self.words.as_slice();
+        let first = entry as usize * F::WORDS;
+        F::from_words(|number| words.get(first + number).map_or(0, |word| word.load(Ordering::Relaxed)))
+    }
+
+    /// The words of the fingerprint with this number, the most significant one first.
+    #[inline]
+    pub(super) fn words_of(&self, entry: u32) -> impl Iterator<Item = u64> + '_ {
         let first = entry as usize * self.shape.words;
-        let own = words.get(first..first + self.shape.words).unwrap_or_default();
-        F::from_words(|number| own.get(number).map_or(0, |word| word.load(Ordering::Relaxed)))
+        let own = self.words.as_slice().get(first..first + self.shape.words).unwrap_or_default();
+        own.iter().map(|word| word.load(Ordering::Relaxed))
     }
 
     /// Whether any record between two moments has a fingerprint within distance `k`, and was not a removal.

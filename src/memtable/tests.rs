@@ -56,7 +56,7 @@ fn finds_all<F: Fingerprint>(parameters: &Parameters, count: usize) {
     let memtable = memtable(parameters, count);
     let half = count / 2;
     for (number, &fingerprint) in all.iter().enumerate() {
-        memtable.push(to_words(fingerprint), &Id::Number(number as u64), false).unwrap();
+        memtable.push(fingerprint, &Id::Number(number as u64), false).unwrap();
         if number + 1 == half {
             memtable.publish();
         }
@@ -102,7 +102,7 @@ fn the_last_word_counts_at_every_moment() {
             let (fingerprint, number) = (random(&mut state) % 50, random(&mut state) % 9);
             let id = if ids == IdKind::Text { Id::Text(format!("id {number}").into()) } else { Id::Number(number) };
             let removed = random(&mut state).is_multiple_of(3);
-            memtable.push(to_words(fingerprint), &id, removed).unwrap();
+            memtable.push(fingerprint, &id, removed).unwrap();
             model.insert(Record { fingerprint, id }, removed);
             if step % 500 == 3 {
                 memtable.publish();
@@ -141,7 +141,7 @@ fn most_steps(records: u64, write: impl Fn(u64) -> (u64, u64, bool)) -> u64 {
     };
     for number in 0..records {
         let (fingerprint, id, removed) = write(number);
-        count(&mut || memtable.push(to_words(fingerprint), &Id::Number(id), removed).unwrap());
+        count(&mut || memtable.push(fingerprint, &Id::Number(id), removed).unwrap());
     }
     memtable.publish();
     let visible = memtable.visible();
@@ -170,17 +170,17 @@ fn nothing_known_takes_long_to_find_however_alike_the_records_are() {
 fn an_id_that_is_replaced_again_and_again_has_a_short_list() {
     let memtable = memtable(&Parameters::new(3).with_id_index(true), 30_000);
     let id = Id::Number(7);
-    memtable.push(to_words(1u64), &id, false).unwrap();
+    memtable.push(1u64, &id, false).unwrap();
     for number in 0..5000u64 {
         // Replaced, then a record that comes and goes, then one that is said once more.
-        memtable.push(to_words(number + 1), &id, true).unwrap();
-        memtable.push(to_words(number + 2), &id, false).unwrap();
-        memtable.push(to_words(1u64 << 40), &id, false).unwrap();
-        memtable.push(to_words(1u64 << 40), &id, true).unwrap();
-        memtable.push(to_words(number + 2), &id, false).unwrap();
+        memtable.push(number + 1, &id, true).unwrap();
+        memtable.push(number + 2, &id, false).unwrap();
+        memtable.push(1u64 << 40, &id, false).unwrap();
+        memtable.push(1u64 << 40, &id, true).unwrap();
+        memtable.push(number + 2, &id, false).unwrap();
     }
     let early = memtable.pushed.load(Ordering::Relaxed);
-    memtable.push(to_words(5001u64), &id, true).unwrap();
+    memtable.push(5001u64, &id, true).unwrap();
     memtable.publish();
     let found = |visible| memtable.entries_of_id(&id, visible).map(|entry| memtable.fingerprint(entry)).collect();
     let before = buckets::STEPS.get();
@@ -193,7 +193,7 @@ fn an_id_that_is_replaced_again_and_again_has_a_short_list() {
 fn counts_are_added_up() {
     let memtable = memtable(&Parameters::new(3).with_ids(IdKind::None), 100);
     for (fingerprint, count, removed) in [(7u64, 5, false), (7, 2, true), (8, 1, false), (8, 1, true), (9, 4, true)] {
-        memtable.push(to_words(fingerprint), &Id::Count(count), removed).unwrap();
+        memtable.push(fingerprint, &Id::Count(count), removed).unwrap();
     }
     memtable.publish();
     let entry = |fingerprint: u64, count, removed| Entry {
@@ -202,7 +202,7 @@ fn counts_are_added_up() {
     };
     assert_eq!(memtable.entries(memtable.visible()), [entry(7, 3, false), entry(9, 4, true)]);
     // No store counts so far; nothing overflows all the same.
-    (0..2).for_each(|_| memtable.push(to_words(10u64), &Id::Count(u64::MAX), false).unwrap());
+    (0..2).for_each(|_| memtable.push(10u64, &Id::Count(u64::MAX), false).unwrap());
     memtable.publish();
     let expected = [entry(7, 3, false), entry(9, 4, true), entry(10, u64::MAX, false)];
     assert_eq!(memtable.entries(memtable.visible()), expected);
@@ -221,7 +221,7 @@ fn readers_see_batches_whole_while_somebody_writes() {
             for batch in 0..BATCHES {
                 // All of a batch have the same fingerprint, spread over all buckets from batch to batch.
                 let fingerprint = batch.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                (0..BATCH).for_each(|id| memtable.push(to_words(fingerprint), &Id::Number(id), false).unwrap());
+                (0..BATCH).for_each(|id| memtable.push(fingerprint, &Id::Number(id), false).unwrap());
                 memtable.publish();
             }
         });

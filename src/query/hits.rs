@@ -2,13 +2,13 @@
 
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, IdKind, Match, distance};
-use crate::query::asking::{Asking, in_order, rank_of};
 use crate::query::hit::{HitPlace, Hits};
 use crate::query::probe::found::Found;
+use crate::query::view_searcher::{ViewSearcher, in_order, rank_of};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-impl Asking {
+impl ViewSearcher {
     /// The records of what was found near a query, in order.
     pub(crate) fn matches<F: Fingerprint>(
         &mut self,
@@ -136,7 +136,7 @@ impl Asking {
                 tombstones.ids().ids_of(rank, &mut self.ids, |id| say(id, true, &mut hidden))?;
             }
         }
-        if self.common.parameters.ids() == IdKind::None && more > less {
+        if self.context.parameters.ids() == IdKind::None && more > less {
             visit(Id::Count(more - less));
         }
         Ok(())

@@ -2,13 +2,13 @@
 
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, Match, distance};
-use crate::query::asking::{Asking, in_order};
 use crate::query::hit::HitPlace;
+use crate::query::view_searcher::{ViewSearcher, in_order};
 use crate::segment::{IdScratch, id_hash};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-impl Asking {
+impl ViewSearcher {
     /// All places where a fingerprint is, newest first.
     pub(crate) fn places_of<F: Fingerprint>(&mut self, fingerprint: F) -> Result<Vec<(F, HitPlace)>> {
         let mut places = Vec::new();
@@ -67,9 +67,9 @@ impl Asking {
         id: &Id,
         visit: &mut dyn FnMut(F) -> Result<()>,
     ) -> Result<()> {
-        self.common.check_id_index()?;
+        self.context.check_id_index()?;
         // Hashes meet, and records go.
-        let mut visit_live = |asking: &mut Self, fingerprint| match asking.has(fingerprint, id)? {
+        let mut visit_live = |searcher: &mut Self, fingerprint| match searcher.has(fingerprint, id)? {
             true => visit(fingerprint),
             false => Ok(()),
         };

@@ -1,4 +1,3 @@
-mod asking;
 mod batch;
 mod hit;
 mod hits;
@@ -8,13 +7,14 @@ mod probe;
 mod records;
 mod searcher;
 mod tables;
+mod view_searcher;
 mod visit;
 mod visit_options;
 
-pub(crate) use asking::Asking;
-pub(crate) use asking::check_distance;
 pub use batch::strategy::BatchStrategy;
 pub(crate) use records::Near;
 pub use searcher::Searcher;
 pub use tables::query_tables::QueryTables;
+pub(crate) use view_searcher::ViewSearcher;
+pub(crate) use view_searcher::check_distance;
 pub use visit_options::Visit;

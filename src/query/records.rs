@@ -4,9 +4,9 @@
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, IdKind, Match, distance};
 use crate::memtable::Memtable;
-use crate::query::asking::{Asking, rank_of};
 use crate::query::hit::HitPlace;
 use crate::query::probe::found::Found;
+use crate::query::view_searcher::{ViewSearcher, rank_of};
 use crate::segment::{IdCursor, Segment};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(crate) struct Near<F: Fingerprint> {
     pub(crate) duplicates: Vec<Match<F>>,
 }
 
-impl Asking {
+impl ViewSearcher {
     /// The layers of a fingerprint that was found at these places, which are all, newest first.
     pub(crate) fn layers_at<F: Fingerprint>(&mut self, fingerprint: F, places: &[(F, HitPlace)]) -> Result<Layers<F>> {
         let view = Arc::clone(&self.state.view);
@@ -107,16 +107,16 @@ impl Asking {
         most: usize,
         but: Option<&Id>,
     ) -> Result<Vec<Id>> {
-        if self.common.parameters.ids() == IdKind::None {
+        if self.context.parameters.ids() == IdKind::None {
             return self.ids_of(layers.fingerprint);
         }
         let mut found: Vec<Id> = Vec::new();
         for (number, layer) in layers.layers.iter().enumerate() {
             let newer = layers.layers.get(..number).unwrap_or_default();
             let mut failed = None;
-            let mut take = |asking: &mut Self, id: Id| {
+            let mut take = |searcher: &mut Self, id: Id| {
                 let is_said = newer.iter().try_fold(false, |said, layer| {
-                    Ok(said || asking.is_removed(layers.fingerprint, layer, &id)?.is_some())
+                    Ok(said || searcher.is_removed(layers.fingerprint, layer, &id)?.is_some())
                 });
                 match is_said {
                     Err(error) => failed = Some(error),

@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Match};
 use crate::memtable::MemtablePlan;
-use crate::query::asking::{Asking, check_distance, only};
 use crate::query::probe::plan::SegmentPlan;
+use crate::query::view_searcher::{ViewSearcher, check_distance, only};
 use crate::query::visit_options::Visit;
 use crate::query_stats::QueryStats;
 use crate::version::{LatestVersion, ReadView, StoreContext};
@@ -20,40 +20,40 @@ use std::sync::Arc;
 pub struct Searcher<'a, F: Fingerprint = u64> {
     /// Where later states come from.
     latest: Option<&'a LatestVersion>,
-    asking: Asking,
+    inner: ViewSearcher,
     width: PhantomData<F>,
 }
 
 impl<'a, F: Fingerprint> Searcher<'a, F> {
     /// Asks for the latest state each time.
-    pub(crate) fn following(common: &Arc<StoreContext>, latest: &'a LatestVersion) -> Self {
-        Self { latest: Some(latest), asking: Asking::new(common, latest.state()), width: PhantomData }
+    pub(crate) fn following(context: &Arc<StoreContext>, latest: &'a LatestVersion) -> Self {
+        Self { latest: Some(latest), inner: ViewSearcher::new(context, latest.state()), width: PhantomData }
     }
 
     /// Asks this state alone.
-    pub(crate) fn of_state(common: &Arc<StoreContext>, state: ReadView) -> Self {
-        Self { latest: None, asking: Asking::new(common, state), width: PhantomData }
+    pub(crate) fn of_state(context: &Arc<StoreContext>, state: ReadView) -> Self {
+        Self { latest: None, inner: ViewSearcher::new(context, state), width: PhantomData }
     }
 
     /// The same, and returns records, too, that were removed from it.
-    pub(crate) fn with_removed(common: &Arc<StoreContext>, state: ReadView) -> Self {
-        let mut searcher = Self::of_state(common, state);
-        searcher.asking.with_removed = true;
+    pub(crate) fn with_removed(context: &Arc<StoreContext>, state: ReadView) -> Self {
+        let mut searcher = Self::of_state(context, state);
+        searcher.inner.with_removed = true;
         searcher
     }
 
     /// What all queries so far have cost.
     #[must_use]
     pub fn stats(&self) -> QueryStats {
-        self.asking.work
+        self.inner.work
     }
 
     /// Who asks, at the state of now.
-    pub(crate) fn now(&mut self) -> &mut Asking {
+    pub(crate) fn now(&mut self) -> &mut ViewSearcher {
         if let Some(latest) = self.latest {
-            self.asking.catch_up(latest);
+            self.inner.catch_up(latest);
         }
-        &mut self.asking
+        &mut self.inner
     }
 
     /// As [`crate::Store::query`].

@@ -4,7 +4,6 @@
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, IdKind, Match, distance};
 use crate::memtable::MemtablePlan;
-use crate::query::asking::{Asking, check_distance};
 use crate::query::hit::HitPlace;
 use crate::query::near::{NearHits, Nearest};
 use crate::query::probe::asked::Asked;
@@ -14,6 +13,7 @@ use crate::query::probe::scan::scan_segment;
 use crate::query::probe::segment::search_segment;
 use crate::query::records::OrderedIds;
 use crate::query::searcher::Searcher;
+use crate::query::view_searcher::{ViewSearcher, check_distance};
 use crate::query::visit_options::Visit;
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -60,9 +60,9 @@ impl<F: Fingerprint> Searcher<'_, F> {
 }
 
 /// Takes the places of one fingerprint.
-type Take<'t, F> = dyn FnMut(&mut Asking, F, &[(F, HitPlace)]) -> Result<ControlFlow<()>> + 't;
+type Take<'t, F> = dyn FnMut(&mut ViewSearcher, F, &[(F, HitPlace)]) -> Result<ControlFlow<()>> + 't;
 
-impl Asking {
+impl ViewSearcher {
     /// As [`Searcher::visit`].
     pub(crate) fn visit<F: Fingerprint>(
         &mut self,
@@ -70,9 +70,9 @@ impl Asking {
         how: &Visit,
         visit: &mut dyn FnMut(Match<F>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>> {
-        self.each_near(query, how, &mut |asking, fingerprint, places| {
+        self.each_near(query, how, &mut |searcher, fingerprint, places| {
             let distance = distance(fingerprint, query);
-            asking.visit_ids(fingerprint, places, &mut |id| visit(Match { distance, fingerprint, id }))
+            searcher.visit_ids(fingerprint, places, &mut |id| visit(Match { distance, fingerprint, id }))
         })
     }
 
@@ -91,8 +91,8 @@ impl Asking {
 
     fn count<F: Fingerprint>(&mut self, query: F, how: &Visit) -> Result<u64> {
         let mut sum = 0u64;
-        let _ = self.each_near(query, how, &mut |asking, fingerprint, places| {
-            sum = sum.saturating_add(asking.count_ids(fingerprint, places)?);
+        let _ = self.each_near(query, how, &mut |searcher, fingerprint, places| {
+            sum = sum.saturating_add(searcher.count_ids(fingerprint, places)?);
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(sum)
@@ -102,7 +102,7 @@ impl Asking {
     fn each_near<F: Fingerprint>(&mut self, query: F, how: &Visit, take: &mut Take<'_, F>) -> Result<ControlFlow<()>> {
         check_distance(how.k, F::WIDTH)?;
         // Within the distance that the tables are made for the index may have enough.
-        let reach = self.common.parameters.max_distance();
+        let reach = self.context.parameters.max_distance();
         if how.scan || how.wanted == usize::MAX || how.k <= reach {
             return self.each_near_in_one_way(query, how, None, take);
         }
@@ -190,7 +190,7 @@ impl Asking {
             })?;
             return Ok(ended);
         }
-        if self.common.parameters.ids() == IdKind::None || self.has_few_ids(fingerprint, places)? {
+        if self.context.parameters.ids() == IdKind::None || self.has_few_ids(fingerprint, places)? {
             let mut ids = Vec::new();
             self.live_ids(fingerprint, places, &mut |id| ids.push(id))?;
             ids.sort_unstable();

@@ -42,13 +42,13 @@ impl<F: Fingerprint> Repairing<'_, F> {
 
     /// The maker of the store's segments.
     pub(super) fn maker(&self) -> Maker<'_> {
-        let (options, parameters) = (&self.common.options, &self.common.parameters);
+        let (options, parameters) = (&self.context.options, &self.context.parameters);
         Maker {
-            path: &self.common.path,
+            path: &self.context.path,
             options,
             parameters,
             next: &self.next_segment,
-            obsolete_files: &self.common.obsolete_files,
+            obsolete_files: &self.context.obsolete_files,
         }
     }
 
@@ -71,7 +71,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
     /// Replaces the manifest. Before that, damaged files of which something is lost get a second name; after it, the
     /// files that the new manifest does without are removed.
     fn replace_manifest(&self, manifest: &ManifestData) -> Result<()> {
-        let store = &self.common.path;
+        let store = &self.context.path;
         for (path, _) in self.retired.iter().filter(|(_, stays)| *stays) {
             self.keep_aside(path)?;
         }
@@ -95,15 +95,15 @@ impl<F: Fingerprint> Repairing<'_, F> {
         let name = target.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let file = self.env().open(path, ReadMode::Pread);
         let file = file.map_err(|error| Error::io("cannot open", path, error))?;
-        let copy = TempFile::create(self.env(), &self.common.path, &name)?;
+        let copy = TempFile::create(self.env(), &self.context.path, &name)?;
         copy.copied(&*file, path)?.commit().map(|_| ())
     }
 
     /// Removes the new segments, unless the manifest that names them may be there.
     pub(super) fn undo(&self) {
-        if file::read(&**self.env(), &self.common.path).is_ok_and(|found| found == *self.manifest) {
+        if file::read(&**self.env(), &self.context.path).is_ok_and(|found| found == *self.manifest) {
             for number in self.manifest.next_segment..self.next_segment.load(Ordering::Relaxed) {
-                let _ = self.env().remove(&self.common.path.join(segment_name(number)));
+                let _ = self.env().remove(&self.context.path.join(segment_name(number)));
             }
         }
     }

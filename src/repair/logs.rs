@@ -34,12 +34,12 @@ impl<F: Fingerprint> Repairing<'_, F> {
     /// # Errors
     /// `Io`.
     pub(super) fn look_at_logs(&mut self) -> Result<Option<Recovered>> {
-        let numbers = wal::numbers_from(&**self.env(), &self.common.path, self.manifest.first_log)?;
+        let numbers = wal::numbers_from(&**self.env(), &self.context.path, self.manifest.first_log)?;
         let (damages, losses) = (self.report.damages.len(), self.report.losses.len());
-        let mut recovered = match Recovered::read(&self.common, self.manifest) {
+        let mut recovered = match Recovered::read(&self.context, self.manifest) {
             Ok(recovered) => recovered,
             Err(error) if matches!(error.kind(), ErrorKind::Damaged | ErrorKind::Unsupported) => {
-                self.report.damages.push(Damage::from_error(&self.common.path, "log", error)?);
+                self.report.damages.push(Damage::from_error(&self.context.path, "log", error)?);
                 self.salvage_logs(&numbers)?
             }
             Err(error) => return Err(error),
@@ -64,7 +64,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
         let is_lossy = self.report.losses.len() > losses;
         if is_lossy
             && self.manifest.id_assignment == IdAssignment::Auto
-            && self.common.parameters.ids() == IdKind::Number
+            && self.context.parameters.ids() == IdKind::Number
         {
             // Lost batches may have been given so many numbers; none is given again.
             let most = recovered.file_bytes / (F::BYTES as u64 + 8);
@@ -84,7 +84,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
     }
 
     fn path_of_log(&self, number: u64) -> PathBuf {
-        self.common.path.join(wal::name(number))
+        self.context.path.join(wal::name(number))
     }
 
     /// Reads every batch that holds, and reports the others.
@@ -104,7 +104,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
 
     /// Opens a log and finds its frames, also if its header does not hold.
     fn open_log(&self, number: u64) -> Result<Log> {
-        let (env, parameters) = (&**self.env(), &self.common.parameters);
+        let (env, parameters) = (&**self.env(), &self.context.parameters);
         let (mut reader, first) = match LogReader::open_file(env, &self.path_of_log(number)) {
             Ok(reader) if reader.header().parameters != *parameters || reader.header().number != number => {
                 return Ok(Log { reader, frames: Vec::new(), first: None });
@@ -114,7 +114,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
                 (reader, Some(first))
             }
             Err(error) if matches!(error.kind(), ErrorKind::Damaged | ErrorKind::Unsupported) => {
-                (LogReader::open_damaged(env, &self.common.path, number, parameters)?, None)
+                (LogReader::open_damaged(env, &self.context.path, number, parameters)?, None)
             }
             Err(error) => return Err(error),
         };
@@ -139,7 +139,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
                 self.lose_before(sequence, salvaged, &path, at);
                 let place = (log.reader.header().number, sequence, frame.end - offset);
                 let batch = log.reader.batch_at(frame);
-                match batch.and_then(|batch| salvaged.take(&self.common, self.manifest, place, &batch)) {
+                match batch.and_then(|batch| salvaged.take(&self.context, self.manifest, place, &batch)) {
                     Err(error) if error.kind() == ErrorKind::Damaged => {
                         self.lose_before(sequence + 1, salvaged, &path, offset);
                     }

@@ -123,7 +123,7 @@ fn refuse_manifest(path: &Path, options: &Options, error: Error) -> Result<Repai
 
 /// A repair of a store of fingerprints of one width.
 struct Repairing<'a, F: Fingerprint> {
-    common: Arc<StoreContext>,
+    context: Arc<StoreContext>,
     workspace: Workspace,
     /// The environment that tells of read errors.
     media: &'a dyn Env,
@@ -142,7 +142,7 @@ impl<'a, F: Fingerprint> Repairing<'a, F> {
     fn run(path: &Path, options: &'a Options, manifest: &'a ManifestData, writes: bool) -> Result<RepairReport> {
         let (patient, bytes) = (patient(options), manifest.write().len() as u64);
         let mut repairing = Self {
-            common: StoreContext::new(path, &patient, &manifest.parameters)?,
+            context: StoreContext::new(path, &patient, &manifest.parameters)?,
             workspace: Workspace::new(path, &patient),
             media: &*options.env,
             manifest,
@@ -160,6 +160,6 @@ impl<'a, F: Fingerprint> Repairing<'a, F> {
     }
 
     fn env(&self) -> &Arc<dyn Env> {
-        self.common.env()
+        self.context.env()
     }
 }

@@ -35,12 +35,12 @@ impl<F: Fingerprint> Repairing<'_, F> {
 
     /// The damaged places of a segment.
     fn damages(&mut self, entry: &SegmentEntry, parameters: &Parameters) -> Result<Vec<Damage>> {
-        let options = &self.common.options;
+        let options = &self.context.options;
         let path = self.path_of(entry.number);
         let (mut damages, bytes) = verify_segment(&*options.env, &path, options.read_mode)?;
         if damages.is_empty() {
             // Sound in itself, it may still be another segment than the manifest names.
-            let opened = open_segment(&self.common.path, options, parameters, entry);
+            let opened = open_segment(&self.context.path, options, parameters, entry);
             damages.extend(opened.err().map(|error| Damage::from_error(&path, "segment", error)).transpose()?);
         }
         self.report.files += 1;
@@ -50,7 +50,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
     }
 
     fn path_of(&self, number: u64) -> PathBuf {
-        self.common.path.join(segment_name(number))
+        self.context.path.join(segment_name(number))
     }
 
     /// The entry of a segment after the repair: the same if it is sound, or if its content cannot be told without
@@ -149,7 +149,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
         }
         let mut entries = None;
         if self.writes {
-            let options = &self.common.options;
+            let options = &self.context.options;
             let segment = Segment::open(&*options.env, &self.path_of(records.number), options.read_mode)?;
             entries = Some(IdIndexEntries::<F>::of(&Arc::new(segment), &self.workspace, None)?);
         }

@@ -12,11 +12,11 @@ impl<F: Fingerprint> Store<F> {
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         let mut statistics = self.snapshot().statistics();
-        let manifest = self.core().tree().manifest.clone();
+        let manifest = self.inner().versions().manifest.clone();
         statistics.add_manifest(&manifest);
-        statistics.log_bytes = directory::log_bytes(&**self.core().common.env(), self.path());
+        statistics.log_bytes = directory::log_bytes(&**self.inner().context.env(), self.path());
         statistics.file_bytes += statistics.log_bytes;
-        statistics.pressure = self.core().pressure();
+        statistics.pressure = self.inner().pressure();
         statistics
     }
 
@@ -35,7 +35,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `Io` if something cannot be read; damage is in the report.
     pub fn verify(&self) -> Result<VerifyReport> {
-        verify(self.path(), &self.core().common.options)
+        verify(self.path(), &self.inner().context.options)
     }
 
     /// What the store cannot do at present, and why.
@@ -50,7 +50,7 @@ impl<F: Fingerprint> Store<F> {
     /// ```
     #[must_use]
     pub fn health(&self) -> Health {
-        self.core().health()
+        self.inner().health()
     }
 
     /// Makes a copy of the store as it is now, at a path where there is none, and checks every byte of it. Writes and queries go
@@ -81,7 +81,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `ReadOnly`, `Poisoned`; `Damaged` or `Io` from reading; `Io` from writing, in which case the store is as before.
     pub fn compact(&self) -> Result<bool> {
-        self.core().flush()?;
-        self.core().compact_all()
+        self.inner().flush()?;
+        self.inner().compact_all()
     }
 }

@@ -29,8 +29,8 @@ impl<F: Fingerprint> Store<F> {
     /// or `Io` from reading what is there; `Io` from writing, in which case the store is as before;
     /// `Poisoned` after a failed last step, see the module's text.
     pub fn bulk_load(&self, records: impl IntoSorted<F>) -> Result<LoadReport> {
-        let records = records.into_sorted(self.path(), &self.core().common.options)?;
-        self.exclusive(|core| core.bulk_load(records, Merging::AsDue)).map(|(report, _)| report)
+        let records = records.into_sorted(self.path(), &self.inner().context.options)?;
+        self.exclusive(|inner| inner.bulk_load(records, Merging::AsDue)).map(|(report, _)| report)
     }
 
     /// Adds records and makes one segment of all; whether there were several. In one step, unless other threads write meanwhile:
@@ -39,8 +39,8 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// As [`Store::bulk_load`]; the store is as before.
     pub fn bulk_load_compact(&self, records: impl IntoSorted<F>) -> Result<(LoadReport, bool)> {
-        let records = records.into_sorted(self.path(), &self.core().common.options)?;
-        self.exclusive(|core| core.bulk_load(records, Merging::All))
+        let records = records.into_sorted(self.path(), &self.inner().context.options)?;
+        self.exclusive(|inner| inner.bulk_load(records, Merging::All))
     }
 
     /// Removes many records, durably and all or nothing; those that the store does not have are counted. Where there are no
@@ -54,8 +54,8 @@ impl<F: Fingerprint> Store<F> {
     /// `ReadOnly`; `InvalidInput` if the records have no ids and the store's have; `Damaged` or `Io` from reading what is
     /// there; `Io` from writing, in which case the store is as before; `Poisoned`.
     pub fn bulk_remove(&self, records: impl IntoSorted<F>) -> Result<RemoveReport> {
-        let records = records.into_sorted(self.path(), &self.core().common.options)?;
-        self.exclusive(|core| core.bulk_remove(&records))
+        let records = records.into_sorted(self.path(), &self.inner().context.options)?;
+        self.exclusive(|inner| inner.bulk_remove(&records))
     }
 
     /// Removes all records of many ids, durably and all or nothing; ids that no record has are counted. [`Store::bulk_remove`]
@@ -68,7 +68,7 @@ impl<F: Fingerprint> Store<F> {
     /// `ReadOnly`; `InvalidInput` if the store has no ids, or others than these; `Damaged` or `Io` from reading what is there;
     /// `Io` from writing, in which case the store is as before; `Poisoned`.
     pub fn bulk_remove_ids(&self, ids: &SortedIds) -> Result<RemoveIdsReport> {
-        self.exclusive(|core| core.bulk_remove_ids(ids))
+        self.exclusive(|inner| inner.bulk_remove_ids(ids))
     }
 
     /// Gives documents other fingerprints, durably and all or nothing: afterwards each id of the input has the fingerprints that
@@ -93,8 +93,8 @@ impl<F: Fingerprint> Store<F> {
     /// `ReadOnly`; `InvalidInput` if the store has no ids, or numbers its records itself, or the input has other ids; `Damaged` or
     /// `Io` from reading what is there; `Io` from writing, in which case the store is as before; `Poisoned`.
     pub fn bulk_replace(&self, records: impl IntoSorted<F>) -> Result<ReplaceReport> {
-        let records = records.into_sorted(self.path(), &self.core().common.options)?;
-        self.exclusive(|core| core.bulk_replace(records, Merging::AsDue)).map(|(report, _)| report)
+        let records = records.into_sorted(self.path(), &self.inner().context.options)?;
+        self.exclusive(|inner| inner.bulk_replace(records, Merging::AsDue)).map(|(report, _)| report)
     }
 
     /// As [`Store::bulk_replace`], and makes one segment of all; whether there were several. [`Store::bulk_load_compact`] says in
@@ -103,13 +103,13 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// As [`Store::bulk_replace`].
     pub fn bulk_replace_compact(&self, records: impl IntoSorted<F>) -> Result<(ReplaceReport, bool)> {
-        let records = records.into_sorted(self.path(), &self.core().common.options)?;
-        self.exclusive(|core| core.bulk_replace(records, Merging::All))
+        let records = records.into_sorted(self.path(), &self.inner().context.options)?;
+        self.exclusive(|inner| inner.bulk_replace(records, Merging::All))
     }
 
     /// Does an operation that takes locks, on a crew of its own.
     fn exclusive<R: Send>(&self, work: impl FnOnce(&StoreInner) -> Result<R> + Send) -> Result<R> {
-        let core = self.core();
-        core.common.options.executor.run_exclusive(|| work(core))
+        let inner = self.inner();
+        inner.context.options.executor.run_exclusive(|| work(inner))
     }
 }

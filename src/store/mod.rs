@@ -125,25 +125,25 @@ impl<F: Fingerprint> Store<F> {
     /// The store's directory.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.core().common.path
+        &self.inner().context.path
     }
 
     /// The state of now, for as long as it is kept.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot<F> {
-        Snapshot::new(&self.core().common, self.core().state())
+        Snapshot::new(&self.inner().context, self.inner().state())
     }
 
     /// What was fixed when the store was created.
     #[must_use]
     pub fn parameters(&self) -> &Parameters {
-        &self.core().common.parameters
+        &self.inner().context.parameters
     }
 
     /// Who gives the records their ids.
     #[must_use]
     pub fn id_assignment(&self) -> IdAssignment {
-        self.core().tree().manifest.id_assignment
+        self.inner().versions().manifest.id_assignment
     }
 
     /// Closes the store, and tells what dropping it cannot: whether all that was written is durable. Background threads end; what
@@ -172,8 +172,8 @@ impl<F: Fingerprint> Store<F> {
     }
 
     /// The engine.
-    pub(crate) fn core(&self) -> &StoreInner {
-        &self.handle.core
+    pub(crate) fn inner(&self) -> &StoreInner {
+        &self.handle.inner
     }
 }
 

@@ -31,7 +31,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `InvalidInput` if `k` exceeds the width; `Damaged` or `Io` from reading.
     pub fn query(&self, fingerprint: F, k: u32) -> Result<Vec<Match<F>>> {
-        self.core().ask(|asking| asking.query(fingerprint, k))
+        self.inner().ask(|searcher| searcher.query(fingerprint, k))
     }
 
     /// Some record within distance `k` of a fingerprint, the first that is found.
@@ -39,7 +39,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// As [`Store::query`].
     pub fn contains_near(&self, fingerprint: F, k: u32) -> Result<Option<Match<F>>> {
-        self.core().ask(|asking| asking.contains_near(fingerprint, k))
+        self.inner().ask(|searcher| searcher.contains_near(fingerprint, k))
     }
 
     /// The `count` records nearest to a fingerprint at any distance, in the order of [`Store::query`].
@@ -59,19 +59,19 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `Damaged` or `Io` from reading.
     pub fn nearest(&self, fingerprint: F, count: usize) -> Result<Vec<Match<F>>> {
-        self.core().ask(|asking| asking.first_of(fingerprint, count, &Visit::within(F::WIDTH)))
+        self.inner().ask(|searcher| searcher.first_of(fingerprint, count, &Visit::within(F::WIDTH)))
     }
 
     /// Something to ask many queries with; one a thread. It asks for the latest state each time.
     #[must_use]
     pub fn searcher(&self) -> Searcher<'_, F> {
-        Searcher::following(&self.core().common, &self.core().latest)
+        Searcher::following(&self.inner().context, &self.inner().latest)
     }
 
     /// All records by fingerprint, then id, as they are now.
     #[must_use]
     pub fn records(&self) -> RecordIter<F> {
-        RecordIter::new(&self.core().state())
+        RecordIter::new(&self.inner().state())
     }
 
     /// All pairs of records within distance `k`. The store may be written to meanwhile: the pairs are those of now.
@@ -101,18 +101,18 @@ impl<F: Fingerprint> Store<F> {
     /// Begins with the filters in the background, or makes them now, of a store that was opened without
     /// ([`crate::Filters::Off`]).
     pub fn make_filters(&self, when: Filters) {
-        self.core().make_filters(when);
+        self.inner().make_filters(when);
     }
 
     /// Returns when the filters that are made in the background are there ([`crate::Filters`]).
     pub fn wait_for_filters(&self) {
-        self.core().wait_for_filters();
+        self.inner().wait_for_filters();
     }
 
     /// Bytes of memory of the filters that are there now.
     #[must_use]
     pub fn filter_bytes(&self) -> u64 {
-        let view = self.core().view();
+        let view = self.inner().view();
         let tables = view.segments.iter().flat_map(|segment| segment.tables());
         tables.filter_map(|table| table.filter()).map(Filter::bytes).sum()
     }
@@ -120,6 +120,6 @@ impl<F: Fingerprint> Store<F> {
     /// Which filters there are now, and which there is no memory for.
     #[must_use]
     pub fn filter_statistics(&self) -> FilterStatistics {
-        filters::statistics(&self.core().view().segments, self.core().common.filter_budget())
+        filters::statistics(&self.inner().view().segments, self.inner().context.filter_budget())
     }
 }

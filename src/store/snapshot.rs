@@ -13,7 +13,7 @@ impl<F: Fingerprint> Snapshot<F> {
     /// Something to ask many queries with; one a thread.
     #[must_use]
     pub fn searcher(&self) -> Searcher<'static, F> {
-        Searcher::of_state(self.common(), self.state().clone())
+        Searcher::of_state(self.context(), self.state().clone())
     }
 
     /// All records by fingerprint, then id.
@@ -25,8 +25,8 @@ impl<F: Fingerprint> Snapshot<F> {
     /// Sizes and counts. Takes about a second for a million records that no segment has yet: they are looked up.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
-        let mut statistics = statistics::of_state(&self.common().parameters, self.state());
-        statistics.filters = filters::statistics(&self.state().view.segments, self.common().filter_budget());
+        let mut statistics = statistics::of_state(&self.context().parameters, self.state());
+        statistics.filters = filters::statistics(&self.state().view.segments, self.context().filter_budget());
         statistics
     }
 

@@ -91,7 +91,7 @@ impl<F: Fingerprint> Store<F> {
     /// them needs an id index that the store has not; `ReadOnly`, `Poisoned`; `Damaged` or `Io` from reading; `Io` from
     /// writing: nothing was written then, unless a sync has failed, after which the store is poisoned.
     pub fn write(&self, batch: &WriteBatch<F>, durability: Durability) -> Result<WriteSummary> {
-        self.core().write(&batch.writes, durability)
+        self.inner().write(&batch.writes, durability)
     }
 
     /// Adds a record unless there is one within distance `k` that has another id: the crawler's operation. No other write
@@ -136,7 +136,7 @@ impl<F: Fingerprint> Store<F> {
         most: usize,
         durability: Durability,
     ) -> Result<InsertOutcome<F>> {
-        self.core().insert_if_new(fingerprint, owned(id.into()), (k, most), durability)
+        self.inner().insert_if_new(fingerprint, owned(id.into()), (k, most), durability)
     }
 
     /// The fingerprints of an id, in ascending order.
@@ -144,10 +144,10 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `Unsupported` if the store has no id index ([`crate::Parameters::with_id_index`]); `Damaged` or `Io` from reading.
     pub fn get_id<'a>(&self, id: impl Into<IdRef<'a>>) -> Result<Vec<F>> {
-        self.core().common.check_id_index()?;
+        self.inner().context.check_id_index()?;
         let id = owned(id.into());
-        self.core().check_id(id.as_ref(), true)?;
-        id.map_or(Ok(Vec::new()), |id| self.core().ask(|asking| asking.fingerprints_of(&id)))
+        self.inner().check_id(id.as_ref(), true)?;
+        id.map_or(Ok(Vec::new()), |id| self.inner().ask(|searcher| searcher.fingerprints_of(&id)))
     }
 
     /// The ids of a fingerprint in order; where there are none, its count.
@@ -155,7 +155,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `Damaged` or `Io` from reading.
     pub fn get(&self, fingerprint: F) -> Result<Vec<Id>> {
-        self.core().ask(|asking| asking.ids_of(fingerprint))
+        self.inner().ask(|searcher| searcher.ids_of(fingerprint))
     }
 
     /// Makes durable what was written with less.
@@ -163,7 +163,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `ReadOnly`, `Poisoned`; `Io`.
     pub fn sync(&self, durability: Durability) -> Result<()> {
-        self.core().promise_all(durability)
+        self.inner().promise_all(durability)
     }
 
     /// Returns when nothing is left that threads in the background would do now. Where there are none
@@ -172,7 +172,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `Poisoned` if they have failed.
     pub fn wait_for_maintenance(&self) -> Result<()> {
-        self.core().wait_until_idle(self.handle.background.as_ref())
+        self.inner().wait_until_idle(self.handle.background.as_ref())
     }
 
     /// Moves everything that is in memory only to segments, durably, and returns when that is done.
@@ -180,6 +180,6 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `ReadOnly`, `Poisoned`; `Io`.
     pub fn flush(&self) -> Result<()> {
-        self.core().flush()
+        self.inner().flush()
     }
 }

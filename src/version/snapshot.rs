@@ -28,18 +28,18 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Snapshot<F: Fingerprint = u64> {
-    common: Arc<StoreContext>,
+    context: Arc<StoreContext>,
     state: ReadView,
     width: PhantomData<F>,
 }
 
 impl<F: Fingerprint> Snapshot<F> {
-    pub(crate) fn new(common: &Arc<StoreContext>, state: ReadView) -> Self {
-        Self { common: Arc::clone(common), state, width: PhantomData }
+    pub(crate) fn new(context: &Arc<StoreContext>, state: ReadView) -> Self {
+        Self { context: Arc::clone(context), state, width: PhantomData }
     }
 
-    pub(crate) fn common(&self) -> &Arc<StoreContext> {
-        &self.common
+    pub(crate) fn context(&self) -> &Arc<StoreContext> {
+        &self.context
     }
 
     pub(crate) fn state(&self) -> &ReadView {
@@ -49,12 +49,12 @@ impl<F: Fingerprint> Snapshot<F> {
     /// The store's directory.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.common.path
+        &self.context.path
     }
 
     /// What was fixed when the store was created.
     #[must_use]
     pub fn parameters(&self) -> &Parameters {
-        &self.common.parameters
+        &self.context.parameters
     }
 }

@@ -29,13 +29,13 @@ impl StoreInner {
     /// # Errors
     /// `Damaged` or `Io` from reading; `Io` from writing: the store is as before. `Stopped`.
     pub(crate) fn compact_due(&self, limiter: Option<&RateLimiter>) -> Result<bool> {
-        self.common.options.executor.run_exclusive(|| {
+        self.context.options.executor.run_exclusive(|| {
             let _compacting = self.lock_merging();
             let mut merged_any = false;
             loop {
-                let tree = self.tree();
-                let (runs, due) = (tree.runs.clone(), self.due_now(&tree));
-                drop(tree);
+                let versions = self.versions();
+                let (runs, due) = (versions.runs.clone(), self.due_now(&versions));
+                drop(versions);
                 let Some(range) = due else { return Ok(merged_any) };
                 let up_to = runs.get(range.clone()).and_then(<[_]>::last).map_or(0, |run| run.entry.last);
                 let merged = self.merge_range(&runs, range, limiter);
@@ -50,10 +50,10 @@ impl StoreInner {
 
     /// The runs that are to be merged now: those newer than what cannot be merged at present, and all when another attempt
     /// is due.
-    pub(crate) fn due_now(&self, tree: &VersionSet) -> Option<Range<usize>> {
-        let failing = tree.merging.as_ref().filter(|failing| failing.pause().is_some());
-        let from = failing.map_or(0, |failing| tree.runs.partition_point(|run| run.entry.first <= failing.up_to));
-        let due = picker::due(sizes(&tree.runs).get(from..).unwrap_or_default())?;
+    pub(crate) fn due_now(&self, versions: &VersionSet) -> Option<Range<usize>> {
+        let failing = versions.merging.as_ref().filter(|failing| failing.pause().is_some());
+        let from = failing.map_or(0, |failing| versions.runs.partition_point(|run| run.entry.first <= failing.up_to));
+        let due = picker::due(sizes(&versions.runs).get(from..).unwrap_or_default())?;
         Some(from + due.start..from + due.end)
     }
 
@@ -62,9 +62,9 @@ impl StoreInner {
         if error.kind() == ErrorKind::Stopped {
             return;
         }
-        let mut tree = self.tree();
-        tree.merging = Some(Failing::again(tree.merging.as_ref(), error, up_to));
-        self.set_pressure(&tree);
+        let mut versions = self.versions();
+        versions.merging = Some(Failing::again(versions.merging.as_ref(), error, up_to));
+        self.set_pressure(&versions);
         self.changed.notify_all();
     }
 
@@ -74,10 +74,10 @@ impl StoreInner {
     /// # Errors
     /// Those of [`StoreInner::compact_due`].
     pub(crate) fn compact_all(&self) -> Result<bool> {
-        let last = self.tree().runs.last().map_or(0, |run| run.entry.last);
-        self.common.options.executor.run_exclusive(|| {
+        let last = self.versions().runs.last().map_or(0, |run| run.entry.last);
+        self.context.options.executor.run_exclusive(|| {
             let _compacting = self.lock_merging();
-            let runs = self.tree().runs.clone();
+            let runs = self.versions().runs.clone();
             // Of a run that was merged from some that were there and some that were not, all counts.
             let there = runs.iter().take_while(|run| run.entry.first <= last).count();
             let tombstones = runs.iter().take(there).any(|run| run.tombstones.is_some());
@@ -115,11 +115,11 @@ impl StoreInner {
                     manifest.written.merged = manifest.written.merged.saturating_add(bytes);
                 }
             },
-            |tree| _ = tree.merging.take_if(|failing| (ends.0..=ends.1).contains(&failing.up_to)),
+            |versions| _ = versions.merging.take_if(|failing| (ends.0..=ends.1).contains(&failing.up_to)),
         )?;
         if !is_placed {
             // A load that merged everything in the same step was faster.
-            new.iter().for_each(|run| run.mark_obsolete(&self.common.obsolete_files));
+            new.iter().for_each(|run| run.mark_obsolete(&self.context.obsolete_files));
         }
         Ok(())
     }
@@ -129,14 +129,14 @@ impl StoreInner {
         self.compacting.try_lock().unwrap_or_else(|| {
             self.limiter.unthrottle(true);
             let guard = self.compacting.lock();
-            self.limiter.unthrottle(self.must_merge_first(&self.tree()));
+            self.limiter.unthrottle(self.must_merge_first(&self.versions()));
             guard
         })
     }
 
     /// What merging may use while somebody waits for it.
     pub(crate) fn foreground_workspace(&self) -> Workspace {
-        Workspace::new(&self.common.path, &self.common.options)
+        Workspace::new(&self.context.path, &self.context.options)
     }
 
     /// Refuses to merge runs for which the device has too little space.
@@ -146,7 +146,7 @@ impl StoreInner {
     pub(crate) fn check_room_to_merge(&self, runs: &[Arc<Run>]) -> Result<()> {
         let records = |segment: Option<&Arc<Segment>>| segment.map_or(0, |segment| segment.footer().records);
         let sum = |of: &dyn Fn(&Run) -> u64| runs.iter().map(|run| of(run)).fold(0, u64::saturating_add);
-        Estimate::of(&self.common).check_merge(
+        Estimate::of(&self.context).check_merge(
             sum(&|run| run.records.as_ref().map_or(0, |segment| segment.file().length())),
             sum(&|run| records(run.records.as_ref())),
             sum(&|run| records(run.tombstones.as_ref())),
@@ -162,7 +162,7 @@ impl StoreInner {
         workspace: &Workspace,
         limiter: Option<&RateLimiter>,
     ) -> Result<RunParts> {
-        let width = self.common.parameters.width();
+        let width = self.context.parameters.width();
         by_width!(width, F => self.merge_runs_of::<F>(maker, runs, is_oldest, workspace, limiter))
     }
 
@@ -176,11 +176,11 @@ impl StoreInner {
     ) -> Result<RunParts> {
         let segments: Vec<Arc<Segment>> = runs.iter().filter_map(|run| run.records.clone()).collect();
         let sum = |of: fn(&Segment) -> u64| segments.iter().map(|segment| of(segment)).fold(0, u64::saturating_add);
-        let estimate = Estimate::of(&self.common);
+        let estimate = Estimate::of(&self.context);
         let tombstones = runs.iter().filter_map(|run| run.tombstones.as_ref());
         let index = estimate.index_bytes(sum(|segment| segment.footer().fingerprints));
         let workspace = workspace.without(sum(Segment::resident_bytes).saturating_add(index));
-        let layouts = self.common.parameters.design().tables(F::WIDTH)?;
+        let layouts = self.context.parameters.design().tables(F::WIDTH)?;
         let dropped_memory = workspace.memory_of_fingerprints();
         let dropped = DroppedKeys::new(&layouts, &workspace, dropped_memory);
         let tables = MergedTables::new(&segments, &dropped, dropped_memory);
@@ -215,7 +215,7 @@ impl StoreInner {
         let run = tombstones().and_then(|tombstones| maker.run::<F>(tombstones, records.clone(), making));
         run.inspect_err(|_| {
             let Some((_, segment)) = &records else { return };
-            segment.mark_obsolete(&self.common.obsolete_files);
+            segment.mark_obsolete(&self.context.obsolete_files);
         })
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Match, distance};
-use crate::query::asking::{in_order, rank_of};
 use crate::query::batch::job::Pair;
 use crate::query::batch::segment::merge_segment;
 use crate::query::batch::space::AnswerBudget;
+use crate::query::view_searcher::{in_order, rank_of};
 use crate::query_stats::QueryStats;
 use crate::segment::{IdScratch, Scratch, Segment};
 use rayon::prelude::*;

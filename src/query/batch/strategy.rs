@@ -2,10 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Match};
-use crate::query::asking::{Asking, check_distance};
 use crate::query::batch::gathered::{Bounds, Gathered, Parts};
 use crate::query::probe::plan::merging_pays;
 use crate::query::searcher::Searcher;
+use crate::query::view_searcher::{ViewSearcher, check_distance};
 use crate::query_stats::QueryStats;
 use crate::segment::Segment;
 use crate::version::{ReadView, StoreContext};
@@ -53,9 +53,9 @@ impl<F: Fingerprint> Searcher<'_, F> {
     /// `InvalidInput` if `k` exceeds the width; `Damaged` or `Io` from reading: then there is no answer to any query.
     pub fn query_batch(&mut self, fingerprints: &[F], k: u32, batch: BatchStrategy) -> Result<Vec<Vec<Match<F>>>> {
         check_distance(k, F::WIDTH)?;
-        let asking = self.now();
-        let (common, state, work) = (&asking.common, &asking.state, &mut asking.work);
-        common.options.executor.run(|| {
+        let searcher = self.now();
+        let (context, state, work) = (&searcher.context, &searcher.state, &mut searcher.work);
+        context.options.executor.run(|| {
             let mut answers = vec![Vec::new(); fingerprints.len()];
             for (queries, answers) in fingerprints.chunks(CHUNK).zip(answers.chunks_mut(CHUNK)) {
                 let merges = |segment: &&Arc<Segment>| match batch {
@@ -66,7 +66,7 @@ impl<F: Fingerprint> Searcher<'_, F> {
                 let (merged, probed): (Vec<&Arc<Segment>>, Vec<_>) = state.view.segments.iter().partition(merges);
                 if !probed.is_empty() || !state.view.memtables.is_empty() {
                     let probed = ReadView::part(state, probed.into_iter().cloned().collect());
-                    *work += probe(common, &probed, queries, k, answers)?;
+                    *work += probe(context, &probed, queries, k, answers)?;
                 }
                 let mut gathered = Gathered::new(queries.len(), Bounds::none());
                 for segment in &merged {
@@ -76,7 +76,7 @@ impl<F: Fingerprint> Searcher<'_, F> {
                 let answers_of = answers.par_chunks_mut(parts.length).zip(parts.parts);
                 answers_of.for_each(|(answers, found)| _ = found.distribute(answers));
                 if state.has_tombstones() {
-                    drop_removed(common, state, queries, answers)?;
+                    drop_removed(context, state, queries, answers)?;
                 }
             }
             Ok(answers)
@@ -116,10 +116,10 @@ impl<F: Fingerprint> Searcher<'_, F> {
         mut take: impl FnMut(T) -> std::result::Result<(), E>,
     ) -> std::result::Result<bool, E> {
         check_distance(k, F::WIDTH)?;
-        let asking = self.now();
-        let (common, state, work) = (&asking.common, &asking.state, &mut asking.work);
+        let searcher = self.now();
+        let (context, state, work) = (&searcher.context, &searcher.state, &mut searcher.work);
         let mut gathered = Gathered::new(fingerprints.len(), Bounds::of(memory));
-        let executor = &common.options.executor;
+        let executor = &context.options.executor;
         for segment in &state.view.segments {
             if !executor.run(|| gathered.merge(segment, fingerprints, k, work))? {
                 return Ok(false);
@@ -138,11 +138,11 @@ impl<F: Fingerprint> Searcher<'_, F> {
                 let mut answers = vec![Vec::new(); queries.len()];
                 let mut work = QueryStats::default();
                 if !live.view.memtables.is_empty() {
-                    work = probe(common, &live, queries, k, &mut answers)?;
+                    work = probe(context, &live, queries, k, &mut answers)?;
                 }
                 let apart = found.distribute(&mut answers);
                 if state.has_tombstones() {
-                    drop_removed(common, state, queries, &mut answers)?;
+                    drop_removed(context, state, queries, &mut answers)?;
                 }
                 let answers = answers.into_iter().zip(0..);
                 let answers = answers.map(|(answer, number)| (!apart.contains(&number)).then_some(answer));
@@ -158,7 +158,7 @@ impl<F: Fingerprint> Searcher<'_, F> {
 
 /// Answers each query by itself, removed records included.
 fn probe<F: Fingerprint>(
-    common: &Arc<StoreContext>,
+    context: &Arc<StoreContext>,
     state: &ReadView,
     queries: &[F],
     k: u32,
@@ -167,7 +167,7 @@ fn probe<F: Fingerprint>(
     let chunks = queries.par_chunks(PROBED).zip(answers.par_chunks_mut(PROBED));
     let searchers: Result<Vec<Searcher<'_, F>>> = chunks
         .try_fold(
-            || Searcher::with_removed(common, state.clone()),
+            || Searcher::with_removed(context, state.clone()),
             |mut searcher, (queries, answers)| {
                 for (answer, found) in answers
                     .iter_mut()
@@ -184,13 +184,13 @@ fn probe<F: Fingerprint>(
 
 /// Leaves records out of the answers that are not there any more.
 fn drop_removed<F: Fingerprint>(
-    common: &Arc<StoreContext>,
+    context: &Arc<StoreContext>,
     state: &ReadView,
     queries: &[F],
     answers: &mut [Vec<Match<F>>],
 ) -> Result<()> {
     queries.par_iter().zip(answers).try_for_each_init(
-        || Asking::new(common, state.clone()),
-        |asking, (&query, answer)| asking.drop_removed(query, answer),
+        || ViewSearcher::new(context, state.clone()),
+        |searcher, (&query, answer)| searcher.drop_removed(query, answer),
     )
 }

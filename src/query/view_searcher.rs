@@ -18,8 +18,8 @@ use std::sync::Arc;
 
 /// A state that is asked, and all that asking needs again and again.
 #[derive(Debug)]
-pub(crate) struct Asking {
-    pub(crate) common: Arc<StoreContext>,
+pub(crate) struct ViewSearcher {
+    pub(crate) context: Arc<StoreContext>,
     pub(crate) state: ReadView,
     /// The number of the state's view.
     version: u64,
@@ -36,10 +36,10 @@ pub(crate) struct Asking {
     pub(crate) work: QueryStats,
 }
 
-impl Asking {
-    pub(crate) fn new(common: &Arc<StoreContext>, state: ReadView) -> Self {
+impl ViewSearcher {
+    pub(crate) fn new(context: &Arc<StoreContext>, state: ReadView) -> Self {
         Self {
-            common: Arc::clone(common),
+            context: Arc::clone(context),
             state,
             version: u64::MAX,
             with_removed: false,
@@ -193,14 +193,14 @@ impl Asking {
     }
 
     pub(crate) fn plan(&mut self, k: u32) -> Result<()> {
-        check_distance(k, self.common.parameters.width())?;
+        check_distance(k, self.context.parameters.width())?;
         // Filters are made while queries already run; with each one there is more to choose from.
         let segments = &self.state.view.segments;
         let filters = segments.iter().flat_map(|segment| segment.tables()).filter_map(Table::filter).count();
         let now = Some((k, filters, self.version));
         if self.planned_for != now {
             self.plans = segments.iter().map(|segment| SegmentPlan::new(segment, k)).collect();
-            self.memtable_plan = Some(MemtablePlan::new(&self.common.shape, k));
+            self.memtable_plan = Some(MemtablePlan::new(&self.context.shape, k));
             self.planned_for = now;
         }
         Ok(())
