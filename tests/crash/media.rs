@@ -1,6 +1,6 @@
 //! The media below a recorded process: what each operation changes, and what a power failure may leave of it.
 //!
-//! The rules are those of format-spec/store.md, *What the media have to do*, and shared with no code of the library.
+//! The rules are those of format-spec/store.md, *Assumptions about the media*, and shared with no code of the library.
 
 use super::file::File;
 use super::image::Image;
