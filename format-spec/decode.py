@@ -40,14 +40,14 @@ def main(arguments):
     try:
         sys.stdout.writelines("%0*x\t%s\n" % (parameters.width // 4, *record) for record in records)
         sys.stdout.flush()
-        except OSError as error:  # the disk is full, or the reader of a pipe is gone, as in `decode.py STORE | head`
+    except OSError as error:  # the disk is full, or the reader of a pipe is gone, as in `decode.py STORE | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         tell("standard output", error)
         return 2
     return 0
 
 def tell(file, what):
-        """Prints a line on standard error."""
+    """Prints a line on standard error."""
     print("decode.py: %s: %s" % (file, what), file=sys.stderr)
 
 if __name__ == "__main__":
