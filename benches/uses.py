@@ -32,7 +32,7 @@ def resident(pid):
 
 
 def measured(program, arguments):
-    """Runs a program as a script asked for it, and notes what it took."""
+    """Runs a program for a script, and records its cost."""
     start = time.perf_counter()
     process = subprocess.Popen([TARGET / "release" / program, *arguments])
     most = 0
@@ -48,7 +48,8 @@ def measured(program, arguments):
 
 
 def urls(folder, count):
-    """A crawl of so many pages, and a second night: a tenth fetched again, of which half has changed, some new, some gone."""
+    """A crawl of `count` pages, and a second night: a tenth fetched again, half of them changed, some new, some
+    gone."""
     import numpy as np
 
     values = enlarged(np.fromfile(ROOT / "tests/data/real_simhash64.u64", dtype="<u8"), count + count // 100)
@@ -79,7 +80,7 @@ def urls(folder, count):
 
 
 def documents(folder, count):
-    """So many texts of 20 to 400 words, of which three in ten are an earlier one with a few words changed."""
+    """`count` texts of 20 to 400 words; three in ten are an earlier one with a few words changed."""
     import numpy as np
 
     random = np.random.default_rng(7)
@@ -101,7 +102,7 @@ def documents(folder, count):
 
 
 def images(folder, count):
-    """So many 256-bit hashes, of which one in five is an earlier one with up to 40 other bits; and a tenth as many new ones."""
+    """`count` 256-bit hashes, one in five an earlier one with up to 40 bits changed; and a tenth as many new ones."""
     import numpy as np
 
     random = np.random.default_rng(9)

@@ -26,7 +26,7 @@ from common import NUMPY, ROOT, TARGET, fingerprints, inside_environment
 
 FAISS = "faiss-cpu==1.15.1"
 PROGRAMS = TARGET / "release"
-# Asked of FAISS and, of larger sets, of mih-rs.
+# Number of queries to FAISS and, for larger sets, to mih-rs.
 SAMPLE = 20_000
 WHOLE = 6_000_000
 
@@ -55,7 +55,7 @@ def row(name, seconds, peak, pairs, first):
 
 
 def own(store, folder, options):
-    """fpdedup, for each memory; the first one's seconds and pairs."""
+    """fpdedup, for each memory limit; returns seconds and pairs of the first one."""
     first = None
     for memory in options.memory or ["1GiB"]:
         times, peaks = [], []

@@ -83,7 +83,7 @@ def compressing(folder):
     records[:, 0] = np.sort(splitmix64(len(records), seed=3))
     records[:, 1] = splitmix64(len(records), seed=4) % np.uint64(100_000_000)
     run = records.tobytes()
-    # As a sorter of its own would do it: differences of fingerprints, bytes of one rank side by side.
+    # The form that a sorter could compress: differences of fingerprints, transposed by bytes.
     records[1:, 0] = np.diff(records[:, 0])
     shuffled = records.view(np.uint8).reshape(len(records), 16).T.tobytes()
 

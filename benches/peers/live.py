@@ -30,9 +30,9 @@ from common import NUMPY, ROOT, TARGET, fingerprints, inside_environment
 PACKAGE = ROOT / "benches" / "peers" / "live"
 PROGRAM = TARGET / "live-peers" / "release" / "fpstore-live-peers"
 MEASURES = ["batches", "singles", "stored"]
-# These are like the contestant without the suffix, but for single inserts.
+# Contestants with this suffix differ only in single inserts.
 GROUPED = "-grouped"
-# A row of the table: its name; result, field and divisor of what is in it.
+# A row of the table: its name; result, field and divisor of its value.
 ROWS = [
     ("disk: append and sync a batch, p50 us", "durable batches", "disk_sync_p50_us", 1),
     ("durable batches, records/s", "durable batches", "records_per_s", 1),
@@ -59,7 +59,7 @@ ROWS = [
     ("compacted after all inserts, B/record", "size after inserts", "bytes_per_record", 1),
     ("that compaction, s", "size after inserts", "compact_s", 1),
 ]
-# What must be the same for all that did as many operations.
+# Answers that must agree between contestants with equally many operations.
 ANSWERS = [("queries, idle", "queries", "matches"), ("insert if new", "operations", "inserted")]
 
 

@@ -29,7 +29,7 @@ from common import NUMPY, ROOT, TARGET, fingerprints, inside_environment, splitm
 
 PROGRAM = TARGET / "release" / "fpstore-peers"
 PACKAGE = ROOT / "benches" / "peers" / "search"
-# Of the table: key in a peer's JSON, heading, decimals.
+# Columns of the table: key in a peer's JSON, heading, decimals.
 COLUMNS = [
     ("build_s", "build s", 2),
     ("resident", "resident B/fp", 3),
@@ -40,10 +40,10 @@ COLUMNS = [
     ("p50_us", "p50 us", 2),
     ("p99_us", "p99 us", 2),
 ]
-# A row's mean time on a core is divided by that of the fastest peer whose name begins so.
+# The divisor of a row's mean processor time is that of the fastest peer with this prefix.
 RIVALS = ["mih-rs", "faiss"]
-# By default glibc raises this limit as it goes, and then keeps part of what building has freed: memory that is not
-# the index would be counted, more or less of it by luck.
+# By default glibc raises this limit over time, and then keeps part of the memory freed by building. A random amount of
+# memory outside the index would count.
 ENVIRONMENT = {**os.environ, "MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}
 
 
@@ -171,7 +171,7 @@ def main():
         values = fingerprints(options.source)
         for file, array in zip(files, [values, *make_queries(values, options.queries, uniform)]):
             array.tofile(file)
-        # Not np.unique: it keeps memory of several times the values, which the largest peers need.
+        # Not np.unique: it keeps several times the memory of the values, which the largest peers need.
         values.sort()
         records, distinct = len(values), 1 + int(np.count_nonzero(values[1:] != values[:-1]))
         del values

@@ -25,7 +25,7 @@ import time
 from common import NUMPY, ROOT, TARGET, inside_environment, splitmix64
 
 FAISS = "faiss-cpu==1.15.1"
-# Distance, parts and bits of a part of the multi-hash index, flips.
+# Distance, parts of the multi-hash index and their bits, flips.
 SHAPES = {256: (31, 16, 16, 1), 128: (6, 4, 32, 1)}
 
 
@@ -118,7 +118,7 @@ def fpstore_peer(folder, width, data, queries, distance, count, filters):
         finished = subprocess.run(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         counts = [json.loads(line)["count"] for line in finished.stdout.splitlines()]
         return json.loads(finished.stderr.splitlines()[-1]), counts
-    # A first pass checks pages and brings them to memory.
+    # A first pass checks pages and loads them into memory.
     ask(queries)
     figures, counts = ask(queries)
     memory = stats["resident_bytes"] + (stats["filter_bytes"] if filters else 0)
@@ -149,7 +149,7 @@ def main():
         data, queries = folder / f"data{suffix}", folder / f"queries{suffix}"
         values, asked = make(options.width, options.count, options.queries, distance)
         count = len(values)
-        # The file's numbers are little-endian: any order of words will do for random ones.
+        # The file's numbers are little-endian; random values may have any order of words.
         values.tofile(data)
         asked.tofile(queries)
         del values, asked

@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Longest text in bytes.
 LONGEST = 20_000
 LANGUAGES = ("en", "zh", "ja", "ko", "ru", "de", "fr", "es", "pt")
-# Languages of which messages are taken beside English, and one message in so many.
+# Languages of messages besides English, and the step between selected messages.
 MESSAGES = ("zh-cn", "zh-tw", "ja", "ko", "de", "ru")
 EVERY = 25
 

@@ -57,7 +57,7 @@ def over_bits(axes, corpus, sketches):
 
 
 def over_each_other(axes, corpus, sketches):
-    # The k or the estimate at some points, and where the text stands.
+    # The k or the estimate at some points, and the position of the text.
     labels = {"native": [(3, (0, -13)), (6, (-6, -13)), (7, (-9, -12)), (8, (-12, -12)), (10, (-20, -10)), (12, (-22, -9))],
               "1e0ng": [(2, (-16, -11)), (3, (-22, -9)), (6, (-22, -8)), (10, (-24, -6))],
               "minhash native": [(0.8, (-8, 5)), (0.6, (-12, 5)), (0.5, (-2, 8)), (0.4, (7, -3))]}
