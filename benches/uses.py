@@ -3,8 +3,8 @@
 
     benches/uses.py [--urls 3000000] [--documents 300000] [--images 300000] [--memory 1GiB]
 
-Makes the data with a fixed seed, runs each script once, and prints a line for every program that it runs: what it is,
-seconds, and the most anonymous and shared memory (RssAnon + RssShmem) that was seen, looked at every 2 ms.
+Makes the data with a fixed seed, runs each script once, and prints a line for every program of a script: its command,
+seconds, and its peak anonymous and shared memory (RssAnon + RssShmem), sampled every 2 ms.
 """
 import argparse
 import csv
@@ -141,7 +141,7 @@ def main():
             shims, log = folder / "bin", folder / "log"
             shims.mkdir()
             for program in PROGRAMS:
-                # A script that finds itself called by this name.
+                # This script, called by the name of the program.
                 (shims / program).symlink_to(pathlib.Path(__file__).resolve())
             path = f"{shims}{os.pathsep}{os.environ['PATH']}"
             environment = {**os.environ, "PATH": path, "FPSTORE_USES": str(log), "MEMORY": options.memory}

@@ -3,12 +3,12 @@
 
     fuzz/cross_check.py [--mutants N] [--seed S] [--fpdump PROGRAM] [FILE...]
 
-Files are those of the golden stores of this format version and the inputs of the target segment (without their first
-byte) unless some are named. Each is tried as it is, and N times changed in a few places, with all checksums made right
-again as far as its parts can be found: a segment alone, a manifest or a log with the rest of its store. Both programs
-have to accept it, with the same records, or to refuse it.
+By default the files are those of the golden stores of this format version and the inputs of the target `segment`
+(without their first byte). The program tries each file unchanged, and N times with changes in a few places and with
+corrected checksums, as far as its parts can be located: a segment alone, a manifest or a log with the rest of its
+store. Both decoders must accept the file, with the same records, or both must refuse it.
 
-Exit code 0: they agree; 1: they do not, and fuzz/artifacts/cross_check/ has the files; 2: wrong use.
+Exit code 0: they agree; 1: they disagree, and fuzz/artifacts/cross_check/ has the files; 2: wrong use.
 """
 
 import argparse

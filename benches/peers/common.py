@@ -1,6 +1,6 @@
-"""What the comparisons share: an environment with the packages of the peers, and the data.
+"""Shared by the comparisons: an environment with the packages of the peers, and the data.
 
-numpy is imported where it is used: the environment that has it may not have been entered yet.
+Functions import numpy where they use it, because the environment that has it may not be active yet.
 """
 import os
 import pathlib

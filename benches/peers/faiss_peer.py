@@ -3,9 +3,9 @@
 
     faiss_peer.py PEER DATA QUERIES WARM-UP DISTINCT [K]
 
-IndexBinaryMultiHash cuts a fingerprint into equal parts and hashes each; `nflip` is within how many flips of a query's
-part it looks. Of two fingerprints that differ in at most k bits, one part of m differs in at most k / m of them, so
-nflip = k // m finds everything. All queries are asked in one call, on one thread, so single latencies are not known.
+IndexBinaryMultiHash cuts a fingerprint into equal parts and hashes each; it looks within `nflip` flips of a query's
+part. If two fingerprints differ in at most k bits, one of m parts differs in at most k / m of them, so nflip = k // m
+finds everything. One call runs all queries, on one thread, so single latencies are unknown.
 """
 import ctypes
 import json

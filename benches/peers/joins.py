@@ -6,12 +6,12 @@
     benches/peers/joins.py uniform 100000000 --memory 4GiB --memory 512MiB
     benches/peers/joins.py FILE.u64 --records --clusters
 
-Loads the fingerprints into a store, and times `fpdedup pairs --distinct --output FILE` from a store on disk (in the page cache) to
-the pairs in a file, `--rounds` times for each `--memory`; with --records also all pairs of records to a pipe, with --clusters
-also `fpdedup clusters`. Peers: all-pairs-hamming (one thread, as it is), mih-rs (every fingerprint asked for, on all threads; of many a
-sample, scaled up), FAISS's IndexBinaryMultiHash and IndexBinaryHash (range_search of a sample, on all threads, scaled up; the better
-one counts). Peak memory is anonymous and shared memory (RssAnon + RssShmem), looked at every few milliseconds. Ends with 1 if
-complete peers find another number of pairs.
+Loads the fingerprints into a store, and times `fpdedup pairs --distinct --output FILE` from a store on disk (in the
+page cache) to the pairs in a file, `--rounds` times for each `--memory`; with --records also all pairs of records to a
+pipe, with --clusters also `fpdedup clusters`. Peers: all-pairs-hamming (one thread, unmodified), mih-rs (a query for
+every fingerprint, on all threads; for large sets a sample, scaled up), FAISS's IndexBinaryMultiHash and IndexBinaryHash
+(range_search of a sample, on all threads, scaled up; the better one counts). Peak memory is anonymous and shared memory
+(RssAnon + RssShmem), sampled every few milliseconds. Exits with 1 if complete peers find a different number of pairs.
 """
 import argparse
 import json

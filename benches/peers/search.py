@@ -4,13 +4,13 @@
     benches/peers/search.py uniform 20000000
     benches/peers/search.py tests/data/real_simhash64.u64 --peers fpstore,mih-rs --rounds 1
 
-Builds the program in search/, installs numpy and faiss-cpu into target/peers and, where apt-get is, librocksdb-dev.
-Every peer is built and asked in a process of its own, round by round, so that a noisy moment hits all of them; the
-table has the medians. Queries are asked by one thread; a build may use all cores, which FAISS and mih-rs do not. For
-uniform data half of the queries are uniform too, half a stored value with up to three bits flipped; for a file all are
-such neighbours. `on a core` is the part of the mean time that the process was running: where it is much less, others
-were using the machine, and it is the better figure; ratios are of it. Ends with 1 if the peers' answers are not the
-same or one of them failed. TMPDIR says which disk stores are made on.
+Builds the program in search/, installs numpy and faiss-cpu into target/peers and, if apt-get exists, librocksdb-dev.
+Builds and queries every peer in a separate process, round by round, so that other load affects all of them; the table
+has the medians. One thread runs the queries; a build may use all cores, which FAISS and mih-rs do not. For uniform data
+half of the queries are uniform too, half a stored value with up to three bits flipped; for a file all are such
+neighbours. `on a core` is the processor time within the mean time. If it is much less, the machine had other load, and
+it is the better figure; ratios use it. Exits with 1 if the peers' answers differ or one of them failed. TMPDIR selects
+the disk of the stores.
 """
 import argparse
 import json
@@ -69,7 +69,7 @@ def have_rocksdb():
 
 
 def build_program(wanted):
-    """Builds the program with what the wanted peers need; the names of all peers."""
+    """Builds the program with the parts for the selected peers; returns the names of all peers."""
     rocksdb = not wanted or "rocksdb" in wanted
     if rocksdb and not have_rocksdb():
         say("librocksdb is not there and could not be installed: without rocksdb")
@@ -85,7 +85,7 @@ def build_program(wanted):
 
 
 def make_queries(values, count, uniform):
-    """`count` queries and as many to warm up with, all different."""
+    """`count` queries and as many for the warm-up, all distinct."""
     import numpy as np
 
     drawn = 2 * count + count // 2
@@ -127,7 +127,7 @@ def machine_and_versions(names):
 
 
 def print_table(results):
-    """A row a peer, of the medians of its rounds."""
+    """A row per peer, with the medians of its rounds."""
 
     def median(rounds, key):
         values = [one[key] for one in rounds]

@@ -3,8 +3,9 @@
 
     benches/quality/plot.py [--output FILE.svg] [FILE.ndjson]
 
-The file is what `cargo bench -p fpsketch --bench quality -- --json` prints; without one it is run. A row for each corpus. Left: both
-over the number of bits in which fingerprints may differ. Right: one over the other, with MinHash.
+The file is the output of `cargo bench -p fpsketch --bench quality -- --json`; without a file, the program runs this
+command. A row for each corpus. Left: both over the maximum distance of fingerprints. Right: one over the other, with
+MinHash.
 """
 import argparse
 import json
@@ -26,7 +27,7 @@ LABELS = {"native": "native (version 2)", "string-hash": "string-hash, -java", "
 
 
 def measured(file):
-    """Of each corpus and sketch, by their names: parameters, precisions, recalls."""
+    """For each corpus and sketch, by name: parameters, precisions, recalls."""
     if file:
         lines = file.read_text().splitlines()
     else:
