@@ -9,7 +9,7 @@
 #   new.tsv       pages of CRAWL without a near-duplicate under another URL in STORE: fingerprint and URL
 #   near.parquet  the others, each with its near-duplicates
 #
-# The script compares pages of one night with those of earlier ones, not with each other; `fpdedup pairs STORE` does that.
+# The script compares pages of one night with those of earlier nights only; `fpdedup pairs STORE` compares all pages.
 #
 # The first night creates STORE. MEMORY bounds the memory of every step.
 set -eu
