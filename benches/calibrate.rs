@@ -4,10 +4,10 @@
 //! use other times, edit `fpstore::plan::Timings::IN_USE`.
 //!
 //! Every figure is the minimum of several rounds, to reduce the influence of other load. Scans with small and with
-//! large blocks separate the time of a key from that of a next block. The remaining time of a query is `fixed + filter
-//! * probes + block * blocks`, for stores and distances in which these differ much; a least-squares fit of the relative
-//! errors gives the three. Nearly every looked-up prefix leads to one block, so the fit cannot separate finding from
-//! fetching: they are one figure.
+//! large blocks separate the time of a key from that of a next block. The remaining time of a query is
+//! `fixed + filter * probes + block * blocks`, for stores and distances in which these differ much; a least-squares fit
+//! of the relative errors gives the three. Nearly every looked-up prefix leads to one block, so the fit cannot separate
+//! finding from fetching: they are one figure.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
