@@ -1,4 +1,4 @@
-//! Concurrency with a writer: other threads that check and write, readers in another process, and backups.
+//! Concurrency with a writer: other threads that check and write, followers, and backups.
 
 use crate::support::*;
 use fpstore::env::{Env, Failing, Memory};
