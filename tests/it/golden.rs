@@ -1,11 +1,10 @@
 //! Golden files: stores as this format version writes them, byte for byte, and damaged ones that every reader refuses.
 //!
-//! They are made by these tests when `tests/golden/good` is missing, and compared ever after. After raising the format
-//! version move `good` to a folder of the old version's own, add it to [`OLD`], and remove `bad`; CI never makes them.
-//! The bytes of compressed texts are zstd's and may change with its release: the text ids here are few and short, so
-//! that they are stored as they are.
-//! `format-spec/decode.py`, a decoder that shares no code with the library, has to read the good ones to the same
-//! records and refuse the bad ones and those of other versions.
+//! These tests make the files if `tests/golden/good` is missing, and compare them otherwise. After raising the format
+//! version, move `good` to a folder for the old version, add that folder to [`OLD`], and remove `bad`; CI never makes
+//! golden files. The bytes of compressed texts come from zstd and may change with its release, so the text ids here are
+//! few and short enough to be stored uncompressed. `format-spec/decode.py`, a decoder that shares no code with the
+//! library, must read the same records from the good files, and must refuse the bad ones and those of other versions.
 
 mod bad;
 
@@ -18,10 +17,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Folders of stores in other formats, and their format version.
+/// Folders of stores in other formats, and their format versions.
 const OLD: [(&str, u32); 4] = [("version-1", 1), ("version-2", 2), ("version-3", 3), ("version-4", 4)];
 
-/// Where the golden files are; makes them if there are none.
+/// The folder of the golden files; makes them if there are none.
 fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -42,7 +41,7 @@ fn make(folder: &Path) {
     bad::make(folder);
 }
 
-/// Nothing happens behind the back of who makes a store.
+/// Options without background work.
 fn manual() -> Options {
     Options::new().with_maintenance(Maintenance::Manual)
 }
@@ -64,10 +63,10 @@ enum Steps {
 enum Step<F: Fingerprint = u64> {
     Load(Records<F>),
     Remove(Records<F>),
-    /// One batch, durable when it returns.
+    /// One batch, durable when the call returns.
     Write(WriteBatch<F>),
     Flush,
-    /// Closes the store and opens it again: what is written then goes to another log.
+    /// Closes and reopens the store, so that later writes go to another log.
     Reopen,
 }
 
@@ -81,7 +80,7 @@ fn steps(name: &'static str, parameters: Parameters, steps: Vec<Step>) -> Golden
     Golden { name, parameters, steps: Steps::Bits64(steps) }
 }
 
-/// A batch of records that are there, and of others that are not any more.
+/// A batch that inserts some records and removes others.
 fn batch<'a, F: Fingerprint, I: Into<IdRef<'a>>>(
     inserted: impl IntoIterator<Item = (F, I)>,
     removed: impl IntoIterator<Item = (F, I)>,
@@ -149,7 +148,7 @@ fn all() -> Vec<Golden> {
     all
 }
 
-/// Stores of which records were removed, with an id index, and with logs.
+/// Stores with removed records, with an id index, and with logs.
 fn live() -> Vec<Golden> {
     let three = || Parameters::new(3);
     let some: Vec<u64> = uniform(60, 86);
@@ -157,17 +156,17 @@ fn live() -> Vec<Golden> {
     let pairs = |range: std::ops::Range<usize>| some[range.clone()].iter().copied().zip(range.start as u64..);
     let every_third: Vec<Record> = records.iter().step_by(3).cloned().collect();
     let often: Vec<u64> = some.iter().zip(0..).flat_map(|(&f, i)| vec![f; 2 + i % 3]).collect();
-    // All of the first ones, one of others.
+    // All records of the first fingerprints, one record of each other.
     let less: Vec<u64> =
         some[..20].iter().zip(0..).flat_map(|(&f, i)| vec![f; if i < 5 { 2 + i % 3 } else { 1 }]).collect();
-    // Many ids on few fingerprints, so that hashes of several meet on one.
+    // Many ids on few fingerprints, so that their hashes collide.
     let meeting = (0..3000u64).map(|i| Record::new(some[(i % 3) as usize], i * i)).collect();
     let texts = ["/", "a", "https://a.example/x?y=1", "\u{fc}", "\u{10348}"];
     let of_texts = || some.iter().copied().zip(texts);
     let none =
         |range: std::ops::Range<usize>| wide::<u128>(12, 87)[range].to_vec().into_iter().map(|f| (f, IdRef::None));
     vec![
-        // The last run has removals and records, the one before removals alone.
+        // The last run has tombstones and records, the one before only tombstones.
         steps(
             "removals",
             three(),
@@ -222,7 +221,7 @@ fn live() -> Vec<Golden> {
     ]
 }
 
-/// More than a page of fingerprints, some of which begin alike; some have several ids.
+/// More than a page of fingerprints, some with a common prefix; some have several ids.
 fn wide_sample() -> Vec<Record<u128>> {
     let mut fingerprints = wide::<u128>(300, 83);
     fingerprints.extend((0..40).map(|i| (7 << 64) + i * i));
@@ -230,7 +229,7 @@ fn wide_sample() -> Vec<Record<u128>> {
     (0..).zip(&fingerprints).flat_map(|(i, &f)| ids(i).map(move |id| Record::new(f, id))).collect()
 }
 
-/// Makes the store and returns its files; the lock is no part of the format.
+/// Makes the store and returns its files; the lock is not part of the format.
 fn write(golden: &Golden, path: &Path) -> Vec<(String, Vec<u8>)> {
     fn make<F: Fingerprint>(golden: &Golden, path: &Path, steps: &[Step<F>]) {
         let mut store = Store::<F>::create(path, &golden.parameters, &manual()).unwrap();
@@ -346,7 +345,7 @@ fn the_specifications_decoder_reads_the_good_ones_to_the_same_records() {
     }
 }
 
-/// The records of a store as the decoder prints them.
+/// The records of a store in the decoder's output format.
 fn listed<F: Fingerprint>(path: &Path) -> String {
     let hex = |fingerprint: F| (0..F::WORDS).map(|word| format!("{:016x}", fingerprint.word(word))).collect::<String>();
     let store = Store::<F>::open_read_only(path, &Options::new()).unwrap();

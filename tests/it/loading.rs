@@ -1,4 +1,4 @@
-//! Bulk loads: a store is a set of records, numbers are never used again, loads are all or nothing.
+//! Bulk loads: a store is a set of records, numbers are never reused, loads are all or nothing.
 
 use crate::support::*;
 use fpstore::{ErrorKind, IdAssignment, Parameters, ReadMode, Record, Records, Store};
@@ -37,7 +37,7 @@ fn own_and_given_ids_do_not_mix() {
     ] {
         let fixture = Fixture::new(ReadMode::Mmap);
         let store = <Store>::create(&fixture.path, &Parameters::new(3), &fixture.options).unwrap();
-        // A load of nothing decides nothing.
+        // An empty load does not decide the numbering.
         store.bulk_load(Records::Numbered(vec![])).unwrap();
         store.bulk_load(first).unwrap();
         let before = fixture.files();

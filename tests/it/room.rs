@@ -1,11 +1,11 @@
-//! A device that has clearly too little room is found out before anything is written, and no other.
+//! Operations detect a device with clearly too little space before they write anything, and accept any other.
 
 use crate::support::*;
 use fpstore::env::Failing;
 use fpstore::{Error, ErrorKind, IdKind, IdRef, Options, Parameters, ReadMode, RecordSorter, Records, Store};
 use std::sync::Arc;
 
-/// The fixture's options, on a device with so many bytes free.
+/// The fixture's options, on a device with `bytes` free bytes.
 fn with_free_bytes(fixture: &Fixture, bytes: u64) -> Options {
     let env = Failing::new(Arc::new(fixture.env.clone()), 0..0).with_free_bytes(bytes);
     fixture.options.clone().with_env(Arc::new(env))
@@ -34,7 +34,7 @@ fn a_load_needs_room_for_what_is_new() {
     assert_eq!(store.bulk_load(Records::WithIds(other)).unwrap().added(), 20_000);
 }
 
-/// Also where they do not fit the memory, so that nobody has counted the fingerprints.
+/// Also if they do not fit in memory, so that the fingerprints are not counted.
 #[test]
 fn many_records_of_few_fingerprints_need_little_room() {
     let fixture = Fixture::new(ReadMode::Pread);
@@ -73,7 +73,7 @@ fn merging_needs_room_and_removing_hardly_any() {
     no_room(&store.compact().unwrap_err(), 1000);
     no_room(&store.bulk_load_compact(Records::WithIds(numbered(&[1, 2]))).unwrap_err(), 1000);
     assert_eq!(fixture.files(), before);
-    // Who removes to make room, can: first it takes some, then merging gives it back.
+    // A caller may remove records to free space: the removal first takes some, then a merge frees it.
     assert_eq!(store.bulk_remove(Records::WithIds(records[5..].to_vec())).unwrap().left, 5);
     assert!(store.compact().unwrap());
     assert_eq!((store.records().count(), store.statistics().segments), (5, 1));

@@ -1,4 +1,4 @@
-//! The threads of a store: as many as its options say, all of them named, none of them the caller's.
+//! The threads of a store: as many as its options say, all named, none of them the caller's.
 
 use crate::hooked::{EIO, Hooked, Op};
 use crate::support::*;
@@ -13,18 +13,18 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Set for the process whose threads are looked at.
+/// Marks the process whose threads the test examines.
 const CHILD: &str = "FPSTORE_TEST_OF_THREADS";
 
 /// The names of the threads of this process.
 #[cfg(target_os = "linux")]
 fn names() -> BTreeSet<String> {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path().join("comm"));
-    // One may end while the others are read.
+    // A thread may end during the listing.
     tasks.filter_map(|comm| std::fs::read_to_string(comm).ok()).map(|name| name.trim().to_owned()).collect()
 }
 
-/// Everything that a store does in parallel, and the names of the threads that were there meanwhile.
+/// Runs every parallel operation of a store, and returns the names of the threads that existed meanwhile.
 #[cfg(target_os = "linux")]
 fn everything(path: &std::path::Path, threads: usize) -> BTreeSet<String> {
     let mut seen = BTreeSet::new();
@@ -69,7 +69,7 @@ fn all_threads_are_named_and_as_many_as_were_asked_for() {
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     let line = text.lines().find_map(|line| line.split_once("threads: ")).unwrap_or_else(|| panic!("{text}")).1;
     let names: Vec<&str> = line.split('"').skip(1).step_by(2).collect();
-    // The others are those of the test itself. The system keeps fifteen characters of a name.
+    // The others belong to the test itself. The system keeps fifteen characters of a name.
     let program = std::env::current_exe().unwrap().file_name().unwrap().to_string_lossy().into_owned();
     let of_test = |name: &str| program.starts_with(name) || name.starts_with("threads::");
     let others: Vec<_> = names.iter().filter(|name| !name.starts_with("fpstore") && !of_test(name)).collect();
@@ -88,7 +88,7 @@ fn a_function_of_the_caller_may_use_the_store_that_calls_it() {
     let options = Options::new().with_threads(2).with_maintenance(Maintenance::Foreground).with_filters(Filters::Off);
     let (path, loaded) = (directory.path().join("store"), Records::WithIds(numbered(&values)));
     let (store, _) = Store::<u64>::create_loaded(path, &Parameters::new(3), &options, loaded).unwrap();
-    // On the thread that takes results, and on those that make them, all of which wait for it.
+    // On the thread that takes results, and on the threads that produce them, all of which wait for it.
     let mut next = 1_000_000;
     for pair in store.pairs(3).unwrap().distinct().unwrap().take(200) {
         next += 1;
@@ -121,14 +121,14 @@ fn closing_tells_what_dropping_cannot() {
     let store = Store::<u64>::create(&fixture.path, &parameters, &fixture.options).unwrap();
     store.insert(1, 1, Durability::Buffered).unwrap();
     store.close().unwrap();
-    // What was only buffered is durable now.
+    // Buffered writes are durable now.
     fixture.env.crash();
     let store = Store::<u64>::open(&fixture.path, &fixture.options).unwrap();
     assert_eq!(store.get(1).unwrap(), [fpstore::Id::Number(1)]);
     drop(store);
     let reader = Store::<u64>::open_read_only(&fixture.path, &fixture.options).unwrap();
     reader.close().unwrap();
-    // A sync that fails is told.
+    // The caller gets the error of a failed sync.
     let fails = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&fails);
     let env = Hooked::behind(Arc::new(fixture.env.clone()), move |op, _| match op {

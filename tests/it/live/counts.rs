@@ -1,4 +1,4 @@
-//! How many records there are, exactly, whatever was written twice or for nothing.
+//! The exact number of records, after repeated and redundant writes.
 
 use crate::support::*;
 use fpstore::{BackupMode, Durability, Maintenance, Parameters, ReadMode, Record, Records, Store};

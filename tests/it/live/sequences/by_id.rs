@@ -1,4 +1,4 @@
-//! What sequences do by id, many at a time.
+//! Operations by id of a sequence, many ids at a time.
 
 use super::World;
 use fpstore::{Fingerprint, Id, IdKind, IdSorter, SortedIds};
