@@ -36,12 +36,8 @@ const LAYERS: &[&[&str]] = &[
 ];
 
 /// Modules of one layer, the first of which may use the second.
-const NEIGHBOURS: &[(&str, &str)] = &[
-    ("fingerprint", "error"),
-    ("codec", "bits"),
-    ("lib", "fuzzing"),
-    ("fuzzing", "lib"),
-];
+const NEIGHBOURS: &[(&str, &str)] =
+    &[("fingerprint", "error"), ("codec", "bits"), ("lib", "fuzzing"), ("fuzzing", "lib")];
 
 /// From this layer on, unit tests may use the library's public interface.
 const TESTED_AS_USERS_DO: &str = "db";
