@@ -30,7 +30,10 @@
 //! memory maps, is described in [`mod@env`]. The layout of the house is in ARCHITECTURE.md, the file formats in
 //! format-spec/.
 
-mod admin;
+// `inspect` is the only user of some of the internals.
+#![cfg_attr(not(feature = "unstable"), allow(dead_code, unreachable_pub, unused_imports))]
+
+pub mod admin;
 mod bits;
 mod bitset;
 mod cluster;
@@ -45,6 +48,7 @@ mod format;
 #[doc(hidden)]
 #[cfg(fuzzing)]
 pub mod fuzzing;
+#[cfg(feature = "unstable")]
 pub mod inspect;
 mod join;
 mod load;
@@ -53,43 +57,47 @@ mod options;
 pub mod plan;
 mod query;
 mod query_stats;
-mod repair;
+pub mod repair;
 mod segment;
 mod store;
 mod version;
 mod wal;
 
-pub use crate::codec::Codec;
-pub use crate::env::ReadMode;
-pub use crate::wal::Durability;
-pub use admin::verify::verify;
-pub use admin::{BackupMode, BackupReport, Statistics, TableStatistics, VerifyReport, WrittenBytes};
-pub use cluster::{
-    ClusterChange, ClusterChanges, ClusterReport, ClusterUpdate, Clustered, ClusteredIter, Clustering, Clusters,
-    Keeper, Label, LabelRef, LargeCluster, LeftOut, Previous, Ranking, SizeClass,
-};
-pub use db::{
-    FilterStatistics, Health, InsertOutcome, Recovery, TornLog, Trouble, WriteBatch, WritePressure, WriteSummary,
-    check_hashers,
-};
+pub use codec::Codec;
+pub use db::{InsertOutcome, WriteBatch, WriteSummary};
+pub use env::ReadMode;
 pub use error::{Error, ErrorKind, Result};
-pub use fingerprint::{
-    AnyFingerprint, Fingerprint, Id, IdKind, IdRef, MAX_TEXT, Match, Record, U256, WIDTHS, check_text, distance,
-};
+pub use fingerprint::{AnyFingerprint, Fingerprint, Id, IdKind, IdRef, Match, Record, U256, distance};
 pub use format::Parameters;
 pub use format::manifest::IdAssignment;
-pub use join::{Pair, PairIter, Pairs, Progress, RecordPair, RecordPairIter, RecordPairs};
-pub use load::{
-    IdSorter, IntoSorted, LoadReport, RecordIds, RecordSorter, Records, RemoveIdsReport, RemoveReport, ReplaceReport,
-    SortedIds, SortedRecords, add_id_index,
-};
+pub use join::Progress;
+pub use load::Records;
 pub use options::{Filters, Maintenance, Options};
 pub use plan::Design;
 pub use query::{BatchStrategy, QueryTables, Searcher, Visit};
 pub use query_stats::QueryStats;
-pub use repair::{Loss, Lost, RepairAction, RepairReport, plan_repair, repair};
-pub use segment::Damage;
 pub use store::any::AnyStore;
 pub use store::{Store, parameters_of};
-pub use version::RecordIter;
-pub use version::Snapshot;
+pub use version::{RecordIter, Snapshot};
+pub use wal::Durability;
+
+/// Many records at once: sorting them within a memory limit, and the reports of loads, removals and replacements.
+pub mod bulk {
+    pub use crate::load::{
+        IdSorter, IntoSorted, LoadReport, RecordSorter, RemoveIdsReport, RemoveReport, ReplaceReport, SortedIds,
+        SortedRecords,
+    };
+}
+
+/// All pairs of near records, of one store or of two: [`Store::pairs`], [`Store::pairs_with`].
+pub mod pairs {
+    pub use crate::join::{Pair, PairIter, Pairs, RecordPair, RecordPairIter, RecordPairs};
+}
+
+/// Clusters of near records, and which record of each to keep: [`Store::clusters`].
+pub mod clusters {
+    pub use crate::cluster::{
+        ClusterChange, ClusterChanges, ClusterReport, ClusterUpdate, Clustered, ClusteredIter, Clustering, Clusters,
+        Keeper, Label, LabelRef, LargeCluster, LeftOut, Previous, Ranking, SizeClass,
+    };
+}

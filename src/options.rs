@@ -140,7 +140,7 @@ impl Options {
     }
 
     /// Makes filters only as far as they take at most so many bytes of memory in all, table by table, oldest segments
-    /// first. [`crate::FilterStatistics`] tells what this leaves out.
+    /// first. [`crate::admin::FilterStatistics`] tells what this leaves out.
     ///
     /// Without this option it is half of the memory that the process may still take when the store first has a table to
     /// make a filter for. On Linux that memory is the least of `MemAvailable` in `/proc/meminfo` and of what the limits of

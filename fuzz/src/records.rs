@@ -3,7 +3,9 @@
 use arbitrary::{Arbitrary, Unstructured};
 use fpstore::env::Memory;
 use fpstore::{Codec, Design, Durability, Filters, Fingerprint, Id, IdKind, IdRef, Maintenance, Match, Options};
-use fpstore::{Parameters, ReadMode, RecordSorter, Store, U256, WriteBatch, verify};
+use fpstore::admin::verify;
+use fpstore::bulk::RecordSorter;
+use fpstore::{Parameters, ReadMode, Store, U256, WriteBatch};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;

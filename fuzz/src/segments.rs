@@ -3,7 +3,8 @@
 use crate::Take;
 use crate::stores::{STORE, manifest, of_words, with_id};
 use fpstore::env::Memory;
-use fpstore::{Filters, Fingerprint, Id, Match, Options, ReadMode, Store, U256, inspect, verify};
+use fpstore::admin::verify;
+use fpstore::{Filters, Fingerprint, Id, Match, Options, ReadMode, Store, U256, inspect};
 use naive::segment::{Fingerprint as Words, Footer, Id as NaiveId, read_segment};
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,7 +1,6 @@
 //! Clusters: records that are linked by near pairs, directly or by others in between.
 
 use crate::cluster::numbers::Numbers;
-use crate::db::check_hashers;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::format::parameters::Parameters;
@@ -26,7 +25,8 @@ pub(crate) const COMPONENT: u64 = 4;
 /// fingerprints are within it; the same id on two fingerprints links nothing.
 ///
 /// ```
-/// use fpstore::{Id, Keeper, Label, Options, Parameters, Records, Store};
+/// use fpstore::clusters::{Keeper, Label};
+/// use fpstore::{Id, Options, Parameters, Records, Store};
 /// # let directory = tempfile::tempdir()?;
 /// # let path = directory.path().join("store");
 /// // Each is near the one before, so all but the last are one cluster, however far the ends are apart.
@@ -82,7 +82,7 @@ impl<F: Fingerprint> Clusters<F> {
         self
     }
 
-    /// Counts the records of each cluster too, for [`crate::Clustered::size`]; eight bytes for each cluster of several fingerprints.
+    /// Counts the records of each cluster too, for [`crate::clusters::Clustered::size`]; eight bytes for each cluster of several fingerprints.
     #[must_use]
     pub fn with_sizes(mut self) -> Self {
         self.sizes = true;
@@ -90,7 +90,7 @@ impl<F: Fingerprint> Clusters<F> {
     }
 
     /// Remembers the fingerprint of the record that stands for each cluster, to count the records that are far from it
-    /// ([`crate::LeftOut::far`], [`crate::ClusterReport::far_records`]); takes a fingerprint's bytes for each cluster of several.
+    /// ([`crate::clusters::LeftOut::far`], [`crate::clusters::ClusterReport::far_records`]); takes a fingerprint's bytes for each cluster of several.
     #[must_use]
     pub fn with_keepers(mut self) -> Self {
         self.keepers = true;
@@ -102,7 +102,7 @@ impl<F: Fingerprint> Clusters<F> {
     /// # Errors
     /// `InvalidInput` if its ids are of another kind, or its fingerprints were made by another hasher.
     pub fn with_new(mut self, other: &Snapshot<F>) -> Result<Self> {
-        check_hashers("fingerprints", other.parameters().hasher(), self.parameters.hasher())?;
+        Parameters::check_hashers("fingerprints", other.parameters().hasher(), self.parameters.hasher())?;
         if other.parameters().ids() != self.parameters.ids() {
             let message = format!(
                 "the ids of the new records are {}, those of the store {}",

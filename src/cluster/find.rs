@@ -49,7 +49,8 @@ impl<F: Fingerprint> Clusters<F> {
     /// that have the same label.
     ///
     /// ```
-    /// use fpstore::{Keeper, Label, Options, Parameters, Record, Records, Store};
+    /// use fpstore::clusters::{Keeper, Label};
+    /// use fpstore::{Options, Parameters, Record, Records, Store};
     /// # let directory = tempfile::tempdir()?;
     /// # let path = directory.path().join("store");
     /// # let new_path = directory.path().join("new");

@@ -16,6 +16,7 @@
 
 #[cfg(target_os = "linux")]
 mod available;
+#[cfg(any(test, feature = "unstable"))]
 mod failing;
 mod filesystem;
 mod held;
@@ -31,6 +32,7 @@ mod temp;
 mod tests;
 mod traits;
 
+#[cfg(any(test, feature = "unstable"))]
 pub use failing::Failing;
 pub use filesystem::FileSystem;
 pub(crate) use held::Held;

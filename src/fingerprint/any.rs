@@ -27,6 +27,9 @@ pub struct AnyFingerprint {
 }
 
 impl AnyFingerprint {
+    /// The widths that there are, in bits.
+    pub const WIDTHS: [u32; 3] = WIDTHS;
+
     /// The fingerprint of 8, 16 or 32 bytes, most significant first.
     ///
     /// # Errors

@@ -121,7 +121,7 @@ pub(super) mod sealed {
 }
 
 /// The widths of fingerprints, in bits.
-pub const WIDTHS: [u32; 3] = [64, 128, 256];
+pub(crate) const WIDTHS: [u32; 3] = [64, 128, 256];
 
 /// Number of bits in which two fingerprints differ.
 #[inline]

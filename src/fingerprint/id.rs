@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Longest text id in bytes.
-pub const MAX_TEXT: usize = 4096;
+pub(crate) const MAX_TEXT: usize = 4096;
 
 /// What the ids of a store are; fixed when it is created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -13,7 +13,7 @@ pub enum IdKind {
     /// Numbers of 64 bits.
     #[default]
     Number,
-    /// Texts, such as URLs and paths: UTF-8, 1 to [`MAX_TEXT`] bytes, without TAB, CR, LF and NUL.
+    /// Texts, such as URLs and paths: UTF-8, 1 to [`Id::MAX_TEXT`] bytes, without TAB, CR, LF and NUL.
     Text,
     /// None: each fingerprint has a count.
     None,
@@ -63,6 +63,9 @@ pub enum Id {
 }
 
 impl Id {
+    /// Longest text id in bytes.
+    pub const MAX_TEXT: usize = MAX_TEXT;
+
     /// The number or count; `None` of a text.
     #[must_use]
     pub fn number(&self) -> Option<u64> {
@@ -131,6 +134,16 @@ pub enum IdRef<'a> {
     Text(&'a str),
 }
 
+impl IdRef<'_> {
+    /// Refuses a text that no id may be ([`IdKind::Text`]). Numbers, and no id, are always possible.
+    ///
+    /// # Errors
+    /// `InvalidInput` that says why.
+    pub fn check(self) -> Result<()> {
+        if let Self::Text(text) = self { check_text(text) } else { Ok(()) }
+    }
+}
+
 impl From<u64> for IdRef<'_> {
     fn from(number: u64) -> Self {
         Self::Number(number)
@@ -153,7 +166,7 @@ impl<'a> From<&'a Id> for IdRef<'a> {
 ///
 /// # Errors
 /// `InvalidInput` that says what is wrong with it.
-pub fn check_text(text: &str) -> Result<()> {
+pub(crate) fn check_text(text: &str) -> Result<()> {
     let refused = |message: String| Err(Error::invalid(message));
     match text.len() {
         0 => refused("the id is empty".to_owned()),

@@ -12,10 +12,12 @@ mod u256;
 mod words;
 
 pub use any::AnyFingerprint;
+pub(crate) use definition::WIDTHS;
 pub(crate) use definition::leading_ones;
-pub use definition::{Fingerprint, WIDTHS, distance};
+pub use definition::{Fingerprint, distance};
 pub(crate) use entry::Entry;
-pub use id::{Id, IdKind, IdRef, MAX_TEXT, check_text};
+pub use id::{Id, IdKind, IdRef};
+pub(crate) use id::{MAX_TEXT, check_text};
 pub use record::{Match, Record};
 pub use u256::U256;
 pub(crate) use words::{Words, by_width, from_words, read_words, to_words, write_words};

@@ -10,6 +10,7 @@ pub(crate) mod codes;
 mod conventions;
 pub(crate) mod fields;
 pub(crate) mod footer;
+mod hashers;
 pub(crate) mod header;
 pub(crate) mod id_page;
 pub(crate) mod index;

@@ -72,7 +72,7 @@ impl Parameters {
     }
 
     /// Keeps an index of the ids too, four bytes a record or somewhat more, so that records are found by their id.
-    /// [`crate::add_id_index`] makes one for a store that was created without.
+    /// [`crate::admin::add_id_index`] makes one for a store that was created without.
     #[must_use]
     pub fn with_id_index(mut self, id_index: bool) -> Self {
         self.id_index = id_index;

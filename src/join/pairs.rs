@@ -1,8 +1,8 @@
 //! All pairs of near records of a store, or between two.
 
-use crate::db::check_hashers;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
+use crate::format::Parameters;
 use crate::join::clean::CleanSegments;
 use crate::join::job::{JobContext, Progress};
 use crate::join::ordered::Output;
@@ -57,7 +57,7 @@ impl<F: Fingerprint> Pairs<F> {
     pub(crate) fn new(one: &Snapshot<F>, other: Option<&Snapshot<F>>, k: u32) -> Result<Self> {
         check_distance(k, F::WIDTH)?;
         if let Some(other) = other {
-            check_hashers("fingerprints", other.parameters().hasher(), one.parameters().hasher())?;
+            Parameters::check_hashers("fingerprints", other.parameters().hasher(), one.parameters().hasher())?;
         }
         Ok(Self {
             left: CleanSegments::new(one),

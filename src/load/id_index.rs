@@ -15,7 +15,8 @@ use std::path::Path;
 /// that has the store open for reading has to open it anew to see what is written later.
 ///
 /// ```
-/// use fpstore::{Options, Parameters, Record, Records, Store, add_id_index};
+/// use fpstore::admin::add_id_index;
+/// use fpstore::{Options, Parameters, Record, Records, Store};
 /// # let directory = tempfile::tempdir()?;
 /// # let path = directory.path().join("store");
 /// let loaded = Records::WithIds(vec![Record::new(0xaa, 1), Record::new(0xbb, 2)]);

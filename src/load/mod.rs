@@ -14,7 +14,7 @@ pub use bulk_load::LoadReport;
 pub(crate) use bulk_load::Merging;
 pub use by_id::RemoveIdsReport;
 pub use id_index::add_id_index;
-pub use records::{IntoSorted, RecordIds, RecordSorter, Records, SortedRecords};
+pub use records::{IntoSorted, RecordSorter, Records, SortedRecords};
 pub use remove::RemoveReport;
 pub use replace::ReplaceReport;
 pub use sorted_ids::{IdSorter, SortedIds};

@@ -22,8 +22,7 @@ pub enum Records<F = u64> {
 
 /// What the ids of some records are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RecordIds {
+pub(crate) enum RecordIds {
     /// There are no records.
     NoRecords,
     /// No record has one.
@@ -38,7 +37,8 @@ pub enum RecordIds {
 /// temporary files.
 ///
 /// ```
-/// use fpstore::{IdRef, Options, Parameters, RecordSorter, Store};
+/// use fpstore::bulk::RecordSorter;
+/// use fpstore::{IdRef, Options, Parameters, Store};
 /// # let directory = tempfile::tempdir()?;
 /// # let path = directory.path().join("store");
 /// let options = Options::new().with_load_memory(256 << 20);
@@ -152,7 +152,8 @@ impl<F: Fingerprint> RecordSorter<F> {
 ///
 /// ```
 /// use fpstore::plan::{Design, Goal, Workload};
-/// use fpstore::{IdRef, Options, Parameters, RecordSorter, Store};
+/// use fpstore::bulk::RecordSorter;
+/// use fpstore::{IdRef, Options, Parameters, Store};
 /// # let directory = tempfile::tempdir()?;
 /// # let path = directory.path().join("store");
 /// let mut sorter = RecordSorter::<u64>::new(&path, &Options::new());
@@ -235,8 +236,7 @@ impl<F: Fingerprint> SortedRecords<F> {
     }
 
     /// What the records' ids are.
-    #[must_use]
-    pub fn ids(&self) -> RecordIds {
+    pub(crate) fn ids(&self) -> RecordIds {
         match self.source {
             RecordSource::Nothing => RecordIds::NoRecords,
             RecordSource::Without(_) => RecordIds::Without,

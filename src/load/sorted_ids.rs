@@ -15,7 +15,8 @@ const PART: u64 = 4;
 /// unnamed temporary files.
 ///
 /// ```
-/// use fpstore::{IdRef, IdSorter, Options, Parameters, Record, Records, Store};
+/// use fpstore::bulk::IdSorter;
+/// use fpstore::{IdRef, Options, Parameters, Record, Records, Store};
 /// # let directory = tempfile::tempdir()?;
 /// # let path = directory.path().join("store");
 /// let loaded = Records::WithIds(vec![Record::new(0xaa, 1), Record::new(0xbb, 1), Record::new(0xcc, 2)]);

@@ -25,8 +25,18 @@ mod skew;
 mod timings;
 
 pub use cost::{Cost, Goal, Workload, best, predict, recommend};
-pub use design::{Design, TableLayout};
-pub use form::TableForm;
-pub use permutation::{BitGroup, Permutation};
+pub use design::Design;
 pub use skew::Skew;
-pub use timings::Timings;
+
+#[cfg(feature = "unstable")]
+pub use inner::{BitGroup, Permutation, TableForm, TableLayout, Timings};
+#[cfg(not(feature = "unstable"))]
+pub(crate) use inner::{Permutation, TableForm, TableLayout, Timings};
+
+/// The inner types of plans, public with the feature `unstable` alone.
+mod inner {
+    pub use super::design::TableLayout;
+    pub use super::form::TableForm;
+    pub use super::permutation::{BitGroup, Permutation};
+    pub use super::timings::Timings;
+}

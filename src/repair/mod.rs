@@ -45,7 +45,7 @@ use std::sync::atomic::AtomicU64;
 /// # let directory = tempfile::tempdir()?;
 /// # let path = directory.path().join("store");
 /// drop(Store::<u64>::create(&path, &Parameters::new(3), &Options::new())?);
-/// let plan = fpstore::plan_repair(&path, &Options::new())?;
+/// let plan = fpstore::repair::plan(&path, &Options::new())?;
 /// assert!(plan.is_sound() && plan.saves_everything());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -53,7 +53,7 @@ use std::sync::atomic::AtomicU64;
 /// # Errors
 /// `NotFound` if there is no store; `Unsupported` if it is one of another version; `Io` if a file cannot be opened.
 /// Damage is no error here but in the report.
-pub fn plan_repair(path: impl AsRef<Path>, options: &Options) -> Result<RepairReport> {
+pub fn plan(path: impl AsRef<Path>, options: &Options) -> Result<RepairReport> {
     let path = path.as_ref();
     loop {
         let before = file::read_bytes(&*options.env, path).ok();
@@ -69,7 +69,7 @@ pub fn plan_repair(path: impl AsRef<Path>, options: &Options) -> Result<RepairRe
 /// process may have the store open for writing.
 ///
 /// # Errors
-/// Those of [`plan_repair`]; `Locked` if another process writes; `Io` from writing: the store is then as before or, if
+/// Those of [`plan`]; `Locked` if another process writes; `Io` from writing: the store is then as before or, if
 /// the very last step has failed, repaired.
 pub fn repair(path: impl AsRef<Path>, options: &Options) -> Result<RepairReport> {
     let (path, patient) = (path.as_ref(), patient(options));

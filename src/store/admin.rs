@@ -57,7 +57,8 @@ impl<F: Fingerprint> Store<F> {
     /// on meanwhile.
     ///
     /// ```
-    /// use fpstore::{BackupMode, Durability, Options, Parameters, Store};
+    /// use fpstore::admin::BackupMode;
+    /// use fpstore::{Durability, Options, Parameters, Store};
     /// # let directory = tempfile::tempdir()?;
     /// # let (path, copy) = (directory.path().join("store"), directory.path().join("copy"));
     /// let store = Store::<u64>::create(&path, &Parameters::new(3), &Options::new())?;

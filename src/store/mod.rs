@@ -66,6 +66,7 @@ impl<F: Fingerprint> Store<F> {
     ///
     /// # Errors
     /// `AlreadyExists` if there is a store or anything else; `Io`.
+    #[cfg(feature = "unstable")]
     pub fn check_vacant(path: impl AsRef<Path>, options: &Options) -> Result<()> {
         crate::db::vacancy_for_store(&*options.env, path.as_ref()).map(|_| ())
     }

@@ -4,9 +4,8 @@ use super::cases::{Case, DISTANCE, thread_of};
 use super::states::State;
 use super::workload::{STORE, copy, options};
 use crate::model::Model;
-use fpstore::{
-    Durability, ErrorKind, Fingerprint, Id, IdKind, IdRef, Maintenance, Options, ReadMode, Record, Store, verify,
-};
+use fpstore::admin::verify;
+use fpstore::{Durability, ErrorKind, Fingerprint, Id, IdKind, IdRef, Maintenance, Options, ReadMode, Record, Store};
 use std::fs;
 use std::path::Path;
 

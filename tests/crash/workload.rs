@@ -2,10 +2,9 @@
 
 use super::cases::{Case, Step, Write};
 use super::recording::MARKS;
-use fpstore::{
-    BackupMode, Filters, Fingerprint, IdKind, IdRef, IdSorter, Maintenance, Options, Record, Records, Result, Store,
-    WriteBatch,
-};
+use fpstore::admin::BackupMode;
+use fpstore::bulk::IdSorter;
+use fpstore::{Filters, Fingerprint, IdKind, IdRef, Maintenance, Options, Record, Records, Result, Store, WriteBatch};
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

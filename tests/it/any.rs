@@ -26,7 +26,7 @@ fn agrees<F: Fingerprint + Into<AnyFingerprint>>(directory: &Path) {
     store.sync(Durability::SyncData).unwrap();
     assert!(store.compact().unwrap() || store.statistics().segments == 1);
     assert!(store.health().is_good() && store.verify().unwrap().damages.is_empty());
-    store.backup(directory.join("copy"), fpstore::BackupMode::Link).unwrap();
+    store.backup(directory.join("copy"), fpstore::admin::BackupMode::Link).unwrap();
     let copied = AnyStore::open_read_only(directory.join("copy"), &Options::new()).unwrap();
     assert!(!copied.refresh().unwrap() && copied.recovery().batches == 0);
     assert_eq!(copied.records().count(), store.records().count());

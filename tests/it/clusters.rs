@@ -1,9 +1,8 @@
 //! Clusters: the connected components of brute force, with the expected labels, sizes and keepers.
 
 use crate::support::{Fixture, Random, families, numbered, real};
-use fpstore::{
-    Clustered, ErrorKind, Fingerprint, Id, IdKind, Keeper, Label, Parameters, ReadMode, Record, Result, Store, U256,
-};
+use fpstore::clusters::{Clustered, Keeper, Label};
+use fpstore::{ErrorKind, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;

@@ -2,10 +2,8 @@
 
 use crate::clusters::{crowded, expected, text};
 use crate::support::{Fixture, Random, families, numbered, real};
-use fpstore::{
-    ClusterChange, ClusterUpdate, Clustered, Clustering, Clusters, Fingerprint, Id, IdKind, Keeper, Label, Parameters,
-    ReadMode, Record, Result, Store, U256,
-};
+use fpstore::clusters::{ClusterChange, ClusterUpdate, Clustered, Clustering, Clusters, Keeper, Label};
+use fpstore::{Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 

@@ -2,8 +2,9 @@
 //! error or the right answer, and no operation panics.
 
 use crate::support::*;
+use fpstore::admin::verify;
 use fpstore::inspect::{self, BlockKind};
-use fpstore::{Codec, Design, ErrorKind, Options, Parameters, ReadMode, Record, Store, verify};
+use fpstore::{Codec, Design, ErrorKind, Options, Parameters, ReadMode, Record, Store};
 use proptest::prelude::*;
 use rayon::prelude::*;
 use std::path::PathBuf;

@@ -9,9 +9,10 @@
 mod bad;
 
 use crate::support::*;
+use fpstore::admin::verify;
 use fpstore::{
     Codec, Design, Durability, ErrorKind, Fingerprint, IdKind, IdRef, Maintenance, Options, Parameters, Record,
-    Records, Store, U256, WriteBatch, verify,
+    Records, Store, U256, WriteBatch,
 };
 use std::fs;
 use std::path::{Path, PathBuf};

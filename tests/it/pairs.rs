@@ -2,9 +2,8 @@
 
 use crate::support::{Fixture, Random, families, numbered, real, uniform, wide};
 use fpstore::env::Env;
-use fpstore::{
-    ErrorKind, Fingerprint, Id, IdKind, Pair, Pairs, Parameters, ReadMode, Record, RecordPair, Result, Store, U256,
-};
+use fpstore::pairs::{Pair, Pairs, RecordPair};
+use fpstore::{ErrorKind, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Result, Store, U256};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -212,7 +211,7 @@ fn one_fingerprint_with_more_ids_than_a_piece() {
         let store = Fixture::new(ReadMode::Mmap).load(&Parameters::new(3), &records, segments);
         let (mut same, mut other) = (0u64, 0u64);
         let pairs = store.pairs(1).unwrap();
-        let add = |sum: &mut (u64, u64), found: fpstore::RecordPairs<'_>| {
+        let add = |sum: &mut (u64, u64), found: fpstore::pairs::RecordPairs<'_>| {
             let count = (found.a.len() * found.b.len()) as u64;
             if found.pair.a == found.pair.b {
                 sum.0 += count;

@@ -1,8 +1,9 @@
 //! Operations detect a device with clearly too little space before they write anything, and accept any other.
 
 use crate::support::*;
+use fpstore::bulk::RecordSorter;
 use fpstore::env::Failing;
-use fpstore::{Error, ErrorKind, IdKind, IdRef, Options, Parameters, ReadMode, RecordSorter, Records, Store};
+use fpstore::{Error, ErrorKind, IdKind, IdRef, Options, Parameters, ReadMode, Records, Store};
 use std::sync::Arc;
 
 /// The fixture's options, on a device with `bytes` free bytes.

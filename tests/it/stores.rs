@@ -1,8 +1,9 @@
 //! Creating, opening, locking: the life cycle of a store's directory.
 
 use crate::support::*;
+use fpstore::admin::verify;
 use fpstore::env::{Env, FileSystem};
-use fpstore::{ErrorKind, IdAssignment, Options, Parameters, ReadMode, Records, Store, verify};
+use fpstore::{ErrorKind, IdAssignment, Options, Parameters, ReadMode, Records, Store};
 use std::fs;
 
 #[test]

@@ -18,7 +18,8 @@ mod wide;
 
 use crate::support::*;
 pub(crate) use files::{ID_INDEX, Log, Manifest, RECORDS, store};
-use fpstore::{ErrorKind, Fingerprint, Options, Parameters, ReadMode, Record, U256, inspect, verify};
+use fpstore::admin::verify;
+use fpstore::{ErrorKind, Fingerprint, Options, Parameters, ReadMode, Record, U256, inspect};
 use parts::segment;
 pub(crate) use parts::{Parts, chunk};
 

@@ -2,10 +2,12 @@
 
 use crate::hooked::{EIO, Hooked, Op};
 use crate::support::*;
+use fpstore::bulk::RecordSorter;
+use fpstore::clusters::Keeper;
 use fpstore::plan::{Goal, Workload};
 use fpstore::{
-    BatchStrategy, Durability, ErrorKind, Filters, IdKind, Keeper, Maintenance, Options, Parameters, QueryTables,
-    Record, RecordSorter, Records, Store,
+    BatchStrategy, Durability, ErrorKind, Filters, IdKind, Maintenance, Options, Parameters, QueryTables, Record,
+    Records, Store,
 };
 use std::collections::BTreeSet;
 use std::io;

@@ -1,10 +1,11 @@
 //! Fingerprints of 128 and 256 bits, and ids of every kind, against brute force.
 
 use crate::support::Random;
+use fpstore::admin::verify;
 use fpstore::env::{Env, Memory};
 use fpstore::{
     Codec, Design, ErrorKind, Fingerprint, Id, Maintenance, Match, Options, Parameters, ReadMode, Record, Records,
-    Store, U256, inspect, verify,
+    Store, U256, inspect,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Widths of fingerprints in options and inputs, and the types that stand for them.
 
 use anyhow::bail;
-use fpstore::WIDTHS;
+use fpstore::AnyFingerprint;
 
 /// Evaluates an expression with the type of fingerprints of a width.
 #[macro_export]
@@ -32,7 +32,7 @@ pub use by_width;
 ///
 /// If no fingerprint has this width.
 pub fn parse(text: &str) -> Result<u32, String> {
-    let width = text.parse().ok().filter(|width| WIDTHS.contains(width));
+    let width = text.parse().ok().filter(|width| AnyFingerprint::WIDTHS.contains(width));
     width.ok_or_else(|| "expected 64, 128 or 256".to_owned())
 }
 

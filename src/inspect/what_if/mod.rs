@@ -23,9 +23,9 @@ use keys::Keys;
 pub struct Alternative {
     /// The parameters.
     pub parameters: Parameters,
-    /// Sizes and counts of the tables, as [`Statistics`](crate::Statistics) has them.
+    /// Sizes and counts of the tables, as [`Statistics`](crate::admin::Statistics) has them.
     pub tables: Vec<TableStatistics>,
-    /// Memory that stays in use while the store is open, as [`Statistics`](crate::Statistics) has it.
+    /// Memory that stays in use while the store is open, as [`Statistics`](crate::admin::Statistics) has it.
     pub resident_bytes: u64,
     /// Further memory of the prefix filters, if they are made.
     pub filter_bytes: u64,

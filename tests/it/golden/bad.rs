@@ -3,8 +3,9 @@
 use super::folder;
 use crate::strict::{ID_INDEX, Log, Manifest, Parts, RECORDS, chunk};
 use crate::support::*;
+use fpstore::admin::verify;
 use fpstore::inspect::{self, BlockKind};
-use fpstore::{Options, Store, verify};
+use fpstore::{Options, Store};
 use std::fs;
 use std::path::Path;
 

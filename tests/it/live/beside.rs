@@ -1,8 +1,9 @@
 //! Concurrency with a writer: other threads that check and write, followers, and backups.
 
 use crate::support::*;
+use fpstore::admin::{BackupMode, verify};
 use fpstore::env::{Env, Failing, Memory};
-use fpstore::{BackupMode, Durability, Maintenance, Options, Parameters, Records, Store, verify};
+use fpstore::{Durability, Maintenance, Options, Parameters, Records, Store};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

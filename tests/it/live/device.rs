@@ -3,9 +3,9 @@
 
 use crate::support::*;
 use fpstore::env::{Env, LockFile, LogFile, Memory, ReadFile, ScratchFile, WriteFile};
+use fpstore::repair::{Lost, plan, repair};
 use fpstore::{
-    Durability, ErrorKind, IdKind, IdRef, Lost, Maintenance, Options, Parameters, ReadMode, Record, Store, inspect,
-    plan_repair, repair,
+    Durability, ErrorKind, IdKind, IdRef, Maintenance, Options, Parameters, ReadMode, Record, Store, inspect,
 };
 use std::io;
 use std::ops::Range;
@@ -415,7 +415,7 @@ fn the_end_of_a_log_that_cannot_be_read_is_lost_and_said_to_be() {
     let before = device.memory.bytes(&log).unwrap();
     *device.told.bad.lock().unwrap() = Some((log.clone(), frames[2] + 7000..frames[2] + 7008));
     assert_eq!(Store::<u64>::open("store", &device.options()).unwrap_err().kind(), ErrorKind::Io);
-    let plan = plan_repair("store", &device.options()).unwrap();
+    let plan = plan("store", &device.options()).unwrap();
     assert!(!plan.is_sound() && !plan.saves_everything(), "{plan:?}");
     assert!(matches!(plan.losses[..], [ref loss] if loss.what == Lost::Batches { first: 3, last: None }), "{plan:?}");
     let report = repair("store", &device.options()).unwrap();

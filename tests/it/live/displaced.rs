@@ -2,8 +2,9 @@
 
 use crate::hooked::{Hooked, Op};
 use crate::support::*;
+use fpstore::admin::verify;
 use fpstore::env::{Env, FileSystem};
-use fpstore::{Durability, ErrorKind, IdKind, Maintenance, Options, Parameters, Record, Records, Store, verify};
+use fpstore::{Durability, ErrorKind, IdKind, Maintenance, Options, Parameters, Record, Records, Store};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

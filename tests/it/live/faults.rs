@@ -6,10 +6,12 @@
 
 use super::model::Model;
 use crate::support::*;
+use fpstore::admin::{BackupMode, verify};
+use fpstore::bulk::IdSorter;
 use fpstore::env::{Env, Failing, Memory};
 use fpstore::{
-    BackupMode, Durability, ErrorKind, Fingerprint, Id, IdKind, IdSorter, Maintenance, Match, Options, Parameters,
-    ReadMode, Record, Records, Result, Store, U256, WriteBatch, verify,
+    Durability, ErrorKind, Fingerprint, Id, IdKind, Maintenance, Match, Options, Parameters, ReadMode, Record, Records,
+    Result, Store, U256, WriteBatch,
 };
 use std::path::Path;
 use std::sync::Arc;

@@ -2,10 +2,9 @@
 
 use crate::hooked::{EIO, Hooked, Op};
 use crate::support::*;
+use fpstore::admin::verify;
 use fpstore::env::{Env, Failing, Memory};
-use fpstore::{
-    Durability, ErrorKind, Maintenance, Options, Parameters, ReadMode, Record, Records, Store, inspect, verify,
-};
+use fpstore::{Durability, ErrorKind, Maintenance, Options, Parameters, ReadMode, Record, Records, Store, inspect};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};

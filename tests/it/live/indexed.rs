@@ -2,10 +2,12 @@
 
 use super::model::Model;
 use crate::support::*;
+use fpstore::admin::{add_id_index, verify};
+use fpstore::bulk::{IdSorter, SortedIds};
 use fpstore::env::{Env, Failing};
 use fpstore::{
-    Durability, ErrorKind, Fingerprint, Id, IdKind, IdRef, IdSorter, Options, Parameters, ReadMode, Record, Records,
-    Result, SortedIds, Store, U256, add_id_index, parameters_of, verify,
+    Durability, ErrorKind, Fingerprint, Id, IdKind, IdRef, Options, Parameters, ReadMode, Record, Records, Result,
+    Store, U256, parameters_of,
 };
 use rayon::prelude::*;
 use std::sync::Arc;

@@ -1,8 +1,9 @@
 //! A merge interrupted at any operation leaves the store unchanged; the next merge makes the same segment.
 
 use crate::support::*;
+use fpstore::admin::verify;
 use fpstore::env::{Env, Failing, Memory};
-use fpstore::{Design, Durability, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Store, U256, verify};
+use fpstore::{Design, Durability, Fingerprint, Id, IdKind, Parameters, ReadMode, Record, Store, U256};
 use std::path::Path;
 use std::sync::Arc;
 

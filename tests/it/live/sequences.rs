@@ -7,10 +7,11 @@ mod by_id;
 
 use super::model::Model;
 use crate::support::*;
+use fpstore::admin::add_id_index;
 use fpstore::env::{Env, Failing};
 use fpstore::{
     BatchStrategy, Durability, Fingerprint, Id, IdKind, IdRef, Maintenance, Parameters, ReadMode, Record, Records,
-    Result, Snapshot, Store, U256, WriteBatch, add_id_index,
+    Result, Snapshot, Store, U256, WriteBatch,
 };
 use rayon::prelude::*;
 use std::path::PathBuf;
@@ -343,7 +344,7 @@ impl<F: Fingerprint> World<F> {
     fn back_up(&mut self) {
         self.backups += 1;
         let path = PathBuf::from(format!("backup {}", self.backups));
-        let mode = [fpstore::BackupMode::Link, fpstore::BackupMode::Copy][self.random.below(2) as usize];
+        let mode = [fpstore::admin::BackupMode::Link, fpstore::admin::BackupMode::Copy][self.random.below(2) as usize];
         assert_eq!(self.store.backup(&path, mode).unwrap().records, self.model.count(), "{:#?}", self.log);
         let copy = Store::<F>::open(&path, &self.fixture.options).unwrap();
         let found: Vec<Record<F>> = copy.records().map(Result::unwrap).collect();

@@ -4,7 +4,8 @@
 use super::files::{Manifest, decoded};
 use super::parts::Parts;
 use crate::support::*;
-use fpstore::{Design, IdKind, Parameters, Record, Store, verify};
+use fpstore::admin::verify;
+use fpstore::{Design, IdKind, Parameters, Record, Store};
 use std::path::PathBuf;
 
 /// The name of a change, and the change.

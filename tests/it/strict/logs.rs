@@ -4,7 +4,8 @@
 use super::files::{Frame, Log, Manifest, decoded, store};
 use super::parts::Parts;
 use crate::support::*;
-use fpstore::{ErrorKind, IdKind, Parameters, Record, Store, U256, verify};
+use fpstore::admin::verify;
+use fpstore::{ErrorKind, IdKind, Parameters, Record, Store, U256};
 use std::path::Path;
 
 const LOST: &str = "writes that were durable do not hold";
@@ -200,7 +201,7 @@ fn headers() {
 
 /// The number of records that a repair can keep; the result is sound.
 fn repaired(fixture: &Fixture, records: usize) {
-    let report = fpstore::repair(&fixture.path, &fixture.options).unwrap();
+    let report = fpstore::repair::repair(&fixture.path, &fixture.options).unwrap();
     assert!(!report.damages.is_empty());
     assert!(verify(&fixture.path, &fixture.options).unwrap().damages.is_empty());
     assert_eq!(<Store>::open(&fixture.path, &fixture.options).unwrap().records().count(), records);

@@ -4,7 +4,8 @@ use super::When;
 use super::files::{ID_INDEX, Manifest, NET, RECORDS, REMOVALS, Run, decoded, store};
 use super::parameters::{hashers, parameters};
 use super::parts::Parts;
-use fpstore::{Error, ErrorKind, Parameters, ReadMode, Record, Store, verify};
+use fpstore::admin::verify;
+use fpstore::{Error, ErrorKind, Parameters, ReadMode, Record, Store};
 
 /// The name of a change, the beginning of the message, and the change.
 type Case = (&'static str, &'static str, fn(&mut Manifest));

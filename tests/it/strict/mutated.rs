@@ -3,7 +3,8 @@
 use super::files::{Manifest, store};
 use super::parts::{Parts, segment};
 use crate::support::*;
-use fpstore::{Codec, Design, Fingerprint, IdKind, Parameters, ReadMode, Record, Store, U256, inspect, verify};
+use fpstore::admin::verify;
+use fpstore::{Codec, Design, Fingerprint, IdKind, Parameters, ReadMode, Record, Store, U256, inspect};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 

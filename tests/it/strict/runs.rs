@@ -3,7 +3,8 @@
 use super::files::{Manifest, RECORDS, REMOVALS, Run, decoded, entry, store};
 use super::parts::Parts;
 use crate::support::*;
-use fpstore::{Design, Fingerprint, Id, IdKind, Parameters, Record, Store, verify};
+use fpstore::admin::verify;
+use fpstore::{Design, Fingerprint, Id, IdKind, Parameters, Record, Store};
 
 /// A run: its tombstones, and its records.
 type Parted<'a, F> = (&'a [Record<F>], &'a [Record<F>]);

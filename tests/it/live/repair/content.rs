@@ -2,7 +2,8 @@
 
 use crate::support::*;
 use fpstore::inspect::{self, LogView, SegmentRole};
-use fpstore::{Fingerprint, Id, Loss, Lost, Record, RepairReport};
+use fpstore::repair::{Loss, Lost, RepairReport};
+use fpstore::{Fingerprint, Id, Record};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 

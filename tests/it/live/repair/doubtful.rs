@@ -5,7 +5,8 @@ use super::{content, kinds};
 use crate::support::*;
 use fpstore::env::Env;
 use fpstore::inspect;
-use fpstore::{ErrorKind, IdKind, Lost, Parameters, RepairAction, Store, plan_repair, repair};
+use fpstore::repair::{Lost, RepairAction, plan, repair};
+use fpstore::{ErrorKind, IdKind, Parameters, Store};
 
 fn file(world: &World<u64>, name: &str) -> Vec<u8> {
     world.fixture.env.bytes(&world.fixture.path.join(name)).unwrap()
@@ -49,7 +50,7 @@ fn without_a_manifest_there_is_nothing_to_go_by() {
     let elsewhere = Fixture::new(fpstore::ReadMode::Pread);
     elsewhere.env.create_dir(&elsewhere.path).unwrap();
     elsewhere.env.set_bytes(&elsewhere.path.join("notes.txt"), b"x".to_vec());
-    for result in [plan_repair(&elsewhere.path, &elsewhere.options), repair(&elsewhere.path, &elsewhere.options)] {
+    for result in [plan(&elsewhere.path, &elsewhere.options), repair(&elsewhere.path, &elsewhere.options)] {
         assert_eq!(result.unwrap_err().kind(), ErrorKind::NotFound);
     }
     assert_eq!(elsewhere.files().len(), 1);
@@ -145,7 +146,7 @@ fn a_missing_log_in_front_of_an_empty_one_is_a_loss() {
     let report = planned_and_done(&fixture, "empty");
     let [loss] = &report.losses[..] else { panic!("{report:?}") };
     assert_eq!(loss.what, Lost::Batches { first: missing.sequence, last: Some(empty.sequence - 1) });
-    assert!(plan_repair(&fixture.path, &fixture.options).unwrap().is_sound());
+    assert!(plan(&fixture.path, &fixture.options).unwrap().is_sound());
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use super::kinds;
 use super::world::{Blow, Case, Size, World, fixture_of, planned_and_done};
+use fpstore::admin::verify;
 use fpstore::env::{Env, Failing, Memory};
-use fpstore::{repair, verify};
+use fpstore::repair::repair;
 use rayon::prelude::*;
 use std::sync::Arc;
 

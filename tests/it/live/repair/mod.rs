@@ -6,7 +6,8 @@ mod killed;
 mod world;
 
 use crate::support::*;
-use fpstore::{Design, Fingerprint, IdKind, Lost, Parameters, RepairAction, U256};
+use fpstore::repair::{Lost, RepairAction};
+use fpstore::{Design, Fingerprint, IdKind, Parameters, U256};
 use rayon::prelude::*;
 use world::{Blow, Case, Size, World, planned_and_done};
 
@@ -36,7 +37,7 @@ fn every_part<F: Fingerprint>(parameters: &Parameters, size: usize) {
 }
 
 /// Checks that everything that must be saved is saved.
-fn check_losses<F: Fingerprint>(world: &World<F>, case: &Case, report: &fpstore::RepairReport, label: &str) {
+fn check_losses<F: Fingerprint>(world: &World<F>, case: &Case, report: &fpstore::repair::RepairReport, label: &str) {
     assert!(report.refused.is_empty(), "{label}: {report:?}");
     let part = world.content.parts.iter().find(|part| part.path == case.path);
     let has_several_tables = part.is_some_and(|part| !part.removals);

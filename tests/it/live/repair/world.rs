@@ -2,12 +2,11 @@
 
 use super::content::{Content, State, state_of};
 use crate::support::*;
+use fpstore::admin::verify;
 use fpstore::env::{Env, Memory};
 use fpstore::inspect;
-use fpstore::{
-    Durability, Fingerprint, Id, IdKind, Match, Parameters, RepairReport, Store, WriteBatch, plan_repair, repair,
-    verify,
-};
+use fpstore::repair::{RepairReport, plan, repair};
+use fpstore::{Durability, Fingerprint, Id, IdKind, Match, Parameters, Store, WriteBatch};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -147,7 +146,7 @@ impl<F: Fingerprint> World<F> {
     pub(super) fn check(&self, fixture: &Fixture, cases: &[Case], report: &RepairReport, label: &str) {
         let damages = verify(&fixture.path, &fixture.options).unwrap();
         assert!(damages.damages.is_empty() && damages.torn.is_empty(), "{label}: {damages:?}");
-        let again = plan_repair(&fixture.path, &fixture.options).unwrap();
+        let again = plan(&fixture.path, &fixture.options).unwrap();
         assert!(again.is_sound() && again.saves_everything(), "{label}: {again:?}");
         let reader = Store::<F>::open_read_only(&fixture.path, &fixture.options);
         let reader = reader.unwrap_or_else(|error| panic!("{label}: {error}"));
@@ -265,7 +264,7 @@ impl Case {
 /// Repairs, after a plan that changes nothing and predicts the repair.
 pub(super) fn planned_and_done(fixture: &Fixture, label: &str) -> RepairReport {
     let before = fixture.files();
-    let plan = plan_repair(&fixture.path, &fixture.options).unwrap_or_else(|error| panic!("{label}: {error}"));
+    let plan = plan(&fixture.path, &fixture.options).unwrap_or_else(|error| panic!("{label}: {error}"));
     assert!(fixture.files() == before, "{label}: planning has changed something");
     let report = repair(&fixture.path, &fixture.options).unwrap_or_else(|error| panic!("{label}: {error}"));
     assert_eq!(plan, report, "{label}");

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use fpstore::admin::Statistics;
 use fpstore::inspect::{self, SegmentRole, SegmentView};
-use fpstore::{Filters, Fingerprint, Parameters, Statistics, Store};
+use fpstore::{Filters, Fingerprint, Parameters, Store};
 use fpstore_tools::common::SCHEMA_VERSION;
 use serde::Serialize;
 

@@ -17,7 +17,7 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::{anyhow, bail};
-use fpstore::{Fingerprint, IdKind, QueryTables, WIDTHS};
+use fpstore::{AnyFingerprint, Fingerprint, IdKind, QueryTables};
 use fpstore_tools::exit::Outcome;
 use fpstore_tools::input::{Fed, Header, IdRule, Input, InputOptions, Source, feed};
 use fpstore_tools::notice;
@@ -102,7 +102,7 @@ fn answer<F: Fingerprint>(args: &Args, input: Input, progress: &Progress) -> any
 /// Returns the width of a fingerprint in hexadecimal.
 fn width_of_digits(query: &str) -> Option<u32> {
     let digits = query.strip_prefix("0x").or_else(|| query.strip_prefix("0X")).unwrap_or(query).len();
-    WIDTHS.into_iter().find(|&width| width as usize == 4 * digits)
+    AnyFingerprint::WIDTHS.into_iter().find(|&width| width as usize == 4 * digits)
 }
 
 /// Reads all queries, if they fit half of the memory.
