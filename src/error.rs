@@ -64,7 +64,7 @@ impl fmt::Display for Displaced {
 impl std::error::Error for Displaced {}
 
 /// What helps where temporary files do not fit.
-const LARGER_TMP_DIR: &str = "free some space there, or name a directory on a larger device with --tmp-dir";
+const LARGER_TMP_DIR: &str = "free some space there, or make temporary files on a larger device";
 
 impl Error {
     /// An error of `kind` with a sentence that says what went wrong.
@@ -137,7 +137,7 @@ impl Error {
     #[must_use]
     pub(crate) fn no_thread(source: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Io, format!("cannot start threads: {source}"))
-            .with_remedy("raise the limit of processes, or use fewer --threads")
+            .with_remedy("raise the limit of processes, or use fewer threads")
     }
 
     /// There will be too little room on the device that `path` is on.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 /// Loads never get less: runs of a few records each would take forever to merge. Fuzzers have few records.
 pub(crate) const LEAST_LOAD_MEMORY: u64 = if cfg!(fuzzing) { 1 << 16 } else { 1 << 18 };
 
-/// Memory that filters may take where the system does not tell how much is available.
-const FALLBACK_FILTER_MEMORY: u64 = 1 << 30;
+/// Memory that filters, and loads, may take where the system does not tell how much is available.
+const FALLBACK_MEMORY: u64 = 1 << 30;
 
 /// Options of an open store.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub struct Options {
     pub(crate) env: Arc<dyn Env>,
     pub(crate) filters: Filters,
     pub(crate) filter_memory: Option<u64>,
-    pub(crate) load_memory: u64,
+    load_memory: Option<u64>,
     pub(crate) temp_dir: Option<PathBuf>,
     pub(crate) memtable_memory: u64,
     pub(crate) maintenance: Maintenance,
@@ -54,14 +54,15 @@ pub enum Filters {
 
 impl Default for Options {
     /// The real file system, read by memory map; filters made in the background, in at most half of the memory that
-    /// is available ([`Options::with_filter_memory`]); loads in as much memory as they take; memtables of 64 MiB, and maintenance in the background.
+    /// is available ([`Options::with_filter_memory`]), and so do loads ([`Options::with_load_memory`]); memtables of 64 MiB,
+    /// and maintenance in the background.
     fn default() -> Self {
         Self {
             read_mode: ReadMode::default(),
             env: Arc::new(FileSystem),
             filters: Filters::default(),
             filter_memory: None,
-            load_memory: u64::MAX,
+            load_memory: None,
             temp_dir: None,
             memtable_memory: 64 << 20,
             maintenance: Maintenance::default(),
@@ -100,9 +101,12 @@ impl Options {
 
     /// Loads within about so many bytes of memory, beside a few mebibytes that every load takes; what does not fit is
     /// sorted in temporary files. Less than 256 KiB counts as so many.
+    ///
+    /// Without this option it is half of the memory that the process may still take when the load begins, found out as for
+    /// [`Options::with_filter_memory`]; 1 GiB where the system does not tell.
     #[must_use]
     pub fn with_load_memory(mut self, bytes: u64) -> Self {
-        self.load_memory = bytes.max(LEAST_LOAD_MEMORY);
+        self.load_memory = Some(bytes.max(LEAST_LOAD_MEMORY));
         self
     }
 
@@ -153,7 +157,15 @@ impl Options {
 
     /// Memory that filters may take in all, as of now.
     pub(crate) fn filter_budget(&self) -> u64 {
-        let half_of_available = || self.env.available_memory().map_or(FALLBACK_FILTER_MEMORY, |bytes| bytes / 2);
-        self.filter_memory.unwrap_or_else(half_of_available)
+        self.filter_memory.unwrap_or_else(|| self.half_of_available())
+    }
+
+    /// Memory that a load may take, as of now.
+    pub(crate) fn load_memory(&self) -> u64 {
+        self.load_memory.unwrap_or_else(|| self.half_of_available().max(LEAST_LOAD_MEMORY))
+    }
+
+    fn half_of_available(&self) -> u64 {
+        self.env.available_memory().map_or(FALLBACK_MEMORY, |bytes| bytes / 2)
     }
 }

@@ -141,8 +141,7 @@ fn all<F: Fingerprint>(segment: &Segment) -> Result<(Array<F>, Directory)> {
     let table = segment.first_table()?;
     let count = usize::try_from(table.index().fingerprints()).unwrap_or(usize::MAX);
     let mut all = Array::new(count).ok_or_else(|| {
-        Error::new(ErrorKind::Io, "there is not enough memory for the fingerprints")
-            .with_remedy("allow less, with --memory")
+        Error::new(ErrorKind::Io, "there is not enough memory for the fingerprints").with_remedy("allow less memory")
     })?;
     let mut rest = all.as_mut_slice();
     let blocks = table.index().len();

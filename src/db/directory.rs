@@ -40,7 +40,7 @@ pub(crate) fn vacancy_for_store(env: &dyn Env, path: &Path) -> Result<Vacancy> {
     let refuse =
         |message: String, remedy| Err(Error::new(ErrorKind::AlreadyExists, message).at_path(path).with_remedy(remedy));
     if names.iter().any(|name| name == manifest::NAME) {
-        return refuse("there is a store already".to_owned(), "add to it without `--create`, or choose another path");
+        return refuse("there is a store already".to_owned(), "open it instead of creating it, or choose another path");
     }
     let interrupted = names.iter().any(|name| name == CREATING);
     let ours = |name: &str| name == LOCK || is_temporary(name) || (interrupted && is_segment_name(name));

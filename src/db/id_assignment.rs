@@ -1,6 +1,6 @@
 //! Whether a store numbers its records itself.
 
-use crate::format::manifest::IdAssignment;
+use crate::fingerprint::IdAssignment;
 
 /// Why ids are refused: what the store has, and the remedy.
 pub(crate) type Refused = (&'static str, &'static str);

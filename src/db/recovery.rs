@@ -5,9 +5,9 @@
 
 use crate::db::version_set::Sealed;
 use crate::error::{Error, Result};
-use crate::fingerprint::{Entry, Id, Words};
+use crate::fingerprint::{Entry, Id, IdAssignment, Words};
 use crate::format::log::damaged_log;
-use crate::format::manifest::{IdAssignment, MOST_NUMBER, ManifestData};
+use crate::format::manifest::{MOST_NUMBER, ManifestData};
 use crate::memtable::Memtable;
 use crate::version::StoreContext;
 use crate::wal::{self, LogReader, Tail};

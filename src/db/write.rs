@@ -7,9 +7,8 @@ use crate::db::store_inner::{StoreInner, Writing};
 use crate::db::write_batch::{Write, WriteSummary};
 use crate::error::{Error, Result};
 use crate::executor::RankedGuard;
-use crate::fingerprint::{Id, IdKind, check_text};
+use crate::fingerprint::{Id, IdAssignment, IdKind, check_text};
 use crate::format::log::MOST_BYTES;
-use crate::format::manifest::IdAssignment;
 use crate::wal::Durability;
 
 /// Bytes that a record takes in a log beside its fingerprint and its text.

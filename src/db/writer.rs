@@ -7,7 +7,7 @@
 use crate::db::promise::Promise;
 use crate::db::recovery::Recovered;
 use crate::db::version_set::VersionSet;
-use crate::format::manifest::IdAssignment;
+use crate::fingerprint::IdAssignment;
 use crate::wal::Log;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The file system behind one small trait, so that faults can be tried in tests.
 //!
-//! [`FileSystem`] is the real one, [`Memory`] keeps files in memory, [`Failing`] makes operations of another one
-//! fail. Everything that the library reads or writes goes through an [`Env`].
+//! [`FileSystem`] is the real one, [`Memory`] keeps files in memory; with the feature `unstable`, `Failing` makes
+//! operations of another one fail. Everything that the library reads or writes goes through an [`Env`].
 //!
 //! A file that is meant to last is written under a temporary name, synced, renamed, and its directory synced
 //! (`TempFile`): after a crash it is there whole, or not at all. A [`LogFile`] is synced again and again while it grows:

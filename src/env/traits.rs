@@ -18,6 +18,8 @@ pub enum ReadMode {
 }
 
 /// The operations on files that a store needs. Paths are the store's own; errors are passed on unchanged.
+///
+/// The methods without a default are all that an implementation needs: later versions add methods with defaults only.
 pub trait Env: Debug + Send + Sync {
     /// The path that leads to the same place whatever the current directory of the process becomes.
     fn absolute(&self, path: &Path) -> io::Result<PathBuf> {

@@ -34,7 +34,7 @@ impl Workspace {
         let around = || path.ancestors().find(here).unwrap_or(Path::new(".")).to_owned();
         let directory = options.temp_dir.clone().unwrap_or_else(around);
         let (env, executor) = (Arc::clone(&options.env), Arc::clone(&options.executor));
-        Self { env, executor, directory, memory: options.load_memory }
+        Self { env, executor, directory, memory: options.load_memory() }
     }
 
     /// The same with so many bytes of memory less, which something else takes; never nothing.

@@ -122,6 +122,19 @@ impl fmt::Display for Id {
     }
 }
 
+/// Where the ids of records come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IdAssignment {
+    /// Not decided yet: the first record that is written decides.
+    #[default]
+    Undecided,
+    /// The store assigns them, from a counter that never reuses a number.
+    Auto,
+    /// They come with the records.
+    Explicit,
+}
+
 /// The id of a record that is to be loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdRef<'a> {

@@ -16,7 +16,7 @@ pub(crate) use definition::WIDTHS;
 pub(crate) use definition::leading_ones;
 pub use definition::{Fingerprint, distance};
 pub(crate) use entry::Entry;
-pub use id::{Id, IdKind, IdRef};
+pub use id::{Id, IdAssignment, IdKind, IdRef};
 pub(crate) use id::{MAX_TEXT, check_text};
 pub use record::{Match, Record};
 pub use u256::U256;

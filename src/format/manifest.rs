@@ -4,6 +4,7 @@
 use super::fields::{Fields, seal};
 use super::parameters::Parameters;
 use crate::error::{Error, Result};
+use crate::fingerprint::IdAssignment;
 use std::collections::BTreeSet;
 
 /// First bytes of a manifest.
@@ -20,19 +21,6 @@ const RECORDS: u8 = 2;
 const ID_INDEX: u8 = 4;
 /// Set in the same byte where the run's net number of records is known.
 const NET: u8 = 8;
-
-/// Who gives a store's records their ids.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum IdAssignment {
-    /// Not decided yet: the first records decide.
-    #[default]
-    Undecided,
-    /// The store assigns ids, from a counter that never reuses a number.
-    Auto,
-    /// The user assigns ids.
-    Explicit,
-}
 
 /// One segment of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

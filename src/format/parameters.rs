@@ -3,7 +3,7 @@
 use super::fields::Fields;
 use crate::codec::Codec;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fingerprint::{IdKind, WIDTHS};
+use crate::fingerprint::{IdAssignment, IdKind, WIDTHS};
 use crate::plan::Design;
 
 const BLOCK_SIZES: std::ops::RangeInclusive<u32> = 128..=65_536;
@@ -21,6 +21,8 @@ pub struct Parameters {
     ids: IdKind,
     id_index: bool,
     hasher: Option<Box<str>>,
+    /// What the creator of the store says; `Undecided` from then on: the manifest has it.
+    id_assignment: IdAssignment,
 }
 
 impl Default for Parameters {
@@ -47,6 +49,7 @@ impl Parameters {
             ids: IdKind::default(),
             id_index: false,
             hasher: None,
+            id_assignment: IdAssignment::Undecided,
         }
     }
 
@@ -69,6 +72,20 @@ impl Parameters {
     pub fn with_ids(mut self, ids: IdKind) -> Self {
         self.ids = ids;
         self
+    }
+
+    /// Says at creation whether the store numbers its records or their ids come with them. Without this, the first record
+    /// that is written decides it, for good ([`crate::Store::id_assignment`]). For ids of numbers only.
+    #[must_use]
+    pub fn with_id_assignment(mut self, id_assignment: IdAssignment) -> Self {
+        self.id_assignment = id_assignment;
+        self
+    }
+
+    /// The same without an id assignment, and that.
+    pub(crate) fn split_id_assignment(mut self) -> (Self, IdAssignment) {
+        let id_assignment = std::mem::take(&mut self.id_assignment);
+        (self, id_assignment)
     }
 
     /// Keeps an index of the ids too, four bytes a record or somewhat more, so that records are found by their id.
@@ -183,6 +200,10 @@ impl Parameters {
         if self.id_index && self.ids == IdKind::None {
             return Err(Error::invalid("there can be no id index where there are no ids"));
         }
+        if self.id_assignment != IdAssignment::Undecided && self.ids != IdKind::Number {
+            let message = format!("ids of the kind {} have no id assignment", self.ids);
+            return Err(Error::invalid(message).with_remedy("leave it out, or use ids of numbers"));
+        }
         if let Some(hasher) = &self.hasher
             && (hasher.is_empty()
                 || hasher.len() > MAX_HASHER
@@ -263,7 +284,8 @@ impl Parameters {
         if !WIDTHS.contains(&width) {
             return unsupported(format!("fingerprints of {width} bits"));
         }
-        let parameters = Self { width, max_distance, design, codec, block_size, ids, id_index, hasher };
+        let id_assignment = IdAssignment::Undecided;
+        let parameters = Self { width, max_distance, design, codec, block_size, ids, id_index, hasher, id_assignment };
         parameters.check().map_err(|error| Error::damaged(error.message()).at_offset(start))?;
         Ok(parameters)
     }

@@ -2,8 +2,9 @@
 
 use crate::admin::WrittenBytes;
 use crate::error::Result;
+use crate::fingerprint::IdAssignment;
 use crate::format::Parameters;
-use crate::format::manifest::{IdAssignment, ManifestData, RunEntry, SegmentEntry};
+use crate::format::manifest::{ManifestData, RunEntry, SegmentEntry};
 use crate::options::Options;
 use crate::segment::segment_name;
 use crate::version::{SegmentRole, manifest as file};

@@ -129,7 +129,7 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
 }
 
 pub(super) fn no_memory() -> Error {
-    Error::new(ErrorKind::Io, "there is not enough memory for the join").with_remedy("allow it less, with --memory")
+    Error::new(ErrorKind::Io, "there is not enough memory for the join").with_remedy("allow it less memory")
 }
 
 /// Calls `visit` with the fingerprints of a share that have these numbers, and their numbers, each once, until it fails. Decodes no

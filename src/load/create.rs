@@ -28,6 +28,7 @@ pub(crate) fn create<F: Fingerprint>(
 ) -> Result<(Handle, LoadReport)> {
     parameters.check()?;
     check_width(parameters, path, F::WIDTH)?;
+    let (parameters, id_assignment) = &parameters.clone().split_id_assignment();
     let path = &*absolute(path, options)?;
     let env = &*options.env;
     let room = vacancy_for_store(env, path)?;
@@ -46,11 +47,18 @@ pub(crate) fn create<F: Fingerprint>(
         }
         return Err(error);
     }
-    let manifest = ManifestData::new(parameters.clone());
+    let mut manifest = ManifestData::new(parameters.clone());
+    manifest.id_assignment = *id_assignment;
     let mut versions = VersionSet::new(manifest.clone(), Vec::new());
     versions.is_placed = false;
-    let writer =
-        Writer { next_log: 1, next_sequence: 1, active_first: 1, is_assignment_kept: true, ..Writer::default() };
+    let writer = Writer {
+        next_log: 1,
+        next_sequence: 1,
+        active_first: 1,
+        id_assignment: *id_assignment,
+        is_assignment_kept: true,
+        ..Writer::default()
+    };
     let inner = Arc::new(StoreInner::new(StoreContext::new(path, options, parameters)?, versions, Some(writer)));
     match fill(&inner, &manifest, records) {
         Ok(report) => {

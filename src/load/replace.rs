@@ -2,8 +2,7 @@
 
 use crate::db::StoreInner;
 use crate::error::{Error, Result};
-use crate::fingerprint::{Fingerprint, IdKind};
-use crate::format::manifest::IdAssignment;
+use crate::fingerprint::{Fingerprint, IdAssignment, IdKind};
 use crate::load::bulk_load::{LoadReport, Loaded, Merging};
 use crate::load::records::SortedRecords;
 use crate::load::sorted_ids::IdSorter;

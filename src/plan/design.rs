@@ -162,7 +162,7 @@ impl Design {
             };
         if !fits || self.table_count() > MAX_TABLES {
             return Err(Error::invalid(format!("design {self} does not fit {width}-bit fingerprints"))
-                .with_remedy("see `fpload --plan list` for designs that do"));
+                .with_remedy("choose a design with fewer parts"));
         }
         Ok(())
     }
@@ -268,7 +268,7 @@ impl FromStr for Design {
         };
         design.ok_or_else(|| {
             Error::invalid(format!("there is no plan '{name}'"))
-                .with_remedy("use tables-M, choose-C-of-M or nested-OxI; `fpload --plan list` shows the usual ones")
+                .with_remedy("use tables-M, choose-C-of-M or nested-OxI")
         })
     }
 }

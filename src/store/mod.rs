@@ -23,9 +23,8 @@ mod write;
 
 use crate::db::{Handle, Recovery, StoreInner};
 use crate::error::Result;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, IdAssignment};
 use crate::format::Parameters;
-use crate::format::manifest::IdAssignment;
 use crate::load::create::create;
 use crate::load::{IntoSorted, LoadReport};
 use crate::options::Options;
@@ -54,6 +53,9 @@ pub struct Store<F: Fingerprint = u64> {
 
 impl<F: Fingerprint> Store<F> {
     /// Makes an empty store and opens it for writing.
+    ///
+    /// Where ids are numbers, the first record that is written decides for good whether the store numbers its records or
+    /// their ids come with them, unless [`Parameters::with_id_assignment`] says so here.
     ///
     /// # Errors
     /// `AlreadyExists` if there is a store, or a directory with other files; `InvalidInput` if the parameters are not

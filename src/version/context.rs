@@ -45,7 +45,7 @@ impl StoreContext {
         }
         Err(Error::new(ErrorKind::Unsupported, "the store has no id index")
             .at_path(&self.path)
-            .with_remedy("make one: `fpload --id-index STORE`, or `add_id_index`"))
+            .with_remedy("give it one: `add_id_index`, or fpload"))
     }
 
     pub(crate) fn env(&self) -> &Arc<dyn Env> {

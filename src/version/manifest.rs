@@ -24,7 +24,7 @@ pub(crate) fn read_bytes(env: &dyn Env, store: &Path) -> Result<Vec<u8>> {
         if missing {
             Error::new(ErrorKind::NotFound, "there is no store here")
                 .at_path(store)
-                .with_remedy("check the path, or make a store with `fpload --create`")
+                .with_remedy("check the path, or create the store first")
         } else {
             Error::io("cannot open", &path, error)
         }

@@ -120,6 +120,10 @@ impl Env for Hooked {
     fn free_bytes(&self, directory: &Path) -> Option<u64> {
         self.inner.free_bytes(directory)
     }
+
+    fn available_memory(&self) -> Option<u64> {
+        self.inner.available_memory()
+    }
 }
 
 /// A file whose operations call the hook.

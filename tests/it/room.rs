@@ -1,10 +1,12 @@
 //! Operations detect a device with clearly too little space before they write anything, and accept any other.
 
+use crate::hooked::{Hooked, Op};
 use crate::support::*;
 use fpstore::bulk::RecordSorter;
 use fpstore::env::Failing;
 use fpstore::{Error, ErrorKind, IdKind, IdRef, Options, Parameters, ReadMode, Records, Store};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The fixture's options, on a device with `bytes` free bytes.
 fn with_free_bytes(fixture: &Fixture, bytes: u64) -> Options {
@@ -88,4 +90,23 @@ fn temporary_files_need_room_where_they_are_needed() {
     sorter.check_room(1000).unwrap();
     no_room(&sorter.check_room(1_000_000).unwrap_err(), 1 << 20);
     sorter.push(1, IdRef::Number(1)).unwrap();
+}
+
+#[test]
+fn a_load_without_a_limit_takes_half_of_the_memory_there_is() {
+    for (available, spills) in [(1 << 20, true), (1 << 30, false)] {
+        let fixture = Fixture::new(ReadMode::Pread);
+        let inner = Failing::new(Arc::new(fixture.env.clone()), 0..0).with_available_memory(available);
+        let scratch = Arc::new(AtomicU64::new(0));
+        let counter = Arc::clone(&scratch);
+        let env = Hooked::behind(Arc::new(inner), move |op, _| {
+            counter.fetch_add(u64::from(op == Op::Scratch), Ordering::Relaxed);
+            Ok(())
+        });
+        let options = fixture.options.clone().with_env(env);
+        let store = <Store>::create(&fixture.path, &Parameters::new(3), &options).unwrap();
+        let report = store.bulk_load(Records::WithIds(numbered(&uniform(200_000, 9)))).unwrap();
+        assert_eq!(report.added(), 200_000);
+        assert_eq!(scratch.load(Ordering::Relaxed) > 0, spills, "{available} bytes");
+    }
 }

@@ -99,7 +99,7 @@ impl Alternative {
         parameters.check()?;
         if parameters.width() != WIDTH {
             return Err(Error::invalid(format!("only stores of {WIDTH}-bit fingerprints can be encoded anew so far"))
-                .with_remedy("`fpload --plan list --width` predicts the sizes of the others"));
+                .with_remedy("`plan::predict` predicts the sizes of the others"));
         }
         Ok(Self {
             parameters: parameters.clone(),
