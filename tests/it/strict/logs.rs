@@ -1,5 +1,4 @@
-//! Logs: headers, frames, operations, torn tails and damage. The results of opening, verifying and the specification's
-//! decoder.
+//! Logs: headers, frames, operations, torn tails and damage, opened, verified, and read by the decoder.
 
 use super::files::{Frame, Log, Manifest, decoded, store};
 use super::parts::Parts;
