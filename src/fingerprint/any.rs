@@ -1,7 +1,6 @@
 //! A fingerprint whose width is known at run time only.
 
 use super::definition::{Fingerprint, WIDTHS};
-use super::u256::U256;
 use super::words::{Words, from_words, read_words, to_words};
 use crate::error::{Error, Result};
 use std::fmt;
@@ -66,28 +65,11 @@ impl AnyFingerprint {
         }
         Ok(from_words(self.words))
     }
+}
 
-    /// A number of any width.
-    pub(crate) fn of<F: Fingerprint>(fingerprint: F) -> Self {
+impl<F: Fingerprint> From<F> for AnyFingerprint {
+    fn from(fingerprint: F) -> Self {
         Self { words: to_words(fingerprint), width: F::WIDTH }
-    }
-}
-
-impl From<u64> for AnyFingerprint {
-    fn from(fingerprint: u64) -> Self {
-        Self::of(fingerprint)
-    }
-}
-
-impl From<u128> for AnyFingerprint {
-    fn from(fingerprint: u128) -> Self {
-        Self::of(fingerprint)
-    }
-}
-
-impl From<U256> for AnyFingerprint {
-    fn from(fingerprint: U256) -> Self {
-        Self::of(fingerprint)
     }
 }
 

@@ -246,14 +246,14 @@ impl AnyStore {
     /// # Errors
     /// Those of [`Store::get_id`].
     pub fn get_id<'a>(&self, id: impl Into<IdRef<'a>>) -> Result<Vec<AnyFingerprint>> {
-        with_store!(self, store => Ok(store.get_id(id)?.into_iter().map(AnyFingerprint::of).collect()))
+        with_store!(self, store => Ok(store.get_id(id)?.into_iter().map(AnyFingerprint::from).collect()))
     }
 
     /// As [`Store::records`].
     #[must_use]
     pub fn records(&self) -> Box<dyn Iterator<Item = Result<Record<AnyFingerprint>>> + Send> {
         fn any<F: Fingerprint>(record: Result<Record<F>>) -> Result<Record<AnyFingerprint>> {
-            record.map(|Record { fingerprint, id }| Record { fingerprint: AnyFingerprint::of(fingerprint), id })
+            record.map(|Record { fingerprint, id }| Record { fingerprint: fingerprint.into(), id })
         }
         with_store!(self, store => Box::new(store.records().map(any)))
     }
@@ -321,7 +321,7 @@ impl AnyStore {
 
 fn any_match<F: Fingerprint>(found: Match<F>) -> Match<AnyFingerprint> {
     let Match { distance, fingerprint, id } = found;
-    Match { distance, fingerprint: AnyFingerprint::of(fingerprint), id }
+    Match { distance, fingerprint: fingerprint.into(), id }
 }
 
 fn any_matches<F: Fingerprint>(found: Vec<Match<F>>) -> Vec<Match<AnyFingerprint>> {
