@@ -1,8 +1,8 @@
 //! Golden files: stores as this format version writes them, byte for byte, and damaged ones that every reader refuses.
 //!
 //! These tests make the files if `tests/golden/good` is missing, and compare them otherwise. After raising the format
-//! version, move `good` to a folder for the old version, add that folder to [`OLD`], and remove `bad`; CI never makes
-//! golden files. The bytes of compressed texts come from zstd and may change with its release, so the text ids here are
+//! version, remove `good` and `bad`; from the first release on, `good` moves to a folder for the old version instead. CI
+//! never makes golden files. The bytes of compressed texts come from zstd and may change with its release, so the text ids here are
 //! few and short enough to be stored uncompressed. `format-spec/decode.py`, a decoder that shares no code with the
 //! library, must read the same records from the good files, and must refuse the bad ones and those of other versions.
 
@@ -17,9 +17,6 @@ use fpstore::{
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-
-/// Folders of stores in other formats, and their format versions.
-const OLD: [(&str, u32); 4] = [("version-1", 1), ("version-2", 2), ("version-3", 3), ("version-4", 4)];
 
 /// The folder of the golden files; makes them if there are none.
 fn folder() -> &'static Path {
@@ -299,34 +296,32 @@ fn sound_and_answers<F: Fingerprint>(golden: &Golden) {
     }
 }
 
+/// Every file carries its version at the same place, and readers look at it before anything else.
 #[test]
 fn stores_of_other_versions_are_refused_with_the_reason() {
-    for (name, version) in OLD {
-        let stores: Vec<PathBuf> =
-            fs::read_dir(folder().join(name)).unwrap().map(|entry| entry.unwrap().path()).collect();
-        assert!(!stores.is_empty());
-        for path in stores {
-            let reason = format!("format version {version}; this program reads version 5");
-            let error = <Store>::open_read_only(&path, &Options::new()).unwrap_err();
-            assert_eq!(
-                (error.kind(), error.message()),
-                (ErrorKind::Unsupported, reason.as_str()),
-                "{}",
-                path.display()
-            );
-            for (file, _) in files(&path) {
-                let file = if file == "MANIFEST" { path.clone() } else { path.join(file) };
-                let damages = verify(&file, &Options::new()).unwrap().damages;
-                assert!(damages.iter().any(|damage| damage.message == reason), "{}: {damages:?}", file.display());
-                // The decoder reads a log only as part of its store: `bad/log-of-another-version`.
-                if file.extension().is_some_and(|extension| extension == "wal") {
-                    continue;
-                }
-                let Some(output) = decode(&file) else { continue };
-                let message = String::from_utf8_lossy(&output.stderr);
-                assert_eq!(output.status.code(), Some(1), "{}: {message}", file.display());
-                assert!(message.contains("unsupported version"), "{}: {message}", file.display());
+    let directory = tempfile::tempdir().unwrap();
+    for (name, version) in ["log", "removals", "id-index", "wide-128"].into_iter().zip([0u32, 4, 6, u32::MAX]) {
+        let path = directory.path().join(name);
+        fs::create_dir(&path).unwrap();
+        for (file, mut bytes) in files(&folder().join("good").join(name)) {
+            bytes[8..12].copy_from_slice(&version.to_le_bytes());
+            fs::write(path.join(file), bytes).unwrap();
+        }
+        let reason = format!("format version {version}; this program reads version 5");
+        let error = <Store>::open_read_only(&path, &Options::new()).unwrap_err();
+        assert_eq!((error.kind(), error.message()), (ErrorKind::Unsupported, reason.as_str()), "{name}");
+        for (file, _) in files(&path) {
+            let file = if file == "MANIFEST" { path.clone() } else { path.join(file) };
+            let damages = verify(&file, &Options::new()).unwrap().damages;
+            assert!(damages.iter().any(|damage| damage.message == reason), "{}: {damages:?}", file.display());
+            // The decoder reads a log only as part of its store: `bad/log-of-another-version`.
+            if file.extension().is_some_and(|extension| extension == "wal") {
+                continue;
             }
+            let Some(output) = decode(&file) else { continue };
+            let message = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{}: {message}", file.display());
+            assert!(message.contains("unsupported version"), "{}: {message}", file.display());
         }
     }
 }
