@@ -47,7 +47,7 @@ mod format;
 pub mod fuzzing;
 pub mod inspect;
 #[doc(hidden)]
-#[cfg(debug_assertions)]
+#[cfg(all(debug_assertions, not(test)))]
 pub mod instances;
 mod join;
 mod load;

@@ -9,6 +9,7 @@
 
 mod bad;
 
+use crate::points::points;
 use crate::support::*;
 use fpstore::{
     Codec, Design, Durability, ErrorKind, Fingerprint, IdKind, IdRef, Maintenance, Options, Parameters, Record,
@@ -301,6 +302,7 @@ fn sound_and_answers<F: Fingerprint>(golden: &Golden) {
 
 #[test]
 fn stores_of_other_versions_are_refused_with_the_reason() {
+    let mut refused = Vec::new();
     for (name, version) in OLD {
         let stores: Vec<PathBuf> =
             fs::read_dir(folder().join(name)).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -318,16 +320,17 @@ fn stores_of_other_versions_are_refused_with_the_reason() {
                 let file = if file == "MANIFEST" { path.clone() } else { path.join(file) };
                 let damages = verify(&file, &Options::new()).unwrap().damages;
                 assert!(damages.iter().any(|damage| damage.message == reason), "{}: {damages:?}", file.display());
-                // The decoder reads a log only as part of its store: `bad/log-of-another-version`.
-                if file.extension().is_some_and(|extension| extension == "wal") {
-                    continue;
-                }
-                let Some(output) = decode(&file) else { continue };
-                let message = String::from_utf8_lossy(&output.stderr);
-                assert_eq!(output.status.code(), Some(1), "{}: {message}", file.display());
-                assert!(message.contains("unsupported version"), "{}: {message}", file.display());
+                refused.push(file);
             }
         }
+    }
+    // The decoder reads a log only as part of its store: `bad/log-of-another-version`.
+    refused.retain(|file| file.extension().is_none_or(|extension| extension != "wal"));
+    for file in points(refused) {
+        let Some(output) = decode(&file) else { continue };
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{}: {message}", file.display());
+        assert!(message.contains("unsupported version"), "{}: {message}", file.display());
     }
 }
 

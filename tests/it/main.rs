@@ -18,6 +18,7 @@ mod loading;
 mod overlap;
 mod pairs;
 mod planner;
+mod points;
 mod reading;
 mod room;
 mod stores;

@@ -5,6 +5,7 @@
 //! does, at one of the moments that the store may have come back to.
 
 use super::model::Model;
+use crate::points;
 use crate::support::*;
 use fpstore::env::{Env, Failing, Memory};
 use fpstore::{
@@ -314,10 +315,10 @@ fn operations<F: Fingerprint>(kind: IdKind, maintenance: Maintenance) -> u64 {
     failing.operations()
 }
 
-/// Every so many of the operations, in every kind of maintenance.
-fn points<F: Fingerprint>(kind: IdKind, every: usize) -> Vec<(Maintenance, u64)> {
-    let points = |maintenance| (0..operations::<F>(kind, maintenance)).step_by(every).map(move |at| (maintenance, at));
-    MAINTENANCE.into_iter().flat_map(points).collect()
+/// Every so many of the operations in a full run, in every kind of maintenance.
+fn operations_of_this_run<F: Fingerprint>(kind: IdKind, every: usize) -> Vec<(Maintenance, u64)> {
+    let all = |maintenance| (0..operations::<F>(kind, maintenance)).step_by(every).map(move |at| (maintenance, at));
+    points::points(MAINTENANCE.into_iter().flat_map(all)).collect()
 }
 
 /// Calls `check` with all points. The threads are the test's own: what fails in a common one is printed by the test that made it.
@@ -337,7 +338,7 @@ fn on_all_cores<T: Sync>(points: &[T], check: impl Fn(&T) + Sync) {
 /// Lets operations fail, alone or with all that follow, with and without a power failure.
 fn fail_in_turn<F: Fingerprint>(kind: IdKind, every: usize) {
     let noticed = AtomicU64::new(0);
-    let points = points::<F>(kind, every);
+    let points = operations_of_this_run::<F>(kind, every);
     on_all_cores(&points, |&(maintenance, operation)| {
         for (lasting, crash) in [(true, false), (true, true), (false, false), (false, true)] {
             let memory = empty::<F>(kind);
@@ -373,7 +374,8 @@ fn operations_fail_in_stores_of_every_kind() {
 
 /// Lets the power fail at operations; so many states in all.
 fn power_fails<F: Fingerprint>(kind: IdKind, every: usize, states: u64) {
-    let cases = points::<F>(kind, every);
+    let cases = operations_of_this_run::<F>(kind, every);
+    let states = points::number(states);
     let each = states.div_ceil(cases.len() as u64);
     let checked = AtomicU64::new(0);
     on_all_cores(&cases, |&(maintenance, operation)| {

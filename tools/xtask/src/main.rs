@@ -6,7 +6,9 @@ mod crash;
 mod demo;
 mod generate;
 mod options;
+mod platforms;
 mod test;
+mod timings;
 mod torture;
 mod workspace;
 
