@@ -184,7 +184,7 @@ fn a_load_that_does_not_fit_its_memory() {
             break;
         }
     }
-    assert!(done && faults >= number(21), "{faults} faults");
+    assert!(done && faults as u64 >= number(21), "{faults} faults");
 }
 
 #[test]

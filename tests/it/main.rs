@@ -24,6 +24,8 @@ mod room;
 mod stores;
 mod strict;
 mod support;
+#[cfg(target_os = "linux")]
+mod thread_names;
 mod threads;
 mod visit;
 mod wide;
