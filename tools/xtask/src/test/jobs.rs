@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 /// A command with the name of its step.
 pub(super) struct Job {
@@ -42,8 +42,7 @@ pub(super) fn run(jobs: Vec<Job>, mut report: impl FnMut(Ended) -> Result<()> + 
     };
     thread::scope(|scope| {
         let lanes: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
-        // A panic in a lane is passed on by the scope.
-        lanes.into_iter().filter_map(|lane| lane.join().ok()).collect()
+        lanes.into_iter().try_for_each(|lane| lane.join().unwrap_or_else(|_| bail!("a thread of xtask panicked")))
     })
 }
 
