@@ -83,12 +83,14 @@ impl Env for FileSystem {
         Ok(Arc::new(file))
     }
 
+    // On other systems the free space is unknown: a load that does not fit fails when the disk is full.
     #[cfg(target_os = "linux")]
     fn free_bytes(&self, directory: &Path) -> Option<u64> {
         let status = rustix::fs::statvfs(directory).ok()?;
         status.f_bavail.checked_mul(status.f_frsize)
     }
 
+    // On other systems the free memory is unknown, and the callers' fixed limits hold.
     #[cfg(target_os = "linux")]
     fn available_memory(&self) -> Option<u64> {
         super::available::available()

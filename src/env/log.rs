@@ -36,6 +36,7 @@ impl LogFile for Log {
     }
 
     fn allocate(&self, length: u64) -> io::Result<()> {
+        // Other systems set the length alone: a full disk is noticed by a write, which then fails.
         #[cfg(target_os = "linux")]
         if length > 0 {
             use rustix::fs::{FallocateFlags, fallocate};

@@ -52,7 +52,7 @@ impl ReadFile for Mapped {
     #[cfg(unix)]
     fn will_read(&self, offset: u64, length: u64) {
         if let (Some(map), Ok(offset), Ok(length)) = (&self.map, usize::try_from(offset), usize::try_from(length)) {
-            // Only advice. The kernel begins to read and does not wait.
+            // Only advice. The kernel begins to read and does not wait. Windows reads when a page is touched.
             let _ = map.advise_range(memmap2::Advice::WillNeed, offset, length);
         }
     }
@@ -68,7 +68,7 @@ const WORTH_MAPPING: usize = if cfg!(miri) { 4 << 10 } else { 4 << 20 };
 /// Zeros in huge pages; `None` if there is not so much memory.
 fn zeros(bytes: usize) -> Option<memmap2::MmapMut> {
     let map = memmap2::MmapMut::map_anon(bytes).ok()?;
-    // Only advice: without it the memory is as good, but slower.
+    // Only advice: on other systems, without it, the memory is as good, but slower.
     #[cfg(all(target_os = "linux", not(miri)))]
     let _ = map.advise(memmap2::Advice::HugePage);
     Some(map)

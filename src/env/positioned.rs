@@ -34,6 +34,7 @@ impl ReadFile for Positioned {
         Ok(buffer)
     }
 
+    // Other systems read when the bytes are asked for.
     #[cfg(target_os = "linux")]
     fn will_read(&self, offset: u64, length: u64) {
         // Only advice. The kernel begins to read and does not wait.

@@ -1,6 +1,7 @@
 //! Every byte flipped, every file cut at every length, random bytes as files: `verify` reports it, queries give an
 //! error or the right answer, and no operation panics.
 
+use crate::points::points;
 use crate::support::*;
 use fpstore::admin::verify;
 use fpstore::inspect::{self, BlockKind};
@@ -78,7 +79,7 @@ fn every_byte_flipped() {
         let (files, records) = small(codec);
         let queries: Vec<u64> = records.iter().step_by(70).map(|record| record.fingerprint ^ 5).collect();
         for (number, (path, bytes)) in files.iter().enumerate().filter(|(_, (path, _))| !is_lock(path)) {
-            (0..bytes.len()).into_par_iter().for_each(|at| {
+            points(0..bytes.len()).collect::<Vec<_>>().into_par_iter().for_each(|at| {
                 let mut bytes = bytes.clone();
                 bytes[at] ^= 1 << (at % 8);
                 let mode = MODES[at % 2];
@@ -94,7 +95,7 @@ fn every_file_cut_at_every_length() {
     let (files, records) = small(Codec::Adaptive);
     let queries = [records[3].fingerprint, records[300].fingerprint];
     for (number, (path, bytes)) in files.iter().enumerate().filter(|(_, (path, _))| !is_lock(path)) {
-        (0..bytes.len()).into_par_iter().for_each(|length| {
+        points(0..bytes.len()).collect::<Vec<_>>().into_par_iter().for_each(|length| {
             let fixture = with_file(&files, number, bytes[..length].to_vec(), MODES[length % 2]);
             check(&fixture, &records, &queries, &format!("{} cut at {length}", path.display()));
         });

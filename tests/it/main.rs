@@ -19,11 +19,14 @@ mod loading;
 mod overlap;
 mod pairs;
 mod planner;
+mod points;
 mod reading;
 mod room;
 mod stores;
 mod strict;
 mod support;
+#[cfg(target_os = "linux")]
+mod thread_names;
 mod threads;
 mod visit;
 mod wide;

@@ -31,7 +31,10 @@ mod tests;
 mod training;
 
 pub(crate) use code::FlipsCode;
+// For wide registers; see `codec::simd`.
+#[cfg(target_arch = "x86_64")]
 pub(super) use code::{SLOW, Step};
+#[cfg(target_arch = "x86_64")]
 pub(super) use combinations::{MASKS, unrank};
 pub(super) use decode::decode;
 pub(super) use encode::{cost, encode};

@@ -5,6 +5,7 @@
 //! model, at one of the possible recovery points.
 
 use super::model::Model;
+use crate::points;
 use crate::support::*;
 use fpstore::admin::{BackupMode, verify};
 use fpstore::bulk::IdSorter;
@@ -317,10 +318,10 @@ fn operations<F: Fingerprint>(kind: IdKind, maintenance: Maintenance) -> u64 {
     failing.operations()
 }
 
-/// Every `every`-th operation, in every kind of maintenance.
-fn points<F: Fingerprint>(kind: IdKind, every: usize) -> Vec<(Maintenance, u64)> {
-    let points = |maintenance| (0..operations::<F>(kind, maintenance)).step_by(every).map(move |at| (maintenance, at));
-    MAINTENANCE.into_iter().flat_map(points).collect()
+/// Every so many of the operations in a full run, in every kind of maintenance.
+fn operations_of_this_run<F: Fingerprint>(kind: IdKind, every: usize) -> Vec<(Maintenance, u64)> {
+    let all = |maintenance| (0..operations::<F>(kind, maintenance)).step_by(every).map(move |at| (maintenance, at));
+    points::points(MAINTENANCE.into_iter().flat_map(all)).collect()
 }
 
 /// Calls `check` with all points. The test has its own threads, because output of a shared thread goes to the test that
@@ -341,7 +342,7 @@ fn on_all_cores<T: Sync>(points: &[T], check: impl Fn(&T) + Sync) {
 /// Makes operations fail, alone or with all later ones, with and without a power failure.
 fn fail_in_turn<F: Fingerprint>(kind: IdKind, every: usize) {
     let noticed = AtomicU64::new(0);
-    let points = points::<F>(kind, every);
+    let points = operations_of_this_run::<F>(kind, every);
     on_all_cores(&points, |&(maintenance, operation)| {
         for (lasting, crash) in [(true, false), (true, true), (false, false), (false, true)] {
             let memory = empty::<F>(kind);
@@ -377,7 +378,8 @@ fn operations_fail_in_stores_of_every_kind() {
 
 /// Simulates power failures at operations; `states` states in all.
 fn power_fails<F: Fingerprint>(kind: IdKind, every: usize, states: u64) {
-    let cases = points::<F>(kind, every);
+    let cases = operations_of_this_run::<F>(kind, every);
+    let states = points::number(states);
     let each = states.div_ceil(cases.len() as u64);
     let checked = AtomicU64::new(0);
     on_all_cores(&cases, |&(maintenance, operation)| {

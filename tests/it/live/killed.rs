@@ -3,6 +3,7 @@
 //!
 //! `FPSTORE_KILLS=N` kills it N times.
 
+use crate::points::number;
 use crate::support::Random;
 use fpstore::{Durability, Filters, Options, Parameters, Record, Store, WriteBatch};
 use std::collections::BTreeSet;
@@ -149,7 +150,7 @@ fn nothing_acknowledged_is_lost_however_often_the_process_is_killed() {
     if let Ok(path) = std::env::var(STORE) {
         return write_until_killed(&path);
     }
-    let kills = std::env::var("FPSTORE_KILLS").map_or(KILLS, |value| value.parse().unwrap());
+    let kills = std::env::var("FPSTORE_KILLS").map_or_else(|_| number(KILLS), |value| value.parse().unwrap());
     let directory = tempfile::tempdir().unwrap();
     let mut random = Random(std::process::id().into());
     let mut written = 0;

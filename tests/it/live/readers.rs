@@ -4,6 +4,7 @@
 //! `FPSTORE_SECONDS=N` runs for N seconds.
 
 use super::model::Model;
+use crate::points::number;
 use crate::support::*;
 use fpstore::{Durability, Id, IdKind, Options, Parameters, Record, Store};
 use std::collections::VecDeque;
@@ -133,7 +134,8 @@ fn open_files(directory: &Path) -> usize {
 
 #[test]
 fn twenty_readers_see_states_that_were() {
-    let seconds = std::env::var("FPSTORE_SECONDS").map_or(SECONDS, |value| value.parse().unwrap());
+    let seconds =
+        std::env::var("FPSTORE_SECONDS").map_or_else(|_| number(SECONDS).max(2), |value| value.parse().unwrap());
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store");
     let store = <Store>::create(&path, &Parameters::new(3), &options()).unwrap();

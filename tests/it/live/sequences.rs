@@ -6,6 +6,7 @@
 mod by_id;
 
 use super::model::Model;
+use crate::points;
 use crate::support::*;
 use fpstore::admin::add_id_index;
 use fpstore::env::{Env, Failing};
@@ -453,8 +454,8 @@ fn sequence(number: u64) {
 #[test]
 fn random_sequences_agree_with_the_model() {
     let variable = |name| std::env::var(name).ok().map(|value| value.parse::<u64>().unwrap());
-    let first = variable("FPSTORE_SEED").unwrap_or(0);
-    let count = variable("FPSTORE_SEQUENCES").unwrap_or(SEQUENCES);
+    let first = variable("FPSTORE_SEED").unwrap_or_else(|| points::first(SEQUENCES));
+    let count = variable("FPSTORE_SEQUENCES").unwrap_or_else(|| points::number(SEQUENCES));
     (first..first + count).into_par_iter().for_each(sequence);
 }
 

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::options;
-use crate::workspace::{Workspace, announce};
+use crate::workspace::{SUITE, Workspace, announce};
 
 /// Default number of states, also of `cargo xtask test --long`.
 const STATES: u64 = 10_000;
@@ -15,7 +15,10 @@ const STATES: u64 = 10_000;
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     let (states, seed) = parse(arguments)?;
     let workspace = Workspace::find()?;
-    let mut command = test(&workspace, states, seed);
+    // With the features of the whole workspace, as `cargo xtask test` has built it.
+    let what = ["test", "--profile", SUITE, "--workspace", "--test", "crash", "--", "--nocapture"];
+    let mut command = workspace.cargo(&what);
+    set(&mut command, states, seed);
     announce(&workspace, &command)?;
     let status = command.status().context("cannot run cargo")?;
     if !status.success() {
@@ -24,15 +27,13 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the test that `cargo xtask test --long` runs.
-pub(crate) fn long(workspace: &Workspace) -> Command {
-    test(workspace, STATES, 1)
+/// Sets what `cargo xtask test --long` asks of the test.
+pub(crate) fn set_long(test: &mut Command) {
+    set(test.arg("--nocapture"), STATES, 1);
 }
 
-fn test(workspace: &Workspace, states: u64, seed: u64) -> Command {
-    let mut command = workspace.cargo(&["test", "--package", "fpstore", "--test", "crash", "--", "--nocapture"]);
-    command.env("FPSTORE_STATES", states.to_string()).env("FPSTORE_SEED", seed.to_string());
-    command
+fn set(test: &mut Command, states: u64, seed: u64) {
+    test.env("FPSTORE_STATES", states.to_string()).env("FPSTORE_SEED", seed.to_string());
 }
 
 /// Returns the number of states and the seed.

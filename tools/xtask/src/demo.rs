@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use crate::timings::Timings;
 use crate::workspace::{Programs, Workspace, announce};
 use pairs::Document;
 
@@ -23,14 +24,17 @@ use pairs::Document;
 const TEXTS: &str = "tests/data/rust-book-documents.ndjson.gz";
 /// The paths of the same documents.
 const PATHS: &str = "tests/data/rust-book.ndjson";
+/// The programs that are run. They need neither Parquet nor a Chinese dictionary.
+const PROGRAMS: [&str; 5] = ["fphash", "fpload", "fpquery", "fpdedup", "fpdump"];
 /// At this distance these fingerprints hardly ever match by chance (BENCHMARKS.md, "How well fingerprints match").
 const DISTANCE: u32 = 6;
 
 pub(crate) fn run() -> Result<()> {
     let workspace = Workspace::find()?;
     let paths = read_paths(&workspace.root.join(PATHS))?;
-    say("Building the programs in release mode (the first time takes a minute or two) ...")?;
-    let programs = workspace.build("fpstore-tools")?;
+    let mut timings = Timings::start();
+    say("Building the programs in the profile `quick` (the first time takes a minute or two) ...")?;
+    let programs = timings.step("build of the programs", || workspace.build_quickly("fpstore-tools", &PROGRAMS))?;
 
     let directory = workspace.target.join("demo");
     let (store, list) = (directory.join("store"), directory.join("near-duplicates.tsv"));
@@ -65,7 +69,8 @@ pub(crate) fn run() -> Result<()> {
         .with_context(|| format!("cannot write {}", stage.clusters.display()))?;
     say(&clusters::selection(&labels, &documents))?;
     say(&format!("\nAll clusters are in {}", stage.short(&stage.clusters).display()))?;
-    say(&stage.hint(&documents)?)
+    say(&stage.hint(&documents)?)?;
+    say(&format!("\n{}", timings.text()))
 }
 
 /// The directories and programs of one demonstration.

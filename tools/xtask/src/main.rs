@@ -6,7 +6,9 @@ mod crash;
 mod demo;
 mod generate;
 mod options;
+mod platforms;
 mod test;
+mod timings;
 mod torture;
 mod workspace;
 
@@ -21,7 +23,7 @@ Usage: cargo xtask COMMAND
          show the near-duplicate documents, the store's statistics and the times
   test [--long]
          run every test: unit, integration and documentation tests, benches in test mode, examples;
-         with --long the long tests too
+         with --long all points of the sweeps, power failures of recorded processes, and other platforms
   generate
          write man pages and shell completions of all programs to target/share
   torture [--kills N] [--interrupts N] [--disks N] [--records N] [--seed N] [--programs DIR] [--dir DIR]

@@ -10,6 +10,9 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+/// The profile of tests (`Cargo.toml`).
+pub(crate) const SUITE: &str = "suite";
+
 /// The checkout from which this program was built.
 pub(crate) struct Workspace {
     /// The directory of the workspace's `Cargo.toml`.
@@ -70,22 +73,35 @@ impl Workspace {
 
     /// Builds the programs of a package in release mode and returns their paths.
     pub(crate) fn build(&self, package: &str) -> Result<Programs> {
-        self.build_all(&["--release", "--bins", "--package", package])
+        self.build_programs(&["--release", "--bins", "--package", package])
+    }
+
+    /// Builds some programs of a package quickly: in the profile `quick`, without features that take long to build.
+    pub(crate) fn build_quickly(&self, package: &str, programs: &[&str]) -> Result<Programs> {
+        let what = ["--profile", "quick", "--no-default-features", "--package", package];
+        let programs: Vec<&str> = programs.iter().flat_map(|program| ["--bin", program]).collect();
+        self.build_programs(&[&what[..], &programs].concat())
     }
 
     /// Builds the examples of all packages and returns their paths.
     pub(crate) fn build_examples(&self) -> Result<Programs> {
-        self.build_all(&["--workspace", "--examples"])
+        self.build_programs(&["--profile", SUITE, "--workspace", "--examples"])
     }
 
-    fn build_all(&self, what: &[&str]) -> Result<Programs> {
-        let arguments = [&["build", "--message-format=json-render-diagnostics"], what].concat();
-        let output = self.cargo(&arguments).stderr(Stdio::inherit()).output().context("cannot run cargo")?;
+    fn build_programs(&self, what: &[&str]) -> Result<Programs> {
+        Ok(Programs(executables(&self.messages(&[&["build"], what].concat())?)))
+    }
+
+    /// Runs a build and returns cargo's messages in JSON.
+    pub(crate) fn messages(&self, arguments: &[&str]) -> Result<String> {
+        let mut command = self.cargo(arguments);
+        announce(self, &command)?;
+        command.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
+        let output = command.output().context("cannot run cargo")?;
         if !output.status.success() {
-            bail!("the programs could not be built; the compiler's messages are above");
+            bail!("the build failed; the compiler's messages are above");
         }
-        let messages = String::from_utf8(output.stdout).context("cargo's messages are not UTF-8")?;
-        Ok(Programs(executables(&messages)))
+        String::from_utf8(output.stdout).context("cargo's messages are not UTF-8")
     }
 }
 

@@ -1,0 +1,121 @@
+//! Other platforms, as far as one Linux machine can look at them.
+//!
+//! * **aarch64 Linux**: tests run under qemu, those of codecs, formats, plans, segments and queries, and of the live
+//!   store.
+//! * **Windows**: clippy of the library and its tests, with MinGW's C compiler for zstd.
+//! * **macOS**: the same. Its C compiler cannot be installed here; `true` stands in for it, because code that is only
+//!   checked is never linked.
+//!
+//! Warnings are errors everywhere. What is missing is installed with rustup and apt-get, or the step fails and says
+//! which command installs it.
+
+mod install;
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::workspace::{SUITE, Workspace, announce};
+
+/// A platform, and what has to be there to look at it.
+struct Platform {
+    name: &'static str,
+    target: &'static str,
+    /// Programs, each with the Debian package that has it.
+    programs: &'static [(&'static str, &'static str)],
+    /// Environment variables.
+    variables: &'static [(&'static str, &'static str)],
+    /// Arguments of cargo, one list a command.
+    commands: &'static [&'static [&'static str]],
+}
+
+/// Lints of the library and its tests.
+const LINTS: &[&str] = &["clippy", "--lib", "--tests", "--", "-D", "warnings"];
+
+/// Under emulation a process that is killed many times would take hours.
+const PLATFORMS: [Platform; 3] = [
+    Platform {
+        name: "aarch64 Linux",
+        target: "aarch64-unknown-linux-gnu",
+        programs: &[
+            ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"),
+            ("qemu-aarch64", "qemu-user"),
+        ],
+        variables: &[
+            ("CC_aarch64_unknown_linux_gnu", "aarch64-linux-gnu-gcc"),
+            ("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc"),
+            ("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", "qemu-aarch64 -L /usr/aarch64-linux-gnu"),
+            ("RUSTFLAGS", "-D warnings"),
+        ],
+        commands: &[
+            &["test", "--lib", "--", "codec::", "format::", "plan::", "segment::", "query::"],
+            &["test", "--test", "it", "--", "live::", "--skip", "live::killed"],
+        ],
+    },
+    Platform {
+        name: "Windows",
+        target: "x86_64-pc-windows-gnu",
+        programs: &[("x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64")],
+        variables: &[("CC_x86_64_pc_windows_gnu", "x86_64-w64-mingw32-gcc")],
+        commands: &[LINTS],
+    },
+    Platform {
+        name: "macOS",
+        target: "aarch64-apple-darwin",
+        programs: &[],
+        variables: &[
+            ("CC_aarch64_apple_darwin", "true"),
+            ("AR_aarch64_apple_darwin", "true"),
+            // Otherwise zstd's build asks Apple's tools for it.
+            ("SDKROOT", "/"),
+        ],
+        commands: &[LINTS],
+    },
+];
+
+/// Looks at each platform, and returns the names of those with faults.
+pub(crate) fn run(workspace: &Workspace) -> Result<Vec<String>> {
+    let mut failed = Vec::new();
+    for platform in &PLATFORMS {
+        install::target(platform.target)?;
+        for (program, packages) in platform.programs {
+            install::program(program, packages)?;
+        }
+        for arguments in platform.commands {
+            let mut command = command(workspace, platform, arguments);
+            announce(workspace, &command)?;
+            if !command.status().context("cannot run cargo")?.success() {
+                failed.push(platform.name.to_owned());
+            }
+        }
+    }
+    Ok(failed)
+}
+
+/// Returns the command with package, target and profile behind cargo's subcommand.
+fn command(workspace: &Workspace, platform: &Platform, arguments: &[&str]) -> Command {
+    let (subcommand, rest) = arguments.split_first().unwrap_or((&"check", &[]));
+    let mut command = workspace.cargo(&[subcommand, "--package", "fpstore", "--profile", SUITE]);
+    command.args(["--target", platform.target]).args(rest);
+    command.envs(platform.variables.iter().copied());
+    // The lints of one platform must not make another one build again.
+    command.env("CARGO_TARGET_DIR", workspace.target.join(Path::new("platforms")));
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_name_target_and_profile() {
+        let workspace = Workspace::find().unwrap();
+        let windows = PLATFORMS.iter().find(|platform| platform.name == "Windows").unwrap();
+        let command = command(&workspace, windows, windows.commands[0]);
+        let arguments: Vec<_> = command.get_args().map(|argument| argument.to_str().unwrap()).collect();
+        let expected =
+            "clippy --package fpstore --profile suite --target x86_64-pc-windows-gnu --lib --tests -- -D warnings";
+        assert_eq!(arguments.join(" "), expected);
+    }
+}
