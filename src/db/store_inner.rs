@@ -18,9 +18,6 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-/// So many times as long as it works, merging segments in the background rests.
-const COMPACTION_RESTS: u32 = 1;
-
 /// The state of an open store.
 ///
 /// A thread that takes several of its locks takes them in the order of their ranks ([`Rank`]).
@@ -80,7 +77,7 @@ impl StoreInner {
             changed: Condvar::new(),
             poison: OnceLock::new(),
             filters,
-            limiter: RateLimiter::new(COMPACTION_RESTS),
+            limiter: RateLimiter::default(),
             pressure: Pressure::default(),
             obsolete_runs: RankedMutex::new(Rank::Obsolete, Vec::new()),
             collecting: RankedMutex::new(Rank::Collecting, ()),

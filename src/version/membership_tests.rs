@@ -417,7 +417,7 @@ fn the_id_index_is_made_at_a_pace() {
     let records: Vec<_> = (0..1000).map(|id| (id / 3, id)).collect();
     let fixture = Fixture::numbers::<u64>(&records);
     let segment = Arc::new(fixture.open());
-    let limiter = RateLimiter::new(0);
+    let limiter = RateLimiter::default();
     let entries = |limiter: Option<&RateLimiter>| {
         let entries = IdIndexEntries::<u64>::of(&segment, &fixture.workspace, limiter)?;
         entries.pairs(&fixture.workspace).collect::<crate::error::Result<Vec<_>>>().map(|pairs| pairs.concat())
