@@ -1,34 +1,33 @@
-//! Makes the prefix filters of an open store, while queries already run or before the first one.
+//! Builds the prefix filters of an open store, before the first query or in the background.
 //!
-//! Filters together take no more memory than a budget. It is granted table by table: first to the filters that are there or
-//! being made, then to those of the oldest segments. A table whose filter does not fit is left out; queries then read
-//! more of its blocks. The filter of a segment that leaves the store counts no longer.
+//! A budget limits the memory of all filters. It goes first to the filters that are built or being built, then to those of the
+//! oldest segments, table by table. A table whose filter does not fit has none; queries then read more of its blocks.
 
-use crate::db::lock::lock;
 use crate::executor::spawn;
 use crate::options::Filters;
 use crate::plan::filter_shape::FilterShape;
 use crate::segment::{Segment, Table};
 use crate::version::StoreContext;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 /// Prefix filters of a store ([`crate::Filters`]), in bytes of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FilterStatistics {
-    /// Filters of all tables that are large enough to profit from one.
+    /// The filters of all tables that are large enough to profit from one.
     pub wanted_bytes: u64,
-    /// Filters that are there now.
+    /// The filters that are built.
     pub built_bytes: u64,
-    /// Wanted filters that do not fit the budget, whether the others are made or not ([`crate::Filters::Off`]).
+    /// Wanted filters that do not fit the budget, even if no filters are built ([`crate::Filters::Off`]).
     pub refused_bytes: u64,
-    /// Filters that fit the budget and could not be made: their table cannot be read, or the system gave no memory.
+    /// Filters that fit the budget and could not be built: the table cannot be read, or there was no memory.
     pub failed_bytes: u64,
-    /// The most that filters may take ([`crate::Options::with_filter_memory`]).
+    /// The most memory of all filters ([`crate::Options::with_filter_memory`]).
     pub budget_bytes: u64,
 }
 
@@ -37,7 +36,7 @@ pub(crate) fn bytes_of(segment: &Segment) -> u64 {
     segment.tables().iter().filter_map(Table::filter_shape).map(FilterShape::bytes).sum()
 }
 
-/// Sizes of the filters of segments, oldest first, within a budget.
+/// `segments` are oldest first.
 pub(crate) fn statistics(segments: &[Arc<Segment>], budget: u64) -> FilterStatistics {
     let tables = || segments.iter().flat_map(|segment| segment.tables());
     let wanted: Vec<_> = tables().filter_map(|table| Some((table, table.filter_shape()?.bytes()))).collect();
@@ -57,15 +56,14 @@ pub(crate) fn statistics(segments: &[Arc<Segment>], budget: u64) -> FilterStatis
     statistics
 }
 
-/// The filter that a table wants.
 #[derive(Clone, Copy, Debug)]
 struct Need {
     bytes: u64,
-    /// Whether its memory is taken: the filter is there, or being made.
+    /// The filter is built or being built.
     is_held: bool,
 }
 
-/// Which of the filters a budget allows. What is held comes first, then each that still fits, in their order.
+/// The filters that a budget allows: those that are held, then each that still fits, in order.
 fn allowed(needs: &[Need], budget: u64) -> Vec<bool> {
     let held = needs.iter().filter(|need| need.is_held).map(|need| need.bytes).fold(0, u64::saturating_add);
     let mut left = budget.saturating_sub(held);
@@ -77,9 +75,7 @@ fn allowed(needs: &[Need], budget: u64) -> Vec<bool> {
     needs.iter().map(&mut allows).collect()
 }
 
-/// The threads that make filters, as long as there are some to be made. Dropping it ends the work.
-///
-/// When segments come and go, what is being made for one that stays is not begun anew.
+/// The threads that build filters. They end when no filter is left to build, or when this is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct FilterMaker {
     work: Arc<FilterQueue>,
@@ -93,38 +89,36 @@ struct FilterQueue {
     changed: Condvar,
 }
 
-/// A table: its segment and its number.
+/// A table by its segment and number.
 type Wanted = (Arc<Segment>, usize);
 
 #[derive(Debug, Default)]
 struct Tables {
-    /// Oldest segments first.
+    /// Tables of the oldest segments first.
     waiting: VecDeque<Wanted>,
-    /// One for each thread that is at work.
+    /// The tables whose filters are being built, one a thread.
     at_work: Vec<Wanted>,
     threads: usize,
 }
 
 impl FilterMaker {
-    /// Begins with, or makes, the filters that the options want and the budget allows and that are not there yet, and no
-    /// others.
+    /// Builds the missing filters of these segments that the budget allows, and no others.
     pub(crate) fn want(&self, segments: &[Arc<Segment>], context: &StoreContext, when: Filters) {
         let none = when == Filters::Off || segments.iter().all(|segment| bytes_of(segment) == 0);
         let budget = if none { 0 } else { context.filter_budget() };
-        let mut tables = lock(&self.work.tables);
+        let mut tables = self.work.tables.lock();
         tables.waiting = if none { VecDeque::new() } else { tables.missing(segments, budget) };
         let threads = context.options.executor.threads().min(tables.waiting.len()).saturating_sub(tables.threads);
         tables.threads += threads;
         drop(tables);
-        let mut handles = lock(&self.threads);
+        let mut handles = self.threads.lock();
         handles.retain(|handle| !handle.is_finished());
         for _ in 0..threads {
             let work = Arc::clone(&self.work);
-            // The threads are its own: those of a pool may be the ones that wait for it. Fewer of them only take longer, and
-            // without filters queries are slower: no reason to fail.
+            // Not on a crew: a thread of the crew may wait for the filters. Without these threads queries are only slower.
             match spawn("fpstore filters", move || work.make()) {
                 Ok(handle) => handles.push(handle),
-                Err(_) => self.work.end_of_thread(lock(&self.work.tables)),
+                Err(_) => self.work.end_of_thread(self.work.tables.lock()),
             }
         }
         drop(handles);
@@ -133,17 +127,17 @@ impl FilterMaker {
         }
     }
 
-    /// Returns when all filters are there.
+    /// Returns when all filters are built.
     pub(crate) fn wait(&self) {
-        let mut tables = lock(&self.work.tables);
+        let mut tables = self.work.tables.lock();
         while tables.threads > 0 {
-            tables = self.work.changed.wait(tables).unwrap_or_else(PoisonError::into_inner);
+            self.work.changed.wait(&mut tables);
         }
     }
 }
 
 impl Tables {
-    /// The tables whose filters are to be made: neither there nor being made, and within the budget.
+    /// The tables whose filters are neither built nor being built, within the budget.
     fn missing(&self, segments: &[Arc<Segment>], budget: u64) -> VecDeque<Wanted> {
         let is_at_work = |segment: &Arc<Segment>, number| {
             self.at_work.iter().any(|(other, of_other)| Arc::ptr_eq(segment, other) && number == *of_other)
@@ -165,28 +159,27 @@ impl Tables {
 }
 
 impl FilterQueue {
-    /// Makes one after the other. A table that cannot be read has no filter; a query of it returns the error.
+    /// Builds the waiting filters. A table that cannot be read has no filter; a query of it returns the error.
     fn make(&self) {
-        let mut tables = lock(&self.tables);
+        let mut tables = self.tables.lock();
         while let Some(wanted) = tables.waiting.pop_front().filter(|_| !self.stop.load(Ordering::Relaxed)) {
             tables.at_work.push(wanted.clone());
             drop(tables);
             let (segment, number) = wanted;
             if let Some(table) = segment.tables().get(number) {
-                // An environment may panic. That leaves nothing behind but a part of the filter, which is dropped; the
-                // thread has other tables to go on with, and `wait` waits for it.
+                // After a panic of the environment, the thread goes on with other tables; `wait` waits for it.
                 let _ = catch_unwind(AssertUnwindSafe(|| table.build_filter(&self.stop)));
                 if table.filter().is_none() && !self.stop.load(Ordering::Relaxed) {
                     table.set_filter_failed();
                 }
             }
-            tables = lock(&self.tables);
+            tables = self.tables.lock();
             tables.at_work.retain(|(other, of_other)| !Arc::ptr_eq(&segment, other) || number != *of_other);
         }
         self.end_of_thread(tables);
     }
 
-    /// Counts a thread less, in the same hold of the lock in which it found nothing to do.
+    /// Counts a thread less, under the same lock under which it found nothing to do.
     fn end_of_thread(&self, mut tables: MutexGuard<'_, Tables>) {
         tables.threads -= 1;
         drop(tables);
@@ -197,8 +190,7 @@ impl FilterQueue {
 impl Drop for FilterMaker {
     fn drop(&mut self) {
         self.work.stop.store(true, Ordering::Relaxed);
-        for handle in lock(&self.threads).drain(..) {
-            // Panics do not reach its end; if one did, only filters would be missing.
+        for handle in self.threads.get_mut().drain(..) {
             let _ = handle.join();
         }
     }
@@ -208,7 +200,7 @@ impl Drop for FilterMaker {
 mod tests {
     use super::*;
 
-    /// What a budget allows of filters of these sizes; those that are there are marked.
+    /// `sizes` are those of filters, with whether they are held.
     fn allowed_of(sizes: &[(u64, bool)], budget: u64) -> Vec<bool> {
         let needs: Vec<_> = sizes.iter().map(|&(bytes, is_held)| Need { bytes, is_held }).collect();
         allowed(&needs, budget)
@@ -231,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_that_are_there_come_first() {
+    fn held_filters_come_first() {
         let sizes = [(50, false), (20, false), (50, true)];
         assert_eq!(allowed_of(&sizes, 99), [false, true, true]);
         assert_eq!(allowed_of(&sizes, 69), [false, false, true]);

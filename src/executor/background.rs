@@ -16,12 +16,12 @@ pub(crate) struct BackgroundThread {
 }
 
 impl BackgroundThread {
-    /// A panic ends the thread; `work` reports its own panics.
+    /// `work` must not panic.
     pub(crate) fn start(name: &'static str, work: impl FnOnce() + Send + 'static) -> Result<Self> {
         let pool = alone(name)?;
         let (end, ended) = sync_channel(1);
         pool.spawn(move || {
-            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+            work();
             let _ = end.send(());
         });
         Ok(Self { ended: Mutex::new(ended), _pool: pool })

@@ -1,7 +1,9 @@
 //! Bulk load: one new run, then one new manifest.
 
-use crate::db::id_assignment::{Refused, check_id_assignment};
-use crate::db::{Estimate, Made, Making, RunParts, Slowed, StoreInner, Writing, layers, merged_net, pointless};
+use crate::db::{
+    Estimate, Made, Making, Refused, RunParts, Slowed, StoreInner, Writing, check_id_assignment, layers, merged_net,
+    pointless,
+};
 use crate::error::{Error, Result};
 use crate::extsort::Workspace;
 use crate::fingerprint::{Fingerprint, IdKind, by_width};
@@ -240,7 +242,7 @@ impl StoreInner {
         let slowed = self.flush_most().inspect_err(|_| mark_obsolete(&made.parts))?;
         let mut writing = self.writer().inspect_err(|_| mark_obsolete(&made.parts))?;
         // Nothing older may come into segments after it.
-        let sealed = self.seal(&mut writing).and_then(|()| self.flush_sealed());
+        let sealed = self.seal(&mut writing).and_then(|()| self.flush_sealed(usize::MAX));
         sealed.and_then(|()| self.check_numbers(writing.get())).inspect_err(|_| mark_obsolete(&made.parts))?;
         let older = self.versions().runs.clone();
         let (bytes, count) = ((made.parts.bytes(), 0), made.parts.count());

@@ -14,6 +14,7 @@ mod share;
 mod snapshot;
 mod super_version;
 
+pub use context::check_hashers;
 pub(crate) use context::{LOCK, Lock, StoreContext, absolute, check_width, hold, take_lock};
 pub(crate) use lookup::{IdLookup, Pieces};
 pub(crate) use loser_tree::Losers;
