@@ -8,13 +8,10 @@
 use crate::error::Result;
 use crate::fingerprint::{Entry, Fingerprint, Id, by_width};
 use crate::format::Parameters;
-use crate::version::{MembershipCursor, NewestEntries, ReadView, Run, RunSegment, add_runs, newest_entries};
+use crate::version::{
+    MembershipCursor, NewestEntries, ReadView, Run, RunSegment, add_runs, newest_entries, run_segments,
+};
 use std::sync::Arc;
-
-/// The segments of runs, newest first.
-pub(crate) fn layers(runs: &[Arc<Run>]) -> impl Iterator<Item = RunSegment> {
-    runs.iter().rev().flat_map(|run| run.layers())
-}
 
 /// The entries, in order, that change something after these runs, and their net number of records. If a look-up fails, all
 /// entries from there on, and no number.
@@ -22,7 +19,7 @@ pub(crate) fn effective<F: Fingerprint>(
     mut entries: Vec<Entry<F>>,
     older: &[Arc<Run>],
 ) -> (Vec<Entry<F>>, Option<i64>) {
-    let mut present = MembershipCursor::new(layers(older));
+    let mut present = MembershipCursor::new(run_segments(older));
     let mut net = Some(0i64);
     entries.retain(|entry| {
         let Some(change) = net.and_then(|_| change(&mut present, entry).ok()) else {
@@ -46,7 +43,7 @@ fn change<F: Fingerprint>(present: &mut MembershipCursor<F>, entry: &Entry<F>) -
 
 /// The net number of records of these entries, in order, after these runs.
 fn net_of<F: Fingerprint>(mut entries: impl Iterator<Item = Result<Entry<F>>>, older: &[Arc<Run>]) -> Result<i64> {
-    let mut present = MembershipCursor::new(layers(older));
+    let mut present = MembershipCursor::new(run_segments(older));
     entries.try_fold(0i64, |net, entry| Ok(net.saturating_add(change(&mut present, &entry?)?)))
 }
 
@@ -100,9 +97,9 @@ fn records_of<F: Fingerprint>(state: &ReadView) -> Counted {
 }
 
 /// The number of entries of a new run that repeat an entry of `tail`, the runs that came while it was made.
-pub(crate) fn pointless<F: Fingerprint>(new: &Run, tail: &[Arc<Run>]) -> Result<u64> {
+pub(crate) fn pointless<F: Fingerprint>(new: &Arc<Run>, tail: &[Arc<Run>]) -> Result<u64> {
     let tombstones = new.tombstones.is_some();
-    let own = new.layers().map(|layer| RunSegment { removed: false, ..layer });
+    let own = run_segments(std::slice::from_ref(new)).map(|run| RunSegment { is_tombstones: false, ..run });
     let mut own = MembershipCursor::<F>::new(own);
     let mut merge = NewestEntries::<F>::default();
     add_runs(&mut merge, tail);

@@ -50,7 +50,7 @@ mod writer;
 
 pub use crate::version::check_hashers;
 pub(crate) use compaction::compact::{TEXTS_OF_COMPRESSED, merged_net};
-pub(crate) use count::{effective, layers, pointless, records_of_runs, records_of_state};
+pub(crate) use count::{effective, pointless, records_of_runs, records_of_state};
 pub(crate) use directory::{
     CREATING, Vacancy, begin_creation, create_durably, forget_lock, undo_creation, vacancy_for_store,
 };

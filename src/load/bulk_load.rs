@@ -1,8 +1,7 @@
 //! Bulk load: one new run, then one new manifest.
 
 use crate::db::{
-    Estimate, Made, Making, Refused, RunParts, Slowed, StoreInner, Writing, check_id_assignment, layers, merged_net,
-    pointless,
+    Estimate, Made, Making, Refused, RunParts, Slowed, StoreInner, Writing, check_id_assignment, merged_net, pointless,
 };
 use crate::error::{Error, Result};
 use crate::extsort::Workspace;
@@ -13,7 +12,7 @@ use crate::load::records::{RecordIds, SortedRecords};
 use crate::memtable::Memtable;
 use crate::options::{Filters, Maintenance};
 use crate::segment::{Expected, chunks};
-use crate::version::{MembershipCursor, Run};
+use crate::version::{MembershipCursor, Run, run_segments};
 use std::sync::Arc;
 
 /// So many records are flushed while writers wait, in a few milliseconds.
@@ -129,7 +128,7 @@ impl StoreInner {
         let expected = Expected { first_number, text_bytes, at_once: records.come_at_once() };
         let fingerprints = records.fingerprints();
         let runs = self.versions().runs.clone();
-        let mut present = MembershipCursor::new(layers(&runs));
+        let mut present = MembershipCursor::new(run_segments(&runs));
         let mut checked = false;
         let missing = records.chunks().map(|batch| {
             let batch = batch?;
@@ -163,7 +162,7 @@ impl StoreInner {
     ) -> Result<Option<Made>> {
         let expected = Expected { text_bytes: old.text_bytes(), ..Expected::default() };
         let gone = chunks(Others::new(old.records(), new.records()), workspace.memory_of_chunks());
-        let mut present = MembershipCursor::new(layers(runs));
+        let mut present = MembershipCursor::new(run_segments(runs));
         let making = Making { expected, ..Making::new(workspace) };
         self.maker().tombstones(making, gone.map(|batch| present.present(batch?)))
     }

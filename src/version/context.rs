@@ -91,8 +91,8 @@ pub(crate) fn check_width(parameters: &Parameters, path: &Path, width: u32) -> R
     Err(Error::invalid(message).at_path(path).with_remedy("open it with the type of its width"))
 }
 
-/// Refuses to compare some fingerprints with others of another hasher ([`crate::Parameters::hasher`]), if both are known. `what`
-/// names the former.
+/// Refuses to compare fingerprints of two hashers ([`crate::Parameters::hasher`]), if both are known. `what` names the first
+/// fingerprints.
 ///
 /// # Errors
 /// `InvalidInput` that names both.
