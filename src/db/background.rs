@@ -24,7 +24,6 @@ pub(crate) struct Background {
 }
 
 impl Background {
-    /// Starts the threads, if the options ask for them.
     pub(crate) fn begin(inner: &Arc<StoreInner>) -> Result<Option<Self>> {
         if inner.context.options.maintenance != Maintenance::Background {
             return Ok(None);
@@ -87,7 +86,7 @@ fn flush_when_due(inner: &StoreInner) -> Result<()> {
 /// Compacts all that is due. An error poisons the store.
 fn merge_when_due(inner: &StoreInner) -> Result<()> {
     loop {
-        let is_left = inner.collect_obsolete();
+        let is_left = inner.collect_obsolete(false);
         let mut versions = inner.versions();
         if versions.closing {
             return Ok(());
@@ -113,7 +112,6 @@ fn merge_when_due(inner: &StoreInner) -> Result<()> {
 }
 
 impl StoreInner {
-    /// Returns when the background threads have nothing left to do.
     pub(crate) fn wait_until_idle(&self, background: Option<&Background>) -> Result<()> {
         if background.is_none() {
             return self.check_poison();
@@ -134,7 +132,7 @@ impl StoreInner {
         if works {
             drop(self.compacting.lock());
         }
-        self.collect_obsolete();
+        self.collect_obsolete(false);
         self.check_poison()
     }
 }

@@ -18,7 +18,6 @@ const WAIT: Duration = Duration::from_millis(1);
 const MOST_WRITES: usize = 64;
 
 impl StoreInner {
-    /// Writes a batch, on this thread or on another one.
     pub(crate) fn write_in_turn(&self, batch: &[Write]) -> Done {
         let most = if batch.len() > MOST_WRITES { Duration::MAX } else { WAIT };
         if let Some(mut writing) = self.writer_within(most)? {

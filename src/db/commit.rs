@@ -60,7 +60,6 @@ impl StoreInner {
         Ok(())
     }
 
-    /// The current log; creates it if necessary.
     fn log(&self, writer: &mut Writer) -> Result<Arc<Log>> {
         if let Some(log) = &writer.log {
             return Ok(Arc::clone(log));
@@ -154,7 +153,6 @@ impl StoreInner {
         }
     }
 
-    /// Waits while [`MOST_SEALED`] memtables are sealed.
     fn wait_for_room(&self) -> Result<()> {
         let (mut versions, started) = (self.versions(), Instant::now());
         let mut waits = false;
@@ -176,7 +174,6 @@ impl StoreInner {
         versions.flushing.as_ref().map_or(Ok(()), |failing| Err(failing.refusal(&self.context.path)))
     }
 
-    /// Returns when all writes up to now are durable.
     pub(crate) fn promise_all(&self, durability: Durability) -> Result<()> {
         if durability == Durability::Buffered {
             return self.writer().map(|_| ());

@@ -32,7 +32,6 @@ pub(crate) fn effective<F: Fingerprint>(
     (entries, net)
 }
 
-/// The net number of records of an entry.
 fn change<F: Fingerprint>(present: &mut MembershipCursor<F>, entry: &Entry<F>) -> Result<i64> {
     let sign = if entry.is_tombstone { -1 } else { 1 };
     if let Id::Count(count) = entry.record.id {
@@ -47,7 +46,6 @@ fn net_of<F: Fingerprint>(mut entries: impl Iterator<Item = Result<Entry<F>>>, o
     entries.try_fold(0i64, |net, entry| Ok(net.saturating_add(change(&mut present, &entry?)?)))
 }
 
-/// The net number of records of one of these runs.
 fn net_of_run<F: Fingerprint>(runs: &[Arc<Run>], number: usize) -> Result<i64> {
     let Some((run, older)) = runs.get(number).zip(runs.get(..number)) else { return Ok(0) };
     if number == 0 {

@@ -13,10 +13,8 @@ use std::path::Path;
 /// leftovers of an interrupted creation.
 pub(crate) const CREATING: &str = "creating.tmp";
 
-/// Whether a store may be created in a directory.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Vacancy {
-    /// There is no directory.
     Absent,
     /// The directory has only files that may be removed.
     Free,

@@ -15,7 +15,6 @@ const TEXTS_PART: f64 = 0.5;
 /// Size of merged segments with little in common.
 const MERGED_PART: f64 = 0.5;
 
-/// Estimates for segments of a store.
 pub(crate) struct Estimate(Arc<StoreContext>);
 
 #[expect(

@@ -31,48 +31,56 @@ pub struct FilterStatistics {
     pub budget_bytes: u64,
 }
 
-/// Bytes of memory of the filters of a segment's tables.
 pub(crate) fn bytes_of(segment: &Segment) -> u64 {
     segment.tables().iter().filter_map(Table::filter_shape).map(FilterShape::bytes).sum()
 }
 
 /// `segments` are oldest first.
 pub(crate) fn statistics(segments: &[Arc<Segment>], budget: u64) -> FilterStatistics {
-    let tables = || segments.iter().flat_map(|segment| segment.tables());
-    let wanted: Vec<_> = tables().filter_map(|table| Some((table, table.filter_shape()?.bytes()))).collect();
-    let needs: Vec<_> =
-        wanted.iter().map(|&(table, bytes)| Need { bytes, is_held: table.filter().is_some() }).collect();
+    let (tables, needs) = wanted(segments, &[]);
     let mut statistics = FilterStatistics { budget_bytes: budget, ..FilterStatistics::default() };
-    for ((need, allowed), (table, _)) in needs.iter().zip(allowed(&needs, budget)).zip(wanted) {
-        statistics.wanted_bytes += need.bytes;
-        let part = match (need.is_held, allowed) {
+    for ((&(bytes, is_held), allowed), (segment, number)) in needs.iter().zip(allowed(&needs, budget)).zip(tables) {
+        statistics.wanted_bytes += bytes;
+        let part = match (is_held, allowed) {
             (true, _) => &mut statistics.built_bytes,
             (false, false) => &mut statistics.refused_bytes,
-            (false, true) if table.filter_failed() => &mut statistics.failed_bytes,
+            (false, true) if segment.tables().get(number).is_some_and(Table::filter_failed) => {
+                &mut statistics.failed_bytes
+            }
             (false, true) => continue,
         };
-        *part += need.bytes;
+        *part += bytes;
     }
     statistics
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Need {
-    bytes: u64,
-    /// The filter is built or being built.
-    is_held: bool,
+/// A table by its segment and number.
+type Wanted = (Arc<Segment>, usize);
+/// The bytes of a filter, and whether it is held: built or being built.
+type Need = (u64, bool);
+
+/// The tables that are large enough for a filter, and their filters; `at_work` are those whose filters are being built.
+fn wanted(segments: &[Arc<Segment>], at_work: &[Wanted]) -> (Vec<Wanted>, Vec<Need>) {
+    let tables =
+        segments.iter().flat_map(|segment| segment.tables().iter().enumerate().map(move |table| (segment, table)));
+    let need = |(segment, (number, table)): (&Arc<Segment>, (usize, &Table))| {
+        let is_at_work = at_work.iter().any(|(other, of_other)| Arc::ptr_eq(segment, other) && number == *of_other);
+        let bytes = table.filter_shape()?.bytes();
+        Some(((Arc::clone(segment), number), (bytes, table.filter().is_some() || is_at_work)))
+    };
+    tables.filter_map(need).unzip()
 }
 
 /// The filters that a budget allows: those that are held, then each that still fits, in order.
 fn allowed(needs: &[Need], budget: u64) -> Vec<bool> {
-    let held = needs.iter().filter(|need| need.is_held).map(|need| need.bytes).fold(0, u64::saturating_add);
+    let held = needs.iter().filter(|(_, is_held)| *is_held).map(|(bytes, _)| *bytes).fold(0, u64::saturating_add);
     let mut left = budget.saturating_sub(held);
-    let mut allows = |need: &Need| {
-        let fits = need.bytes <= left;
-        left -= if fits && !need.is_held { need.bytes } else { 0 };
-        fits || need.is_held
+    let allows = |&(bytes, is_held): &Need| {
+        let fits = bytes <= left;
+        left -= if fits && !is_held { bytes } else { 0 };
+        fits || is_held
     };
-    needs.iter().map(&mut allows).collect()
+    needs.iter().map(allows).collect()
 }
 
 /// The threads that build filters. They end when no filter is left to build, or when this is dropped.
@@ -88,9 +96,6 @@ struct FilterQueue {
     stop: AtomicBool,
     changed: Condvar,
 }
-
-/// A table by its segment and number.
-type Wanted = (Arc<Segment>, usize);
 
 #[derive(Debug, Default)]
 struct Tables {
@@ -127,7 +132,6 @@ impl FilterMaker {
         }
     }
 
-    /// Returns when all filters are built.
     pub(crate) fn wait(&self) {
         let mut tables = self.work.tables.lock();
         while tables.threads > 0 {
@@ -139,21 +143,10 @@ impl FilterMaker {
 impl Tables {
     /// The tables whose filters are neither built nor being built, within the budget.
     fn missing(&self, segments: &[Arc<Segment>], budget: u64) -> VecDeque<Wanted> {
-        let is_at_work = |segment: &Arc<Segment>, number| {
-            self.at_work.iter().any(|(other, of_other)| Arc::ptr_eq(segment, other) && number == *of_other)
-        };
-        let (mut wanted, mut needs) = (Vec::new(), Vec::new());
-        for segment in segments {
-            for (number, table) in segment.tables().iter().enumerate() {
-                let Some(shape) = table.filter_shape() else { continue };
-                let is_held = table.filter().is_some() || is_at_work(segment, number);
-                wanted.push((Arc::clone(segment), number));
-                needs.push(Need { bytes: shape.bytes(), is_held });
-            }
-        }
+        let (wanted, needs) = wanted(segments, &self.at_work);
         let allowed = allowed(&needs, budget);
         let chosen =
-            wanted.into_iter().zip(needs).zip(allowed).filter(|((_, need), allowed)| *allowed && !need.is_held);
+            wanted.into_iter().zip(needs).zip(allowed).filter(|((_, (_, is_held)), allowed)| *allowed && !is_held);
         chosen.map(|((wanted, _), _)| wanted).collect()
     }
 }
@@ -200,12 +193,6 @@ impl Drop for FilterMaker {
 mod tests {
     use super::*;
 
-    /// `sizes` are those of filters, with whether they are held.
-    fn allowed_of(sizes: &[(u64, bool)], budget: u64) -> Vec<bool> {
-        let needs: Vec<_> = sizes.iter().map(|&(bytes, is_held)| Need { bytes, is_held }).collect();
-        allowed(&needs, budget)
-    }
-
     #[test]
     fn the_budget_is_granted_table_by_table() {
         let sizes = [(50, false), (50, false), (20, false), (5, false)];
@@ -218,17 +205,17 @@ mod tests {
             (125, [true, true, true, true]),
             (u64::MAX, [true, true, true, true]),
         ] {
-            assert_eq!(allowed_of(&sizes, budget), expected, "{budget}");
+            assert_eq!(allowed(&sizes, budget), expected, "{budget}");
         }
     }
 
     #[test]
     fn held_filters_come_first() {
         let sizes = [(50, false), (20, false), (50, true)];
-        assert_eq!(allowed_of(&sizes, 99), [false, true, true]);
-        assert_eq!(allowed_of(&sizes, 69), [false, false, true]);
-        assert_eq!(allowed_of(&sizes, 10), [false, false, true]);
-        assert_eq!(allowed_of(&sizes, 120), [true, true, true]);
-        assert_eq!(allowed_of(&[(u64::MAX, true), (u64::MAX, true), (1, false)], u64::MAX), [true, true, false]);
+        assert_eq!(allowed(&sizes, 99), [false, true, true]);
+        assert_eq!(allowed(&sizes, 69), [false, false, true]);
+        assert_eq!(allowed(&sizes, 10), [false, false, true]);
+        assert_eq!(allowed(&sizes, 120), [true, true, true]);
+        assert_eq!(allowed(&[(u64::MAX, true), (u64::MAX, true), (1, false)], u64::MAX), [true, true, false]);
     }
 }

@@ -71,7 +71,6 @@ impl StoreInner {
         )
     }
 
-    /// The workspace of a flush or a background compaction.
     pub(crate) fn workspace(&self) -> Workspace {
         Workspace { memory: MEMORY, ..Workspace::new(&self.context.path, &self.context.options) }
     }

@@ -119,7 +119,6 @@ impl Follower {
         Ok(true)
     }
 
-    /// Whether there is a log after the last one.
     fn has_next_log(&self, context: &StoreContext) -> Result<bool> {
         let path = context.path.join(wal::name(self.read.next_log));
         match context.env().open(&path, ReadMode::Pread) {
@@ -130,7 +129,6 @@ impl Follower {
     }
 }
 
-/// Refuses another store at the same path.
 fn check_parameters(context: &StoreContext, manifest: &ManifestData) -> Result<()> {
     if manifest.parameters == context.parameters {
         return Ok(());

@@ -18,7 +18,6 @@ use std::sync::Arc;
 /// With so many logs of earlier processes, opening a store for writing flushes them.
 const MOST_LOGS: usize = 8;
 
-/// An open store.
 #[derive(Debug)]
 pub(crate) struct Handle {
     pub(crate) background: Option<Background>,
@@ -34,7 +33,7 @@ impl Drop for Handle {
     fn drop(&mut self) {
         self.inner.stop();
         drop(self.background.take());
-        self.inner.let_go();
+        self.inner.collect_obsolete(true);
         self.inner.forget();
         self.inner.context.obsolete_files.close();
         drop(self.lock.take());
@@ -82,14 +81,12 @@ impl Handle {
         Ok(Self { background, inner, recovery, follower: RankedMutex::new(Rank::Follower, follower), lock })
     }
 
-    /// Makes all writes durable, and ends the background threads.
     pub(crate) fn close(mut self) -> Result<()> {
         let synced = if self.lock.is_some() { self.inner.promise_all(Durability::SyncAll) } else { Ok(()) };
         drop(self.background.take());
         synced.and_then(|()| self.inner.check_poison())
     }
 
-    /// Reads the new writes of another process. Returns whether there were any.
     pub(crate) fn refresh(&self) -> Result<bool> {
         match &mut *self.follower.lock() {
             Some(follower) => follower.refresh(&self.inner),

@@ -68,7 +68,6 @@ impl Failing {
         self.next.checked_duration_since(Instant::now()).filter(|pause| !pause.is_zero())
     }
 
-    /// The error of a write that needs the failing work.
     pub(crate) fn refusal(&self, path: &Path) -> Error {
         let cause = &self.trouble.error;
         let message = format!("what is in memory cannot be moved to segments, and there is no room for more ({cause})");

@@ -17,7 +17,6 @@ use crate::options::Maintenance;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The additional time of a slowed write.
 const DELAY: Duration = Duration::from_millis(1);
 
 impl StoreInner {
@@ -27,7 +26,6 @@ impl StoreInner {
         background && versions.merging.is_none() && versions.runs.len() > picker::most(&sizes(&versions.runs))
     }
 
-    /// Decides whether writers are slowed down from now on.
     pub(crate) fn set_pressure(&self, versions: &VersionSet) {
         let is_behind = self.must_merge_first(versions);
         self.limiter.unthrottle(is_behind);

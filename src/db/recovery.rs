@@ -55,7 +55,6 @@ pub(crate) struct Recovered {
     pub(crate) next_id: u64,
     /// The sum of all counts, including those of tombstones.
     counted: u64,
-    /// The numbers of the logs and the ends of their frames.
     pub(crate) logs: Vec<(u64, u64)>,
     /// Bytes of the files of the logs.
     pub(crate) file_bytes: u64,
@@ -76,7 +75,6 @@ impl Recovered {
         Ok(recovered)
     }
 
-    /// No writes yet of the logs with these numbers.
     pub(crate) fn new(manifest: &ManifestData, logs: &[u64]) -> Self {
         Self {
             sealed: Vec::new(),
@@ -119,7 +117,6 @@ impl Recovered {
         Ok(())
     }
 
-    /// Adds all further batches of a log.
     pub(crate) fn read_on(
         &mut self,
         context: &StoreContext,
@@ -146,7 +143,12 @@ impl Recovered {
         (log, sequence, bytes): (u64, u64, u64),
         operations: &[Entry<Words>],
     ) -> Result<()> {
-        let counted = counted_after(self.counted, operations).filter(|_| sequence <= MOST_NUMBER);
+        let counts = operations.iter().filter_map(|operation| match operation.record.id {
+            Id::Count(count) => Some(count),
+            _ => None,
+        });
+        let counted = counts.into_iter().try_fold(self.counted, u64::checked_add);
+        let counted = counted.filter(|&counted| counted <= MOST_NUMBER && sequence <= MOST_NUMBER);
         self.counted = counted.ok_or_else(|| damaged_log(NEVER_REACHED))?;
         let memtable = match self.active.take() {
             Some(memtable) if memtable.has_room(operations) => memtable,
@@ -164,7 +166,10 @@ impl Recovered {
             }
         };
         memtable.write(operations)?;
-        self.next_id = next_id_after(self.next_id, manifest, operations);
+        if manifest.id_assignment == IdAssignment::Auto {
+            let numbers = operations.iter().filter_map(|operation| operation.record.id.number());
+            self.next_id = numbers.fold(self.next_id, |next, number| next.max(number.saturating_add(1)));
+        }
         self.active = Some(memtable);
         self.log_bytes += bytes;
         self.next_sequence = sequence + 1;
@@ -172,24 +177,6 @@ impl Recovered {
         self.found.operations += operations.len() as u64;
         Ok(())
     }
-}
-
-/// The next number for a record without an id after these operations, if it was `next` before.
-fn next_id_after(next: u64, manifest: &ManifestData, operations: &[Entry<Words>]) -> u64 {
-    if manifest.id_assignment != IdAssignment::Auto {
-        return next;
-    }
-    let numbers = operations.iter().filter_map(|operation| operation.record.id.number());
-    numbers.fold(next, |next, number| next.max(number.saturating_add(1)))
-}
-
-/// The sum of all counts after these operations, if it was `sum` before; `None` if no store has so many records.
-fn counted_after(sum: u64, operations: &[Entry<Words>]) -> Option<u64> {
-    let counts = operations.iter().filter_map(|operation| match operation.record.id {
-        Id::Count(count) => Some(count),
-        _ => None,
-    });
-    counts.into_iter().try_fold(sum, u64::checked_add).filter(|&sum| sum <= MOST_NUMBER)
 }
 
 /// The numbers of the logs from the first one that the manifest names on. None may be missing.

@@ -17,7 +17,6 @@ pub(crate) struct Resolved {
     known: Option<Known>,
 }
 
-/// The state that later writes see.
 struct Known {
     stored: Stored,
     /// The newest operation of the batch on each record: whether it is a tombstone.
@@ -30,7 +29,6 @@ struct Known {
     counted: BTreeMap<Words, i128>,
 }
 
-/// The store before the batch.
 struct Stored {
     searcher: ViewSearcher,
     width: u32,
@@ -148,7 +146,6 @@ impl Known {
         }
     }
 
-    /// The ids of a fingerprint after the writes so far.
     fn ids_of(&mut self, fingerprint: Words) -> Result<BTreeSet<Id>> {
         let stored = if self.emptied.contains(&fingerprint) { Vec::new() } else { self.stored.ids_of(fingerprint)? };
         let mut ids: BTreeSet<Id> = stored.into_iter().collect();
@@ -158,7 +155,6 @@ impl Known {
         Ok(ids)
     }
 
-    /// The fingerprints of an id after the writes so far.
     fn fingerprints_of(&mut self, id: &Id) -> Result<BTreeSet<Words>> {
         let is_complete = |given: &BTreeMap<Id, Given>| given.get(id).is_some_and(|given| given.is_complete);
         if !self.given.as_ref().is_some_and(is_complete) {
@@ -180,7 +176,6 @@ impl Known {
             .map_or_else(BTreeSet::new, |given| given.fingerprints.clone()))
     }
 
-    /// The number of records of a fingerprint after the writes so far, if any.
     fn count_of(&mut self, fingerprint: Words) -> Result<Option<u64>> {
         let stored = self.stored.ids_of(fingerprint)?.first().and_then(Id::number).unwrap_or(0);
         let now = i128::from(stored) + self.counted.get(&fingerprint).copied().unwrap_or(0);

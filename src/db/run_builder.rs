@@ -15,7 +15,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// How to build segments.
 #[derive(Clone, Copy)]
 pub(crate) struct Making<'a> {
     pub(crate) workspace: &'a Workspace,
@@ -31,7 +30,6 @@ impl<'a> Making<'a> {
     }
 }
 
-/// A new, open segment.
 pub(crate) type Made = (SegmentEntry, Arc<Segment>);
 
 /// Builds segments for a store. The caller writes the manifest that names them.
@@ -126,7 +124,6 @@ impl Maker<'_> {
     }
 }
 
-/// The segments of a run without its sequence numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct RunParts {
     pub(crate) tombstones: Option<Made>,
@@ -149,7 +146,6 @@ impl RunParts {
         [&self.tombstones, &self.records, &self.id_index].into_iter().flatten()
     }
 
-    /// Bytes of the files.
     pub(crate) fn bytes(&self) -> u64 {
         self.made().map(|made| made.0.file_length).fold(0, u64::saturating_add)
     }

@@ -90,7 +90,6 @@ impl StoreInner {
         before
     }
 
-    /// Starts to build the filters of the current segments.
     pub(crate) fn make_filters(&self, when: Filters) {
         self.filters.want(&self.latest.view().segments, &self.context, when);
     }
@@ -144,22 +143,17 @@ impl StoreInner {
         }
     }
 
-    /// Drops the obsolete runs without readers. Returns whether some are left.
-    pub(crate) fn collect_obsolete(&self) -> bool {
+    /// Drops the obsolete runs without readers, or all. Returns whether some are left.
+    pub(crate) fn collect_obsolete(&self, all: bool) -> bool {
         let _collecting = self.collecting.lock();
         let mut obsolete_runs = self.obsolete_runs.lock();
-        let (free, held) = std::mem::take(&mut *obsolete_runs).into_iter().partition(|run| Arc::strong_count(run) == 1);
+        let (free, held) =
+            std::mem::take(&mut *obsolete_runs).into_iter().partition(|run| all || Arc::strong_count(run) == 1);
         *obsolete_runs = held;
         let is_left = !obsolete_runs.is_empty();
         drop(obsolete_runs);
         drop::<Vec<_>>(free);
         is_left
-    }
-
-    /// Drops all obsolete runs.
-    pub(crate) fn let_go(&self) {
-        let obsolete_runs = std::mem::take(&mut *self.obsolete_runs.lock());
-        drop(obsolete_runs);
     }
 
     /// Poisons the store after an error that leaves the on-disk state unknown.
@@ -210,7 +204,6 @@ impl StoreInner {
         })
     }
 
-    /// Ends all background work.
     pub(crate) fn stop(&self) {
         self.limiter.stop();
         let mut versions = self.versions();
@@ -220,7 +213,6 @@ impl StoreInner {
     }
 }
 
-/// The writer lock.
 pub(crate) struct Writing<'a>(RankedGuard<'a, Writer>);
 
 impl Writing<'_> {

@@ -11,7 +11,6 @@ use crate::format::log::MOST_BYTES;
 use crate::format::manifest::IdAssignment;
 use crate::wal::{Durability, Promise};
 
-/// Bytes of a record in a log, besides its fingerprint and text.
 const RECORD_BYTES: usize = 16;
 
 impl StoreInner {
@@ -42,7 +41,6 @@ impl StoreInner {
         promise.log.sync(promise.end, durability).inspect_err(|error| self.poison(error))
     }
 
-    /// Writes a checked batch under the writer lock.
     pub(crate) fn write_with(&self, writing: &mut Writing<'_>, batch: &[Write]) -> Done {
         let mut resolved = Resolved::new(self, batch);
         self.decide(writing, batch)?;
@@ -54,7 +52,6 @@ impl StoreInner {
         Ok((written, promise))
     }
 
-    /// Refuses a batch that does not fit the store.
     fn check_batch(&self, batch: &[Write]) -> Result<()> {
         let mut bytes = 0usize;
         for write in batch {
@@ -80,7 +77,6 @@ impl StoreInner {
         Ok(())
     }
 
-    /// Refuses an id of another kind than the store's.
     pub(crate) fn check_id(&self, id: Option<&Id>, removes: bool) -> Result<()> {
         let refuse = |has: &str, remedy| {
             Err(Error::invalid(format!("the store {has}")).at_path(&self.context.path).with_remedy(remedy))
@@ -118,7 +114,6 @@ impl StoreInner {
         Ok(())
     }
 
-    /// Adds the operations of a write.
     fn resolve(&self, writing: &mut Writing<'_>, write: &Write, resolved: &mut Resolved) -> Result<()> {
         match write {
             Write::Insert(fingerprint, id) => {

@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The state of back-pressure.
 #[derive(Debug, Default)]
 pub(crate) struct Pressure {
     pub(crate) is_slow: AtomicBool,
@@ -38,7 +37,6 @@ impl Pressure {
         Slowed(self)
     }
 
-    /// Counts a write that was stopped since then.
     pub(crate) fn stopped_since(&self, started: Instant) {
         self.stopped.fetch_add(1, Ordering::Relaxed);
         let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);

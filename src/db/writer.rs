@@ -28,7 +28,6 @@ pub(crate) struct Handed {
 /// The state that the writer lock protects.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
-    /// The current log; `None` before the first write.
     pub(crate) log: Option<Arc<Log>>,
     /// Logs of earlier processes that this one has not made durable yet: their numbers and the ends of their frames.
     pub(crate) unsynced: Vec<(u64, u64)>,

@@ -45,7 +45,6 @@ fn start(name: &'static str, threads: usize, is_exclusive: bool) -> Result<Threa
     Ok(Threads { pool: builder.build().map_err(Error::no_thread)?, is_exclusive })
 }
 
-/// Starts a crew of one thread.
 pub(super) fn alone(name: &'static str) -> Result<ThreadPool> {
     start(name, 1, true).map(|threads| threads.pool)
 }

@@ -94,7 +94,6 @@ thread_local! {
     static HELD: RefCell<Vec<Rank>> = const { RefCell::new(Vec::new()) };
 }
 
-/// One entry of [`HELD`].
 #[derive(Debug)]
 struct Held(Rank);
 

@@ -21,11 +21,9 @@ const MOST_MASKS: f64 = 100_000.0;
 pub(crate) struct MemtablePlan {
     /// Tables, and the masks by which their prefixes may differ; `None` for a scan.
     probes: Option<Vec<(usize, Vec<u64>)>>,
-    /// Total number of masks.
     pub(super) masks: usize,
 }
 
-/// Reusable buffers of a search.
 #[derive(Debug, Default)]
 pub(crate) struct MemtableScratch {
     places: Vec<usize>,
@@ -33,12 +31,10 @@ pub(crate) struct MemtableScratch {
 }
 
 impl MemtablePlan {
-    /// Compares every fingerprint.
     pub(crate) fn scan() -> Self {
         Self { probes: None, masks: 0 }
     }
 
-    /// The plan that is complete at distance `k`.
     pub(crate) fn new(shape: &MemtableShape, k: u32) -> Self {
         let radii = shape.radii.get(k as usize).cloned().unwrap_or_default();
         let wanted = || {

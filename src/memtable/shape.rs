@@ -23,9 +23,7 @@ pub(crate) struct MemtableShape {
     pub(super) words: usize,
     pub(super) ids: IdKind,
     pub(super) id_index: bool,
-    /// Number of records.
     pub(super) capacity: usize,
-    /// Bytes of text ids.
     pub(super) text_bytes: usize,
     /// Bytes of memory per record, without its text.
     pub(super) record_bytes: usize,
@@ -35,7 +33,6 @@ pub(crate) struct MemtableShape {
 #[derive(Debug)]
 pub(super) struct MemtableTable {
     pub(super) permutation: Permutation,
-    /// Number of leading key bits.
     pub(super) prefix: u32,
 }
 

@@ -28,11 +28,9 @@ pub(crate) struct Memtable {
     /// Records by id, if the store has an id index.
     pub(super) by_id: Option<ByIds>,
     fingerprints: AtomicU32,
-    /// Number of records.
     pub(super) pushed: AtomicU32,
     /// Number of published records.
     visible: AtomicU32,
-    /// Number of tombstones among the records.
     tombstones: AtomicU32,
 }
 
@@ -88,7 +86,6 @@ impl Memtable {
         })
     }
 
-    /// Most records.
     pub(crate) fn capacity(&self) -> usize {
         self.capacity as usize
     }
@@ -171,7 +168,6 @@ impl Memtable {
         Ok(())
     }
 
-    /// Appends and publishes a batch.
     pub(crate) fn write(&self, operations: &[Entry<Words>]) -> Result<()> {
         by_width!(64 * self.shape.words, F => {
             for Entry { record, is_tombstone } in operations {

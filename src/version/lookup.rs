@@ -6,11 +6,9 @@ use crate::segment::{IdCursor, IdScratch, Scratch, Segment};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Most bytes of remembered ids.
 const REMEMBERED: usize = 2 << 20;
 /// Most pages of ids of a fingerprint for [`IdLookup`].
 const PAGES: u64 = 8;
-/// Most ids of a piece.
 const PIECE: usize = 1 << 14;
 
 /// Finds the ids of fingerprints in all segments of a store, and remembers some.
@@ -20,7 +18,6 @@ pub(crate) struct IdLookup<'a, F> {
     scratch: Scratch,
     ids: IdScratch,
     remembered: HashMap<F, Arc<[Id]>>,
-    /// Bytes of `remembered`.
     bytes: usize,
 }
 

@@ -26,7 +26,6 @@ pub(crate) struct MembershipCursor<F> {
     left: u64,
 }
 
-/// The position in a segment.
 struct Reading<F> {
     segment: Arc<Segment>,
     is_tombstones: bool,
@@ -128,7 +127,6 @@ impl<F: Fingerprint> MembershipCursor<F> {
         Ok(taken)
     }
 
-    /// The number of records of the last fingerprint.
     fn count(&mut self) -> Result<u64> {
         let (mut more, mut less) = (0u64, 0u64);
         for reading in &mut self.segments {
@@ -164,7 +162,6 @@ impl<F: Fingerprint> MembershipCursor<F> {
 }
 
 impl<F: Fingerprint> Reading<F> {
-    /// Moves to the ids of a fingerprint, if the segment has it.
     fn find(&mut self, fingerprint: F, scratch: &mut Scratch) -> Result<()> {
         self.ids_of = IdsOf::Nothing;
         let table = self.segment.first_table()?;

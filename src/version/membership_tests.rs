@@ -20,7 +20,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// A file that counts its reads.
 #[derive(Debug)]
 struct Counted {
     inner: Box<dyn ReadFile>,
@@ -42,7 +41,6 @@ impl ReadFile for Counted {
     }
 }
 
-/// A segment in memory.
 struct Fixture {
     env: Arc<Memory>,
     path: PathBuf,
@@ -117,7 +115,6 @@ fn first_ids<F: Fingerprint>(segment: &Segment, fingerprint: F, most: usize) -> 
     ids
 }
 
-/// Evenly spread numbers (splitmix64).
 fn spread(number: u64) -> u64 {
     let z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -28,7 +28,6 @@ pub(crate) struct NewestEntry<F: Fingerprint> {
 struct EntrySource<F: Fingerprint> {
     /// The next entry; `None` before the first was read, and at the end.
     next: Option<Entry<F>>,
-    /// The entries after `next`.
     entries: Box<dyn Iterator<Item = Result<Entry<F>>> + Send>,
     /// Whether the entries are the records of a segment.
     stored: bool,
@@ -140,7 +139,6 @@ impl<F: Fingerprint> NewestEntries<F> {
         Some(NewestEntry { entry: Entry { record, is_tombstone: less >= more }, stored })
     }
 
-    /// The least next record.
     fn next_record(&self) -> Option<&Record<F>> {
         self.sources.get(self.least()?)?.record()
     }

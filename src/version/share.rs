@@ -14,14 +14,12 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// All fingerprints.
     pub(crate) const ALL: Self = Self { from: 0, to: None };
 
     pub(crate) fn new(from: u64, to: Option<u64>) -> Self {
         Self { from, to }
     }
 
-    /// Cuts all fingerprints into shares of about `size` fingerprints.
     pub(crate) fn of_size(segments: &[Arc<Segment>], size: u64) -> Result<Vec<Self>> {
         Self::cut(segments, usize::try_from(fingerprints_of(segments) / size).unwrap_or(0) + 1)
     }

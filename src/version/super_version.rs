@@ -56,7 +56,6 @@ impl ReadView {
         self.visible
     }
 
-    /// Makes the records visible that were published since.
     #[inline]
     pub(crate) fn catch_up(&mut self) {
         self.visible = self.view.memtables.last().map_or(0, |memtable| memtable.visible());
@@ -103,7 +102,6 @@ pub(crate) fn add_runs<F: Fingerprint>(merge: &mut NewestEntries<F>, runs: &[Arc
     run_segments(runs).for_each(|run| merge.add_records(SegmentRecords::new(run.segment), run.is_tombstones));
 }
 
-/// The current super version, for any number of threads.
 #[derive(Debug)]
 pub(crate) struct LatestVersion {
     view: RwLock<Arc<SuperVersion>>,

@@ -42,7 +42,6 @@ pub(crate) struct Log {
     path: PathBuf,
     file: Box<dyn LogFile>,
     number: u64,
-    /// The offset of the next frame.
     end: AtomicU64,
     /// The length of the file.
     allocated: AtomicU64,
@@ -78,7 +77,6 @@ struct Syncing {
     data: u64,
     /// The same, with the metadata.
     all: u64,
-    /// A thread is syncing.
     busy: bool,
     /// A sync failed. Another sync would not tell whether the rest is durable.
     failed: bool,

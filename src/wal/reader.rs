@@ -11,7 +11,6 @@ use crate::format::log::{
 use crate::wal::names::name;
 use std::path::{Path, PathBuf};
 
-/// Bytes that are read at once.
 const WINDOW: u64 = 1 << 20;
 
 /// Reads the frames of a log in order, up to the first one that does not hold.
@@ -20,9 +19,7 @@ pub(crate) struct LogReader {
     path: PathBuf,
     file: Box<dyn ReadFile>,
     header: LogHeader,
-    /// The offset of the next frame.
     at: u64,
-    /// The sequence number of the next frame.
     next: u64,
     window: Window,
     /// Bytes hashed in search of frames.
@@ -39,7 +36,6 @@ pub(crate) enum Tail {
     Torn(u64),
 }
 
-/// A part of the file in memory.
 #[derive(Debug, Default)]
 struct Window {
     bytes: Vec<u8>,

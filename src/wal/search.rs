@@ -13,7 +13,6 @@ use super::reader::LogReader;
 use crate::error::Result;
 use crate::format::log::{ALIGNMENT, FRAME_HEADER, FrameHeader};
 
-/// Bytes that are hashed at once.
 const PIECE: u64 = 1 << 20;
 
 /// A header of a possible frame.
@@ -25,7 +24,6 @@ struct Claim {
     sum: u32,
 }
 
-/// The result of one chunk of claims.
 #[derive(Debug)]
 pub(super) struct Searched {
     /// The offsets of frames that hold, ascending. The frames may overlap.
@@ -37,7 +35,6 @@ pub(super) struct Searched {
 /// The checksum of a growing stretch of the log.
 struct Prefix {
     hasher: crc32fast::Hasher,
-    /// The end of the stretch.
     at: u64,
 }
 
@@ -88,7 +85,6 @@ impl LogReader {
         Ok(Searched { offsets, next: at })
     }
 
-    /// Extends a stretch up to `to`.
     fn hash_to(&mut self, prefix: &mut Prefix, to: u64) -> Result<()> {
         while prefix.at < to {
             let count = (to - prefix.at).min(PIECE);
@@ -115,7 +111,6 @@ mod tests {
     use crate::format::log::{LogHeader, write_frame};
     use proptest::prelude::*;
 
-    /// A piece of a log.
     #[derive(Clone, Debug)]
     enum Piece {
         /// A frame that holds, with so many bytes of operations.

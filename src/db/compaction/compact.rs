@@ -49,7 +49,6 @@ impl StoreInner {
         Some(from + due.start..from + due.end)
     }
 
-    /// Notes a failed merge of runs up to a sequence number.
     fn note_merging(&self, error: &Error, up_to: u64) {
         if error.kind() == ErrorKind::Stopped {
             return;
@@ -117,12 +116,10 @@ impl StoreInner {
         })
     }
 
-    /// The workspace of a compaction that a caller waits for.
     pub(crate) fn foreground_workspace(&self) -> Workspace {
         Workspace::new(&self.context.path, &self.context.options)
     }
 
-    /// Refuses to merge runs if the device has too little space.
     pub(crate) fn check_room_to_merge(&self, runs: &[Arc<Run>]) -> Result<()> {
         let records = |segment: Option<&Arc<Segment>>| segment.map_or(0, |segment| segment.footer().records);
         let sum = |of: &dyn Fn(&Run) -> u64| runs.iter().map(|run| of(run)).fold(0, u64::saturating_add);
@@ -226,7 +223,6 @@ struct Live<'a, F: Fingerprint> {
 }
 
 impl<F: Fingerprint> Live<'_, F> {
-    /// Goes on to the next fingerprint, if it is another one.
     fn turn(&mut self, next: Option<F>) -> Result<()> {
         if let Some((fingerprint, stored, left)) = self.current
             && next != Some(fingerprint)

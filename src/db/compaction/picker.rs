@@ -19,14 +19,12 @@ use crate::version::Run;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Fewest runs that are merged because of their sizes.
 const FEWEST: usize = 4;
 /// A run is merged when this many times the number of removed records is its number of records.
 const REMOVED_WEIGHT: u64 = 4;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RunSize {
-    /// Bytes of the files.
     pub(crate) bytes: u64,
     records: u64,
     /// Records that the run removes from older ones, or repeats.

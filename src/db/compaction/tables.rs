@@ -10,13 +10,11 @@ use parking_lot::Mutex;
 use std::iter::Peekable;
 use std::sync::Arc;
 
-/// Most keys that are passed on at once.
 const CHUNK: usize = 1 << 15;
 /// A sample has blocks from this many places of the largest table, and this many neighbours at each.
 const SAMPLED: usize = 256;
 const NEIGHBOURS: usize = 4;
 
-/// The secondary tables of segments that become one.
 #[derive(Debug)]
 pub(crate) struct MergedTables<'a> {
     pub(crate) segments: &'a [Arc<Segment>],
@@ -80,7 +78,6 @@ impl SecondaryKeySource for MergedTables<'_> {
     }
 }
 
-/// Runs of neighbouring keys from all over a table.
 fn sample_of(table: &Table) -> Result<Vec<u64>> {
     let (mut scratch, mut sample) = (Scratch::default(), Vec::new());
     let blocks = table.index().len();
@@ -93,12 +90,10 @@ fn sample_of(table: &Table) -> Result<Vec<u64>> {
     Ok(sample)
 }
 
-/// The keys of one table, block by block.
 struct Cursor<'a> {
     table: &'a Table,
     scratch: Scratch,
     keys: Vec<u64>,
-    /// The index of the next key.
     at: usize,
     next_block: usize,
 }
@@ -108,7 +103,6 @@ impl<'a> Cursor<'a> {
         Self { table, scratch: Scratch::default(), keys: Vec::new(), at: 0, next_block: 0 }
     }
 
-    /// Reads the next block if this one is done.
     fn load(&mut self) -> Result<()> {
         while self.at == self.keys.len() && self.next_block < self.table.index().len() {
             self.table.prefetch_ahead(self.next_block);
@@ -124,10 +118,8 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The keys of several tables, block by block.
 struct Cursors<'a> {
     cursors: Vec<Cursor<'a>>,
-    /// The order of the cursors by their next keys.
     order: Losers,
 }
 
