@@ -18,7 +18,8 @@ pub(crate) struct Resolved {
 }
 
 struct Known {
-    stored: Stored,
+    /// Searches the store before the batch.
+    stored: ViewSearcher,
     /// The newest operation of the batch on each record: whether it is a tombstone.
     said: BTreeMap<Words, BTreeMap<Id, bool>>,
     /// Fingerprints that have no records but those of `said`.
@@ -27,27 +28,6 @@ struct Known {
     given: Option<BTreeMap<Id, Given>>,
     /// In a store without ids, the changes of the counts.
     counted: BTreeMap<Words, i128>,
-}
-
-struct Stored {
-    searcher: ViewSearcher,
-    width: u32,
-}
-
-impl Stored {
-    fn has(&mut self, fingerprint: Words, id: &Id) -> Result<bool> {
-        by_width!(self.width, F => self.searcher.has::<F>(from_words(fingerprint), id))
-    }
-
-    fn ids_of(&mut self, fingerprint: Words) -> Result<Vec<Id>> {
-        by_width!(self.width, F => self.searcher.ids_of::<F>(from_words(fingerprint)))
-    }
-
-    fn fingerprints_of(&mut self, id: &Id) -> Result<Vec<Words>> {
-        by_width!(self.width, F => {
-            Ok(self.searcher.fingerprints_of::<F>(id)?.into_iter().map(to_words).collect())
-        })
-    }
 }
 
 /// The fingerprints of an id after the writes so far; complete once those of the store were looked up.
@@ -61,10 +41,7 @@ impl Resolved {
     pub(crate) fn new(inner: &StoreInner, batch: &[Write]) -> Self {
         let asks = batch.iter().any(|write| !matches!(write, Write::Insert(..)));
         let known = || Known {
-            stored: Stored {
-                searcher: ViewSearcher::new(&inner.context, inner.state()),
-                width: inner.context.parameters.width(),
-            },
+            stored: ViewSearcher::new(&inner.context, inner.state()),
             said: BTreeMap::new(),
             emptied: BTreeSet::new(),
             given: inner.context.parameters.id_index().then(BTreeMap::new),
@@ -138,16 +115,24 @@ impl Known {
         }
     }
 
+    fn width(&self) -> u32 {
+        self.stored.context.parameters.width()
+    }
+
+    fn stored_ids_of(&mut self, fingerprint: Words) -> Result<Vec<Id>> {
+        by_width!(self.width(), F => self.stored.ids_of::<F>(from_words(fingerprint)))
+    }
+
     fn has(&mut self, fingerprint: Words, id: &Id) -> Result<bool> {
         match self.said.get(&fingerprint).and_then(|said| said.get(id)) {
             Some(is_tombstone) => Ok(!is_tombstone),
             None if self.emptied.contains(&fingerprint) => Ok(false),
-            None => self.stored.has(fingerprint, id),
+            None => by_width!(self.width(), F => self.stored.has::<F>(from_words(fingerprint), id)),
         }
     }
 
     fn ids_of(&mut self, fingerprint: Words) -> Result<BTreeSet<Id>> {
-        let stored = if self.emptied.contains(&fingerprint) { Vec::new() } else { self.stored.ids_of(fingerprint)? };
+        let stored = if self.emptied.contains(&fingerprint) { Vec::new() } else { self.stored_ids_of(fingerprint)? };
         let mut ids: BTreeSet<Id> = stored.into_iter().collect();
         for (id, is_tombstone) in self.said.get(&fingerprint).into_iter().flatten() {
             _ = if *is_tombstone { ids.remove(id) } else { ids.insert(id.clone()) };
@@ -158,7 +143,9 @@ impl Known {
     fn fingerprints_of(&mut self, id: &Id) -> Result<BTreeSet<Words>> {
         let is_complete = |given: &BTreeMap<Id, Given>| given.get(id).is_some_and(|given| given.is_complete);
         if !self.given.as_ref().is_some_and(is_complete) {
-            let stored = self.stored.fingerprints_of(id)?;
+            let stored: Vec<Words> = by_width!(self.width(), F => {
+                self.stored.fingerprints_of::<F>(id)?.into_iter().map(to_words).collect()
+            });
             let mut left = Vec::new();
             for fingerprint in stored {
                 if self.has(fingerprint, id)? {
@@ -169,15 +156,11 @@ impl Known {
             given.fingerprints.extend(left);
             given.is_complete = true;
         }
-        Ok(self
-            .given
-            .as_ref()
-            .and_then(|given| given.get(id))
-            .map_or_else(BTreeSet::new, |given| given.fingerprints.clone()))
+        Ok(self.given.get_or_insert_default().entry(id.clone()).or_default().fingerprints.clone())
     }
 
     fn count_of(&mut self, fingerprint: Words) -> Result<Option<u64>> {
-        let stored = self.stored.ids_of(fingerprint)?.first().and_then(Id::number).unwrap_or(0);
+        let stored = self.stored_ids_of(fingerprint)?.first().and_then(Id::number).unwrap_or(0);
         let now = i128::from(stored) + self.counted.get(&fingerprint).copied().unwrap_or(0);
         Ok(u64::try_from(now).ok().filter(|&now| now > 0))
     }
