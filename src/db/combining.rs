@@ -1,26 +1,23 @@
-//! Writes that are handed to the thread that writes.
+//! Small batches of waiting threads, written by the thread that holds the writer lock.
 //!
-//! Where more threads write than there are cores, a thread that waits for the lock may find each time it is woken that others
-//! were faster. So a thread that has waited for a while hands its batch to whichever thread has the lock, which writes it
-//! after its own, and is woken once, when its batch is written. (Combining: Hendler, Incze, Shavit, Tzafrir, "Flat Combining
-//! and the Synchronization-Parallelism Tradeoff", SPAA 2010.)
+//! With more writers than cores, a thread that waits for the lock may find it taken each time it wakes. So after a while it
+//! hands its batch to the thread that has the lock, which writes it after its own, and is woken once. (Combining: Hendler,
+//! Incze, Shavit, Tzafrir, "Flat Combining and the Synchronization-Parallelism Tradeoff", SPAA 2010.)
 
-use crate::db::handed::Done;
-use crate::db::lock::lock;
 use crate::db::store_inner::{StoreInner, Writing};
 use crate::db::write_batch::Write;
+use crate::db::writer::Done;
 use crate::error::{Error, ErrorKind};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-/// How long a thread waits for the lock before it hands its batch over, and after that until it looks whether the lock is free.
+/// How long a thread waits for the lock before it hands its batch over, and after that between two tries for the lock.
 const WAIT: Duration = Duration::from_millis(1);
-/// Larger batches wait for the lock: no thread is to spend long on those of others.
+/// Most writes of a batch that is handed over, so that no thread spends long on batches of others.
 const MOST_WRITES: usize = 64;
 
 impl StoreInner {
-    /// Writes a batch, on this thread or on another one.
     pub(crate) fn write_in_turn(&self, batch: &[Write]) -> Done {
         let most = if batch.len() > MOST_WRITES { Duration::MAX } else { WAIT };
         if let Some(mut writing) = self.writer_within(most)? {
@@ -30,14 +27,14 @@ impl StoreInner {
             return done;
         }
         let (sender, receiver) = sync_channel(1);
-        let mut batches = lock(&self.handed.batches);
+        let mut batches = self.handed.batches.lock();
         batches.push((batch.to_vec(), sender));
         self.handed.is_some.store(true, Ordering::Relaxed);
         drop(batches);
         loop {
             match receiver.recv_timeout(WAIT) {
                 Ok(done) => return done,
-                // Perhaps no thread comes that would write it.
+                // No other thread may come.
                 Err(RecvTimeoutError::Timeout) => {
                     self.writer_within(Duration::ZERO)?.iter_mut().for_each(|writing| self.write_handed(writing));
                 }
@@ -50,18 +47,17 @@ impl StoreInner {
         }
     }
 
-    /// Writes what other threads have handed over.
+    /// Writes the batches that other threads have handed over.
     pub(crate) fn write_handed(&self, writing: &mut Writing<'_>) {
         if !self.handed.is_some.load(Ordering::Relaxed) {
             return;
         }
-        let mut batches = lock(&self.handed.batches);
+        let mut batches = self.handed.batches.lock();
         self.handed.is_some.store(false, Ordering::Relaxed);
         let taken = std::mem::take(&mut *batches);
         drop(batches);
         for (batch, sender) in taken {
             let done = self.check_poison().and_then(|()| self.write_with(writing, &batch));
-            // Its thread waits for it.
             let _ = sender.send(done);
         }
     }
@@ -70,7 +66,6 @@ impl StoreInner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::lock::lock;
     use crate::error::Result;
     use crate::{Durability, Maintenance, Options, Parameters, Store};
     use std::collections::BTreeSet;
@@ -78,8 +73,8 @@ mod tests {
 
     const THREADS: u64 = 5;
 
-    /// Has threads insert numbered records while the test has the lock, which `end` is given when all have handed theirs over.
-    /// What they were told.
+    /// The results of threads that insert numbered records while the test holds the writer lock. `end` gets the lock when all
+    /// threads have handed their batches over.
     fn inserted(end: impl FnOnce(&StoreInner, Writing<'_>)) -> (Store<u64>, Vec<Result<u64>>, tempfile::TempDir) {
         let directory = tempfile::tempdir().unwrap();
         let options = Options::new().with_maintenance(Maintenance::Manual);
@@ -90,7 +85,7 @@ mod tests {
             let insert = |fingerprint| store.insert_numbered(fingerprint, Durability::SyncData);
             let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || insert(thread))).collect();
             let began = Instant::now();
-            while lock(&store.inner().handed.batches).len() < threads.len() {
+            while store.inner().handed.batches.lock().len() < threads.len() {
                 assert!(began.elapsed() < Duration::from_secs(60), "they wait for the turn");
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -101,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn each_thread_is_told_what_its_own_batch_has_done() {
+    fn each_thread_gets_the_result_of_its_own_batch() {
         let served = |inner: &StoreInner, mut writing: Writing<'_>| inner.write_handed(&mut writing);
         let left = |_: &StoreInner, writing: Writing<'_>| drop(writing);
         for (store, told, _directory) in [inserted(served), inserted(left)] {

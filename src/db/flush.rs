@@ -1,8 +1,7 @@
-//! Moving full memtables to segments.
+//! Makes runs of sealed memtables, oldest first.
 //!
-//! Oldest first, each as a run of its own; until the manifest names it, the logs have what is in it, and only then they go. So a
-//! flush that fails is tried again later.
-//! Specified in format-spec/store.md, Flushing.
+//! The logs go only after the manifest names the run, so a failed flush is tried again later. Specified in
+//! format-spec/store.md, Flushing.
 
 use crate::db::count::effective;
 use crate::db::health::Failing;
@@ -14,33 +13,24 @@ use crate::fingerprint::by_width;
 use crate::version::Run;
 use std::sync::Arc;
 
-/// Bytes of memory that a flush, and merging in the background, takes beside what it moves.
+/// Bytes of memory of a flush, and of a background compaction, besides the records.
 pub(crate) const MEMORY: u64 = 64 << 20;
 
 impl StoreInner {
-    /// Makes a run of every memtable that waits for it, oldest first.
-    ///
-    /// # Errors
-    /// `Io`: what was written is still in the logs, and in memory. `Poisoned`.
-    pub(crate) fn flush_sealed(&self) -> Result<()> {
+    /// Makes runs of the sealed memtables, but of no more than `most`.
+    pub(crate) fn flush_sealed(&self, most: usize) -> Result<()> {
         self.context.options.executor.run_exclusive(|| {
             let _flushing = self.flushing.lock();
-            while self.flush_next()? {}
+            for _ in 0..most {
+                if !self.flush_next()? {
+                    break;
+                }
+            }
             Ok(())
         })
     }
 
-    /// Makes a run of the oldest memtable that waits for it; whether there was one.
-    ///
-    /// # Errors
-    /// Those of [`StoreInner::flush_sealed`].
-    pub(crate) fn flush_oldest(&self) -> Result<bool> {
-        self.context.options.executor.run_exclusive(|| {
-            let _flushing = self.flushing.lock();
-            self.flush_next()
-        })
-    }
-
+    /// Makes a run of the oldest sealed memtable. Returns whether there was one.
     fn flush_next(&self) -> Result<bool> {
         self.check_poison()?;
         let versions = self.versions();
@@ -56,7 +46,6 @@ impl StoreInner {
         })
     }
 
-    /// Makes a run of a memtable, behind older ones.
     fn flush_one(&self, sealed: &Sealed, older: &[Arc<Run>]) -> Result<()> {
         let workspace = self.workspace();
         let (parts, net) = by_width!(self.context.parameters.width(), F => {
@@ -82,7 +71,6 @@ impl StoreInner {
         )
     }
 
-    /// What a flush, or merging in the background, may use.
     pub(crate) fn workspace(&self) -> Workspace {
         Workspace { memory: MEMORY, ..Workspace::new(&self.context.path, &self.context.options) }
     }

@@ -1,7 +1,7 @@
-//! Reading a store that another process writes.
+//! Reads a store that another process writes, without locks and without writing.
 //!
-//! Takes no lock and writes nothing. What is read is one state that the store was in, at the time of asking or later; what a
-//! writer replaces meanwhile is read again. Specified in format-spec/store.md, Reading.
+//! The reader sees one state of the store, at the time of the call or later. If the writer replaces the manifest meanwhile,
+//! the reader starts again. Specified in format-spec/store.md, Reading.
 
 use crate::db::recovery::{Recovered, Recovery};
 use crate::db::store_inner::StoreInner;
@@ -16,22 +16,21 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// How often opening is tried while a writer replaces what is being read.
+/// Most attempts while a writer replaces the manifest.
 const TRIES: usize = 100;
-/// How often it is tried while nothing is replaced.
+/// Most attempts with the same manifest: a file that is being written may look damaged for a moment.
 const FEW_TRIES: usize = 3;
 
-/// What a reader knows of the logs, and where it goes on.
+/// The position of a reader in the logs.
 #[derive(Debug)]
 pub(crate) struct Follower {
     manifest: ManifestData,
     read: Recovered,
-    /// Reading on has failed in between: everything has to be read again.
+    /// The last read failed, so everything has to be read again.
     is_broken: bool,
 }
 
 impl Follower {
-    /// The store at a path as it is now.
     pub(crate) fn open(path: &Path, options: &Options, width: u32) -> Result<(Arc<StoreInner>, Self, Recovery)> {
         let manifest = manifest::read(&*options.env, path)?;
         check_width(&manifest.parameters, path, width)?;
@@ -41,47 +40,40 @@ impl Follower {
         Ok((Arc::new(StoreInner::new(context, versions, None)), follower, found))
     }
 
-    /// Reads manifest, runs and logs. Those of one moment: as long as a writer replaces the manifest meanwhile, everything is
-    /// read again. Runs that are open already are taken from `known`.
+    /// Reads manifest, runs and logs of one moment. Open runs are taken from `known`.
     fn read(context: &StoreContext, known: &[Arc<Run>]) -> Result<(VersionSet, Self)> {
-        let mut tries = 0;
-        loop {
+        for tries in 1.. {
             let (manifest, runs) = open_runs(&context.path, &context.options, known)?;
             check_parameters(context, &manifest)?;
             let read = Recovered::read(context, &manifest);
-            tries += 1;
-            let current = is_current(context, &manifest)?;
+            let is_current = is_current(context, &manifest)?;
             match read {
-                Ok(_) if !current && tries < TRIES => {}
-                Ok(_) if !current => {
-                    let message = "the store changes faster than it can be read";
-                    return Err(Error::new(ErrorKind::Io, message).at_path(&context.path));
-                }
+                _ if !is_current && tries < TRIES => {}
+                Ok(_) if !is_current => break,
                 Ok(read) => {
                     let mut versions = VersionSet::new(manifest.clone(), runs);
                     versions.sealed.extend(read.sealed.iter().cloned());
                     versions.active.clone_from(&read.active);
                     return Ok((versions, Self { manifest, read, is_broken: false }));
                 }
-                Err(_) if !current && tries < TRIES => {}
-                // What is being written may look damaged for a moment.
                 Err(error) if error.kind() == ErrorKind::Damaged && tries < FEW_TRIES => {}
                 Err(error) => return Err(error),
             }
         }
+        Err(Error::new(ErrorKind::Io, "the store changes faster than it can be read").at_path(&context.path))
     }
 
-    /// The last sequence number that was read, and the next number for a record without an id.
+    /// The last sequence number, and the next number for a record without an id.
     pub(crate) fn reached(&self) -> (u64, u64) {
         (self.read.next_sequence - 1, self.read.next_id)
     }
 
-    /// Sees what was written since; whether there was anything.
+    /// Reads new writes. Returns whether there were any.
     pub(crate) fn refresh(&mut self, inner: &StoreInner) -> Result<bool> {
         let context = &inner.context;
         if !self.is_broken && is_current(context, &self.manifest)? {
             let more = self.read_on(inner)?;
-            // Later batches may be in another log by now, or in a run.
+            // Later batches may be in another log, or in a run.
             if !self.is_broken && !self.has_next_log(context)? && is_current(context, &self.manifest)? {
                 return Ok(more);
             }
@@ -99,13 +91,13 @@ impl Follower {
         Ok(true)
     }
 
-    /// Reads what was appended to the last log; whether it was anything.
+    /// Reads new batches of the last log. Returns whether there were any.
     fn read_on(&mut self, inner: &StoreInner) -> Result<bool> {
         let context = &inner.context;
         let Some(mut reader) = self.read.last.take() else { return Ok(false) };
         if let Err(error) = reader.refresh(&**context.env()) {
             self.read.last = Some(reader);
-            // What was removed was flushed before, as another manifest says: all is read anew.
+            // A removed log was flushed before: there is another manifest.
             self.is_broken = true;
             return if error.kind() == ErrorKind::NotFound { Ok(false) } else { Err(error) };
         }
@@ -118,11 +110,8 @@ impl Follower {
             return Ok(false);
         }
         let mut versions = inner.versions();
-        let same = match (&versions.active, &self.read.active) {
-            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-            _ => false,
-        };
-        if !same || self.read.sealed.len() != before.1 {
+        let is_same = versions.active.as_ref().zip(self.read.active.as_ref()).is_some_and(|(a, b)| Arc::ptr_eq(a, b));
+        if !is_same || self.read.sealed.len() != before.1 {
             versions.sealed = self.read.sealed.iter().cloned().collect();
             versions.active.clone_from(&self.read.active);
             inner.publish(&versions);
@@ -130,7 +119,6 @@ impl Follower {
         Ok(true)
     }
 
-    /// Whether there is a log behind the last one that was read.
     fn has_next_log(&self, context: &StoreContext) -> Result<bool> {
         let path = context.path.join(wal::name(self.read.next_log));
         match context.env().open(&path, ReadMode::Pread) {
@@ -141,7 +129,6 @@ impl Follower {
     }
 }
 
-/// Refuses a store that another one was put in the place of: what was read of the first would be taken for the second's.
 fn check_parameters(context: &StoreContext, manifest: &ManifestData) -> Result<()> {
     if manifest.parameters == context.parameters {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Changing what a store consists of: one manifest takes the place of another.
+//! Replaces the manifest and publishes the new version set.
 
 use crate::db::store_inner::StoreInner;
 use crate::db::version_set::VersionSet;
@@ -11,44 +11,37 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl StoreInner {
-    /// Changes what the store consists of: puts a manifest in the place of the one before, and lets readers see it. `change` is
-    /// given a copy of the manifest and the runs. Runs that are not there any more lose their files when nobody reads them.
+    /// Replaces the manifest, then publishes the new version set. `change` gets a copy of the manifest and of the runs; `after`
+    /// is called when the version set has them. Files of runs that are no longer named go after their last reader.
     ///
-    /// # Errors
-    /// `Io` from writing the manifest: then the store is as before, and `new` runs lose their files, unless nobody knows which
-    /// manifest is there now; then it takes no more writes. `Poisoned` if that has happened before.
+    /// If this fails, the store is unchanged and the files of `new` go, unless it is unknown which manifest is on disk: then the
+    /// store is poisoned and no file goes.
     pub(crate) fn install(
         &self,
         new: &[Arc<Run>],
         change: impl FnOnce(&mut ManifestData, &mut Vec<Arc<Run>>),
         after: impl FnOnce(&mut VersionSet),
     ) -> Result<()> {
-        // One at a time changes the manifest and the runs, so they stay as they are while writers go on.
+        // Under this lock, only this thread changes the manifest and the runs, while writers go on.
         let installing = self.installing.lock();
         let versions = self.versions();
         let before = Some(versions.manifest.clone()).filter(|_| versions.is_placed);
         let (mut manifest, mut runs) = (versions.manifest.clone(), versions.runs.clone());
         drop(versions);
-        // Which manifest is there, and whether it lasts, nobody knows then: whatever follows might take away what it names.
-        if let Err(error) = self.check_poison() {
-            new.iter().for_each(|run| run.mark_obsolete(&self.context.obsolete_files));
-            return Err(error);
-        }
+        let give_up = || new.iter().for_each(|run| run.mark_obsolete(&self.context.obsolete_files));
+        // A poisoned store may have another manifest, whose files must stay.
+        self.check_poison().inspect_err(|_| give_up())?;
         change(&mut manifest, &mut runs);
         manifest.runs = runs.iter().map(|run| run.entry).collect();
         manifest.next_segment = self.next_segment.load(Ordering::Relaxed);
-        if let Err(failed) = replace(&self.context, before.as_ref(), &manifest) {
-            return Err(match failed {
-                Failed::AsBefore(error) => {
-                    new.iter().for_each(|run| run.mark_obsolete(&self.context.obsolete_files));
-                    error
-                }
-                Failed::Unknown(error) => {
-                    self.poison(&error);
-                    error
-                }
-            });
-        }
+        replace(&self.context, before.as_ref(), &manifest).map_err(|(error, is_unchanged)| {
+            if is_unchanged {
+                give_up()
+            } else {
+                self.poison(&error)
+            }
+            error
+        })?;
         let mut versions = self.versions();
         let first_log = versions.manifest.first_log;
         versions.manifest = manifest;
@@ -64,7 +57,7 @@ impl StoreInner {
         let seen = self.publish(&versions);
         let logs = first_log..versions.manifest.first_log;
         drop(versions);
-        // Their writes are in segments now. What cannot be removed, the next writer removes.
+        // The writes of these logs are in segments. The next writer removes logs that cannot be removed now.
         logs.for_each(|number| _ = self.context.env().remove(&self.context.path.join(wal::name(number))));
         self.make_later_filters(&seen);
         drop((installing, seen));
@@ -74,33 +67,24 @@ impl StoreInner {
     }
 }
 
-/// How replacing the manifest has failed.
-pub(crate) enum Failed {
-    /// The old manifest is there.
-    AsBefore(Error),
-    /// Nobody knows.
-    Unknown(Error),
-}
-
-/// Replaces the manifest, or places the first one.
-pub(crate) fn replace(
+/// Replaces the manifest, or places the first one. An error comes with whether the manifest on disk is surely unchanged.
+fn replace(
     context: &StoreContext,
     before: Option<&ManifestData>,
     manifest: &ManifestData,
-) -> std::result::Result<(), Failed> {
+) -> std::result::Result<(), (Error, bool)> {
     let (env, path) = (context.env(), &context.path);
-    let is_as_before = || match (manifest::read(&**env, path), before) {
+    let is_unchanged = || match (manifest::read(&**env, path), before) {
         (Ok(found), Some(before)) => found == *before,
         (Err(found), None) => found.kind() == ErrorKind::NotFound,
         _ => false,
     };
-    let prepared = manifest::prepare(env, path, manifest).map_err(|error| match error.is_displaced() {
-        true => Failed::Unknown(error),
-        false => Failed::AsBefore(error),
+    let prepared = manifest::prepare(env, path, manifest).map_err(|error| {
+        let is_displaced = error.is_displaced();
+        (error, !is_displaced)
     })?;
-    let placed = prepared.place().map_err(|error| match !error.is_displaced() && is_as_before() {
-        true => Failed::AsBefore(error),
-        false => Failed::Unknown(error),
-    });
-    placed.map(|_| ())
+    prepared.place().map(|_| ()).map_err(|error| {
+        let is_unchanged = !error.is_displaced() && is_unchanged();
+        (error, is_unchanged)
+    })
 }

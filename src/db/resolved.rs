@@ -1,7 +1,7 @@
-//! What the writes of a batch come down to.
+//! Resolves the writes of a batch to operations: records that are inserted, and records that exist and are removed.
 //!
-//! A later write of a batch sees what an earlier one has done. The store is asked for single records and for the fingerprints of
-//! single ids, as some write has to know them, and what it says is brought up to date with every write from then on.
+//! A later write of a batch sees the earlier ones. Look-ups read the store as it was before the batch, and are combined with the
+//! operations so far.
 
 use crate::db::store_inner::StoreInner;
 use crate::db::write_batch::{Write, WriteSummary};
@@ -10,50 +10,27 @@ use crate::fingerprint::{Entry, Id, IdKind, Record, Words, by_width, from_words,
 use crate::query::ViewSearcher;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Records that are there from now on, and records that were and are not.
 pub(crate) struct Resolved {
     pub(crate) operations: Vec<Entry<Words>>,
     pub(crate) written: WriteSummary,
-    /// Nothing, if all writes only add.
+    /// `None` if all writes of the batch only add.
     known: Option<Known>,
 }
 
-/// What later writes have to know.
 struct Known {
-    stored: Stored,
-    /// The last words of the writes so far on records.
+    /// Searches the store before the batch.
+    stored: ViewSearcher,
+    /// The newest operation of the batch on each record: whether it is a tombstone.
     said: BTreeMap<Words, BTreeMap<Id, bool>>,
-    /// Fingerprints that have no records but those which `said` knows.
+    /// Fingerprints that have no records but those of `said`.
     emptied: BTreeSet<Words>,
-    /// The fingerprints of ids, where the store has an index of them.
+    /// The fingerprints of ids, if the store has an id index.
     given: Option<BTreeMap<Id, Given>>,
-    /// Where there are no ids, how many records more fingerprints have.
+    /// In a store without ids, the changes of the counts.
     counted: BTreeMap<Words, i128>,
 }
 
-/// The store as it is before the batch, asked with fingerprints of its width.
-struct Stored {
-    searcher: ViewSearcher,
-    width: u32,
-}
-
-impl Stored {
-    fn has(&mut self, fingerprint: Words, id: &Id) -> Result<bool> {
-        by_width!(self.width, F => self.searcher.has::<F>(from_words(fingerprint), id))
-    }
-
-    fn ids_of(&mut self, fingerprint: Words) -> Result<Vec<Id>> {
-        by_width!(self.width, F => self.searcher.ids_of::<F>(from_words(fingerprint)))
-    }
-
-    fn fingerprints_of(&mut self, id: &Id) -> Result<Vec<Words>> {
-        by_width!(self.width, F => {
-            Ok(self.searcher.fingerprints_of::<F>(id)?.into_iter().map(to_words).collect())
-        })
-    }
-}
-
-/// The fingerprints that an id has after the writes so far: all, once the store was asked for its own.
+/// The fingerprints of an id after the writes so far; complete once those of the store were looked up.
 #[derive(Default)]
 struct Given {
     fingerprints: BTreeSet<Words>,
@@ -64,10 +41,7 @@ impl Resolved {
     pub(crate) fn new(inner: &StoreInner, batch: &[Write]) -> Self {
         let asks = batch.iter().any(|write| !matches!(write, Write::Insert(..)));
         let known = || Known {
-            stored: Stored {
-                searcher: ViewSearcher::new(&inner.context, inner.state()),
-                width: inner.context.parameters.width(),
-            },
+            stored: ViewSearcher::new(&inner.context, inner.state()),
             said: BTreeMap::new(),
             emptied: BTreeSet::new(),
             given: inner.context.parameters.id_index().then(BTreeMap::new),
@@ -77,25 +51,24 @@ impl Resolved {
         Self { operations, written: WriteSummary::default(), known: asks.then(known) }
     }
 
-    fn say(&mut self, fingerprint: Words, id: Id, removed: bool) {
+    fn say(&mut self, fingerprint: Words, id: Id, is_tombstone: bool) {
         if let Some(known) = &mut self.known {
-            known.say(fingerprint, &id, removed);
+            known.say(fingerprint, &id, is_tombstone);
         }
-        self.operations.push(Entry { record: Record { fingerprint, id }, is_tombstone: removed });
+        self.operations.push(Entry { record: Record { fingerprint, id }, is_tombstone });
     }
 
-    /// Adds a record.
     pub(crate) fn insert(&mut self, fingerprint: Words, id: Id) {
         self.say(fingerprint, id, false);
     }
 
-    /// Removes a record that is there, or of those that are counted so many.
+    /// Removes a record that exists, or `Count` records of the fingerprint.
     pub(crate) fn remove(&mut self, fingerprint: Words, id: Id) {
         self.written.removed += if let Id::Count(count) = id { count } else { 1 };
         self.say(fingerprint, id, true);
     }
 
-    /// Whether a record is there after the writes so far; of counts, whether any is.
+    /// Whether a record exists after the writes so far; for counts, whether any does.
     pub(crate) fn has(&mut self, fingerprint: Words, id: &Id) -> Result<bool> {
         let Some(known) = &mut self.known else { return Ok(false) };
         match id {
@@ -104,7 +77,6 @@ impl Resolved {
         }
     }
 
-    /// Removes all records of a fingerprint.
     pub(crate) fn remove_fingerprint(&mut self, fingerprint: Words, kind: IdKind) -> Result<()> {
         let Some(known) = &mut self.known else { return Ok(()) };
         let ids: Vec<Id> = match kind {
@@ -119,7 +91,7 @@ impl Resolved {
         Ok(())
     }
 
-    /// Removes the records of an id, but that with the fingerprint to keep; whether that is there.
+    /// Removes the records of an id, except that with fingerprint `keep`. Returns whether that exists.
     pub(crate) fn remove_id(&mut self, id: &Id, keep: Option<Words>) -> Result<bool> {
         let Some(known) = &mut self.known else { return Ok(false) };
         let mut fingerprints = known.fingerprints_of(id)?;
@@ -130,67 +102,65 @@ impl Resolved {
 }
 
 impl Known {
-    fn say(&mut self, fingerprint: Words, id: &Id, removed: bool) {
+    fn say(&mut self, fingerprint: Words, id: &Id, is_tombstone: bool) {
         if let Id::Count(count) = id {
-            let change = if removed { -i128::from(*count) } else { i128::from(*count) };
+            let change = if is_tombstone { -i128::from(*count) } else { i128::from(*count) };
             *self.counted.entry(fingerprint).or_default() += change;
             return;
         }
-        self.said.entry(fingerprint).or_default().insert(id.clone(), removed);
+        self.said.entry(fingerprint).or_default().insert(id.clone(), is_tombstone);
         if let Some(given) = &mut self.given {
             let fingerprints = &mut given.entry(id.clone()).or_default().fingerprints;
-            _ = if removed { fingerprints.remove(&fingerprint) } else { fingerprints.insert(fingerprint) };
+            _ = if is_tombstone { fingerprints.remove(&fingerprint) } else { fingerprints.insert(fingerprint) };
         }
     }
 
-    /// Whether a record is there after the writes so far.
+    fn width(&self) -> u32 {
+        self.stored.context.parameters.width()
+    }
+
+    fn stored_ids_of(&mut self, fingerprint: Words) -> Result<Vec<Id>> {
+        by_width!(self.width(), F => self.stored.ids_of::<F>(from_words(fingerprint)))
+    }
+
     fn has(&mut self, fingerprint: Words, id: &Id) -> Result<bool> {
         match self.said.get(&fingerprint).and_then(|said| said.get(id)) {
-            Some(removed) => Ok(!removed),
+            Some(is_tombstone) => Ok(!is_tombstone),
             None if self.emptied.contains(&fingerprint) => Ok(false),
-            None => self.stored.has(fingerprint, id),
+            None => by_width!(self.width(), F => self.stored.has::<F>(from_words(fingerprint), id)),
         }
     }
 
-    /// The ids of a fingerprint after the writes so far.
     fn ids_of(&mut self, fingerprint: Words) -> Result<BTreeSet<Id>> {
-        let stored = if self.emptied.contains(&fingerprint) { Vec::new() } else { self.stored.ids_of(fingerprint)? };
+        let stored = if self.emptied.contains(&fingerprint) { Vec::new() } else { self.stored_ids_of(fingerprint)? };
         let mut ids: BTreeSet<Id> = stored.into_iter().collect();
-        for (id, removed) in self.said.get(&fingerprint).into_iter().flatten() {
-            _ = if *removed { ids.remove(id) } else { ids.insert(id.clone()) };
+        for (id, is_tombstone) in self.said.get(&fingerprint).into_iter().flatten() {
+            _ = if *is_tombstone { ids.remove(id) } else { ids.insert(id.clone()) };
         }
         Ok(ids)
     }
 
-    /// The fingerprints of an id after the writes so far.
     fn fingerprints_of(&mut self, id: &Id) -> Result<BTreeSet<Words>> {
         let is_complete = |given: &BTreeMap<Id, Given>| given.get(id).is_some_and(|given| given.is_complete);
         if !self.given.as_ref().is_some_and(is_complete) {
-            let mut stored = self.stored.fingerprints_of(id)?;
-            // Some of them may have been removed by the batch.
-            let mut failed = Ok(());
-            stored.retain(|&fingerprint| match self.has(fingerprint, id) {
-                Ok(has) => has,
-                Err(error) => {
-                    failed = Err(error);
-                    false
-                }
+            let stored: Vec<Words> = by_width!(self.width(), F => {
+                self.stored.fingerprints_of::<F>(id)?.into_iter().map(to_words).collect()
             });
-            failed?;
+            let mut left = Vec::new();
+            for fingerprint in stored {
+                if self.has(fingerprint, id)? {
+                    left.push(fingerprint);
+                }
+            }
             let given = self.given.get_or_insert_default().entry(id.clone()).or_default();
-            given.fingerprints.extend(stored);
+            given.fingerprints.extend(left);
             given.is_complete = true;
         }
-        Ok(self
-            .given
-            .as_ref()
-            .and_then(|given| given.get(id))
-            .map_or_else(BTreeSet::new, |given| given.fingerprints.clone()))
+        Ok(self.given.get_or_insert_default().entry(id.clone()).or_default().fingerprints.clone())
     }
 
-    /// How many records a fingerprint has after the writes so far, if any.
     fn count_of(&mut self, fingerprint: Words) -> Result<Option<u64>> {
-        let stored = self.stored.ids_of(fingerprint)?.first().and_then(Id::number).unwrap_or(0);
+        let stored = self.stored_ids_of(fingerprint)?.first().and_then(Id::number).unwrap_or(0);
         let now = i128::from(stored) + self.counted.get(&fingerprint).copied().unwrap_or(0);
         Ok(u64::try_from(now).ok().filter(|&now| now > 0))
     }

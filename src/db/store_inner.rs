@@ -1,63 +1,53 @@
-//! What the handles and the threads of one open store share.
+//! The state that all handles and threads of an open store share.
 
 use crate::db::filters::FilterMaker;
-use crate::db::handed::Handed;
 use crate::db::health::{Failing, Health};
-use crate::db::lock::lock;
-use crate::db::pressure_state::Pressure;
 use crate::db::run_builder::Maker;
 use crate::db::version_set::VersionSet;
-use crate::db::writer::Writer;
+use crate::db::write_pressure::Pressure;
+use crate::db::writer::{Handed, Writer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Rank, RankedGuard, RankedMutex, RateLimiter};
 use crate::options::{Filters, Maintenance};
 use crate::query::ViewSearcher;
 use crate::version::{LatestVersion, ReadView, Run, StoreContext, SuperVersion};
-use parking_lot::Condvar;
+use parking_lot::{Condvar, Mutex};
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// So many times as long as it works, merging segments in the background rests.
-const COMPACTION_RESTS: u32 = 1;
-
-/// The state of an open store.
-///
-/// A thread that takes several of its locks takes them in the order of their ranks ([`Rank`]).
+/// The state of an open store. Its locks have an order ([`Rank`]).
 #[derive(Debug)]
 pub(crate) struct StoreInner {
     pub(crate) context: Arc<StoreContext>,
     pub(crate) latest: LatestVersion,
-    /// What is written with; none in a store that is open for reading only.
+    /// `None` in a store that is open for reading only.
     pub(crate) writer: Option<RankedMutex<Writer>>,
-    /// Small batches of threads that have waited for it.
     pub(crate) handed: Handed,
-    /// Held, where there are no ids, while records are removed.
+    /// Held while records without ids are removed.
     pub(crate) counting: RankedMutex<()>,
-    /// Held while memtables are moved to segments.
+    /// Held during flushes.
     pub(crate) flushing: RankedMutex<()>,
-    /// Held while segments are merged.
+    /// Held during compactions.
     pub(crate) compacting: RankedMutex<()>,
-    /// Held while a manifest is written.
+    /// Held while the manifest is replaced.
     pub(crate) installing: RankedMutex<()>,
-    /// Held for moments only: writers and readers wait for it.
+    /// Held for moments only, because all threads wait for it.
     versions: RankedMutex<VersionSet>,
-    /// Tells threads that wait for it that the tree has changed.
+    /// Notified when `versions` or `poison` changes.
     pub(crate) changed: Condvar,
-    /// The number of the next segment.
     pub(crate) next_segment: AtomicU64,
-    /// Why nothing may be written any more.
+    /// The error after which the store takes no writes.
     poison: OnceLock<String>,
     filters: FilterMaker,
-    /// That of merging in the background.
+    /// The limiter of background compaction.
     pub(crate) limiter: RateLimiter,
     pub(crate) pressure: Pressure,
-    /// Runs that others have replaced, to be let go of by the thread that merges: unmapping and removing large files takes
-    /// time.
+    /// Replaced runs. The compaction thread drops them, because unmapping and removing large files takes time.
     obsolete_runs: RankedMutex<Vec<Arc<Run>>>,
-    /// Held while that is done.
+    /// Held while obsolete runs are dropped.
     collecting: RankedMutex<()>,
-    /// Buffers for callers without a searcher of their own.
+    /// Searchers for callers without one of their own.
     idle: Mutex<Vec<ViewSearcher>>,
 }
 
@@ -80,7 +70,7 @@ impl StoreInner {
             changed: Condvar::new(),
             poison: OnceLock::new(),
             filters,
-            limiter: RateLimiter::new(COMPACTION_RESTS),
+            limiter: RateLimiter::default(),
             pressure: Pressure::default(),
             obsolete_runs: RankedMutex::new(Rank::Obsolete, Vec::new()),
             collecting: RankedMutex::new(Rank::Collecting, ()),
@@ -88,12 +78,11 @@ impl StoreInner {
         }
     }
 
-    /// The tree, for a short while.
     pub(crate) fn versions(&self) -> RankedGuard<'_, VersionSet> {
         self.versions.lock()
     }
 
-    /// Lets readers see what the tree is now. Returns what they saw before, to be dropped when no lock is held.
+    /// Publishes the version set to readers. The caller drops the returned previous super version when it holds no lock.
     pub(crate) fn publish(&self, versions: &VersionSet) -> Arc<SuperVersion> {
         let before = self.latest.publish(versions.view());
         self.set_pressure(versions);
@@ -101,13 +90,11 @@ impl StoreInner {
         before
     }
 
-    /// Begins with filters as these options want them, and leaves those of segments that are not there any more.
     pub(crate) fn make_filters(&self, when: Filters) {
         self.filters.want(&self.latest.view().segments, &self.context, when);
     }
 
-    /// Begins with filters for segments that have come since a view, and leaves those of segments that have gone. Nothing waits
-    /// for them.
+    /// Starts to build filters in the background if the segments have changed since `seen`.
     pub(crate) fn make_later_filters(&self, seen: &SuperVersion) {
         let now = self.view();
         let same = |(a, b)| Arc::ptr_eq(a, b);
@@ -117,53 +104,51 @@ impl StoreInner {
         }
     }
 
-    /// Returns when the filters that are being made are there.
     pub(crate) fn wait_for_filters(&self) {
         self.filters.wait();
     }
 
-    /// The view of now.
     pub(crate) fn view(&self) -> Arc<SuperVersion> {
         self.latest.view()
     }
 
-    /// The state of now.
     pub(crate) fn state(&self) -> ReadView {
         self.latest.state()
     }
 
-    /// Has `ask` ask the state of now, with buffers that were used before where there are some.
+    /// Calls `ask` with a searcher of the current state.
     pub(crate) fn ask<R>(&self, ask: impl FnOnce(&mut ViewSearcher) -> R) -> R {
-        let idle = lock(&self.idle).pop();
+        let idle = self.idle.lock().pop();
         let mut searcher = idle.unwrap_or_else(|| ViewSearcher::new(&self.context, self.state()));
         searcher.catch_up(&self.latest);
         let answer = ask(&mut searcher);
-        let mut idle = lock(&self.idle);
-        // What is not asked any more must not be kept open: a later state is published before these are forgotten.
+        let mut idle = self.idle.lock();
+        // An idle searcher must not keep an old super version: `forget` comes after `publish`.
         if searcher.is_of(&self.latest) {
             idle.push(searcher);
         }
         answer
     }
 
-    /// Lets go of states that are not the latest, which buffers for later still have.
+    /// Drops the idle searchers, whose super versions may be old.
     pub(crate) fn forget(&self) {
-        let idle = std::mem::take(&mut *lock(&self.idle));
+        let idle = std::mem::take(&mut *self.idle.lock());
         drop(idle);
     }
 
-    /// Lets go of runs that others have replaced: here, or, where there is a thread that merges, there.
+    /// Drops replaced runs, on the compaction thread if there is one.
     pub(crate) fn mark_obsolete(&self, runs: Vec<Arc<Run>>) {
         if self.context.options.maintenance == Maintenance::Background {
             self.obsolete_runs.lock().extend(runs);
         }
     }
 
-    /// Lets go of replaced runs that nothing else reads any more; whether some are left.
-    pub(crate) fn collect_obsolete(&self) -> bool {
-        let _reaping = self.collecting.lock();
+    /// Drops the obsolete runs without readers, or all. Returns whether some are left.
+    pub(crate) fn collect_obsolete(&self, all: bool) -> bool {
+        let _collecting = self.collecting.lock();
         let mut obsolete_runs = self.obsolete_runs.lock();
-        let (free, held) = std::mem::take(&mut *obsolete_runs).into_iter().partition(|run| Arc::strong_count(run) == 1);
+        let (free, held) =
+            std::mem::take(&mut *obsolete_runs).into_iter().partition(|run| all || Arc::strong_count(run) == 1);
         *obsolete_runs = held;
         let is_left = !obsolete_runs.is_empty();
         drop(obsolete_runs);
@@ -171,33 +156,25 @@ impl StoreInner {
         is_left
     }
 
-    /// Lets go of all replaced runs, whatever still reads them.
-    pub(crate) fn let_go(&self) {
-        let obsolete_runs = std::mem::take(&mut *self.obsolete_runs.lock());
-        drop(obsolete_runs);
-    }
-
-    /// Has nothing be written any more, because of an error after which nobody knows what the files hold.
+    /// Poisons the store after an error that leaves the on-disk state unknown.
     pub(crate) fn poison(&self, error: &Error) {
-        // A thread that waits for the tree to change either sees the poison before it waits, or is woken.
-        let _tree = self.versions();
+        // Under this lock, a thread either sees the poison before it waits for `changed`, or is woken.
+        let _versions = self.versions();
         let _ = self.poison.set(error.to_string());
         self.changed.notify_all();
     }
 
-    /// Poisons the store if an error says that its directory is another one now.
+    /// Poisons the store if the error says that its directory was replaced.
     pub(crate) fn check_place(&self, error: &Error) {
         if error.is_displaced() {
             self.poison(error);
         }
     }
 
-    /// Why nothing may be written any more, if that is so.
     pub(crate) fn poisoned(&self) -> Option<&str> {
         self.poison.get().map(String::as_str)
     }
 
-    /// As long as nothing has gone wrong.
     pub(crate) fn check_poison(&self) -> Result<()> {
         match self.poison.get() {
             None => Ok(()),
@@ -207,14 +184,14 @@ impl StoreInner {
         }
     }
 
-    /// Waits for other writes, in a store that is open for writing and in which nothing has gone wrong.
+    /// Waits for the writer lock. Fails with `ReadOnly` or `Poisoned`.
     pub(crate) fn writer(&self) -> Result<Writing<'_>> {
         let writing = Writing(self.writer_lock()?.lock());
         self.check_poison()?;
         Ok(writing)
     }
 
-    /// Waits for other writes, but no longer than this. What has gone wrong is for the caller to ask.
+    /// Waits for the writer lock, for `most` at most. Does not check the poison.
     pub(crate) fn writer_within(&self, most: Duration) -> Result<Option<Writing<'_>>> {
         Ok(self.writer_lock()?.try_lock_for(most).map(Writing))
     }
@@ -227,7 +204,6 @@ impl StoreInner {
         })
     }
 
-    /// Stops all that goes on in the background.
     pub(crate) fn stop(&self) {
         self.limiter.stop();
         let mut versions = self.versions();
@@ -237,18 +213,15 @@ impl StoreInner {
     }
 }
 
-/// The right to write.
 pub(crate) struct Writing<'a>(RankedGuard<'a, Writer>);
 
 impl Writing<'_> {
-    /// What is written with.
     pub(crate) fn get(&mut self) -> &mut Writer {
         &mut self.0
     }
 }
 
 impl StoreInner {
-    /// What the store cannot do at present, and why.
     pub(crate) fn health(&self) -> Health {
         let versions = self.versions();
         let trouble = |failing: &Option<Failing>| failing.as_ref().map(|failing| failing.trouble.clone());
@@ -258,10 +231,7 @@ impl StoreInner {
             merging: trouble(&versions.merging),
         }
     }
-}
 
-impl StoreInner {
-    /// Who makes segments for this store.
     pub(crate) fn maker(&self) -> Maker<'_> {
         let StoreContext { path, options, parameters, obsolete_files, .. } = &*self.context;
         Maker { path, options, parameters, next: &self.next_segment, obsolete_files }

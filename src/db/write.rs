@@ -1,53 +1,46 @@
-//! Writes to a store, at any time and from any number of threads.
+//! The path of a write: checks, back-pressure, operations, log and memtable, durability.
 
-use super::id_assignment::check_id_assignment;
-use crate::db::promise::Promise;
 use crate::db::resolved::Resolved;
 use crate::db::store_inner::{StoreInner, Writing};
 use crate::db::write_batch::{Write, WriteSummary};
+use crate::db::writer::{Done, check_id_assignment};
 use crate::error::{Error, Result};
 use crate::executor::RankedGuard;
 use crate::fingerprint::{Id, IdAssignment, IdKind, check_text};
 use crate::format::log::MOST_BYTES;
-use crate::wal::Durability;
+use crate::wal::{Durability, Promise};
 
-/// Bytes that a record takes in a log beside its fingerprint and its text.
 const RECORD_BYTES: usize = 16;
 
 impl StoreInner {
-    /// Does what a batch says, and returns when that is as durable as it is to be.
+    /// Writes a batch, and returns when it is durable at the given level.
     pub(crate) fn write(&self, batch: &[Write], durability: Durability) -> Result<WriteSummary> {
         self.check_batch(batch)?;
         self.slow_down();
         let counting = self.lock_counting(batch);
         let (written, promise) = self.write_in_turn(batch)?;
-        // Threads that wait for the device share its syncs.
+        // Released first, so that waiting threads share a sync.
         drop(counting);
         match promise {
             Some(promise) => self.keep(&promise, durability)?,
-            // There was nothing to do, as logs of earlier processes say: what they say has to last as well.
+            // The batch changes nothing because of writes of earlier processes, which must be durable too.
             None => self.promise_all(durability)?,
         }
         Ok(written)
     }
 
-    /// Where there are no ids, how many records are removed depends on how many there are: one removal at a time.
+    /// Locks against other removals in a store without ids, where the result of a removal depends on the number of records.
     fn lock_counting(&self, batch: &[Write]) -> Option<RankedGuard<'_, ()>> {
         let removes = || batch.iter().any(|write| !matches!(write, Write::Insert(..)));
         (self.context.parameters.ids() == IdKind::None && removes()).then(|| self.counting.lock())
     }
 
-    /// Waits for what was promised. If that fails, nothing more may be written.
+    /// Waits until the promised frames are durable. A failure poisons the store.
     pub(crate) fn keep(&self, promise: &Promise, durability: Durability) -> Result<()> {
-        promise.keep(durability).inspect_err(|error| self.poison(error))
+        promise.log.sync(promise.end, durability).inspect_err(|error| self.poison(error))
     }
 
-    /// Does what a batch says that was checked.
-    pub(crate) fn write_with(
-        &self,
-        writing: &mut Writing<'_>,
-        batch: &[Write],
-    ) -> Result<(WriteSummary, Option<Promise>)> {
+    pub(crate) fn write_with(&self, writing: &mut Writing<'_>, batch: &[Write]) -> Done {
         let mut resolved = Resolved::new(self, batch);
         self.decide(writing, batch)?;
         for write in batch {
@@ -58,8 +51,7 @@ impl StoreInner {
         Ok((written, promise))
     }
 
-    /// Refuses what the store cannot take, before anything is done.
-    pub(crate) fn check_batch(&self, batch: &[Write]) -> Result<()> {
+    fn check_batch(&self, batch: &[Write]) -> Result<()> {
         let mut bytes = 0usize;
         for write in batch {
             let id = match write {
@@ -84,7 +76,6 @@ impl StoreInner {
         Ok(())
     }
 
-    /// Refuses an id of another kind than the store's.
     pub(crate) fn check_id(&self, id: Option<&Id>, removes: bool) -> Result<()> {
         let refuse = |has: &str, remedy| {
             Err(Error::invalid(format!("the store {has}")).at_path(&self.context.path).with_remedy(remedy))
@@ -99,7 +90,7 @@ impl StoreInner {
         }
     }
 
-    /// Decides, with the first records, whose ids the store has, and refuses others.
+    /// Fixes the id assignment with the first record, and refuses others.
     fn decide(&self, writing: &mut Writing<'_>, batch: &[Write]) -> Result<()> {
         if self.context.parameters.ids() != IdKind::Number {
             return Ok(());
@@ -114,7 +105,7 @@ impl StoreInner {
             check_id_assignment(has, wanted).map_err(|(has, remedy)| {
                 Error::invalid(format!("the store {has}")).at_path(&self.context.path).with_remedy(remedy)
             })?;
-            // A load that is not done yet may have decided it.
+            // A running load may have fixed it for itself only.
             if has == IdAssignment::Undecided || !writing.get().is_assignment_kept {
                 self.decide_id_assignment(writing, wanted)?;
             }
@@ -122,7 +113,6 @@ impl StoreInner {
         Ok(())
     }
 
-    /// Adds the operations that a write comes down to.
     fn resolve(&self, writing: &mut Writing<'_>, write: &Write, resolved: &mut Resolved) -> Result<()> {
         match write {
             Write::Insert(fingerprint, id) => {
@@ -159,7 +149,7 @@ impl StoreInner {
                 }
                 Ok(())
             }
-            // Refused before: a store with an id index has ids.
+            // `check_batch` has refused these.
             Write::RemoveId(None) | Write::Replace(_, None) => Ok(()),
         }
     }

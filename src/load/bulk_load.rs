@@ -1,7 +1,8 @@
 //! Bulk load: one new run, then one new manifest.
 
-use crate::db::id_assignment::{Refused, check_id_assignment};
-use crate::db::{Estimate, Made, Making, RunParts, Slowed, StoreInner, Writing, layers, merged_net, pointless};
+use crate::db::{
+    Estimate, Made, Making, Refused, RunParts, Slowed, StoreInner, Writing, check_id_assignment, merged_net, pointless,
+};
 use crate::error::{Error, Result};
 use crate::extsort::Workspace;
 use crate::fingerprint::{Fingerprint, IdAssignment, IdKind, by_width};
@@ -11,7 +12,7 @@ use crate::load::records::{RecordIds, SortedRecords};
 use crate::memtable::Memtable;
 use crate::options::{Filters, Maintenance};
 use crate::segment::{Expected, chunks};
-use crate::version::{MembershipCursor, Run};
+use crate::version::{MembershipCursor, Run, run_segments};
 use std::sync::Arc;
 
 /// So many records are flushed while writers wait, in a few milliseconds.
@@ -127,7 +128,7 @@ impl StoreInner {
         let expected = Expected { first_number, text_bytes, at_once: records.come_at_once() };
         let fingerprints = records.fingerprints();
         let runs = self.versions().runs.clone();
-        let mut present = MembershipCursor::new(layers(&runs));
+        let mut present = MembershipCursor::new(run_segments(&runs));
         let mut checked = false;
         let missing = records.chunks().map(|batch| {
             let batch = batch?;
@@ -161,7 +162,7 @@ impl StoreInner {
     ) -> Result<Option<Made>> {
         let expected = Expected { text_bytes: old.text_bytes(), ..Expected::default() };
         let gone = chunks(Others::new(old.records(), new.records()), workspace.memory_of_chunks());
-        let mut present = MembershipCursor::new(layers(runs));
+        let mut present = MembershipCursor::new(run_segments(runs));
         let making = Making { expected, ..Making::new(workspace) };
         self.maker().tombstones(making, gone.map(|batch| present.present(batch?)))
     }
@@ -240,7 +241,7 @@ impl StoreInner {
         let slowed = self.flush_most().inspect_err(|_| mark_obsolete(&made.parts))?;
         let mut writing = self.writer().inspect_err(|_| mark_obsolete(&made.parts))?;
         // Nothing older may come into segments after it.
-        let sealed = self.seal(&mut writing).and_then(|()| self.flush_sealed());
+        let sealed = self.seal(&mut writing).and_then(|()| self.flush_sealed(usize::MAX));
         sealed.and_then(|()| self.check_numbers(writing.get())).inspect_err(|_| mark_obsolete(&made.parts))?;
         let older = self.versions().runs.clone();
         let (bytes, count) = ((made.parts.bytes(), 0), made.parts.count());

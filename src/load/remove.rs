@@ -1,12 +1,12 @@
 //! Removing many records at once.
 
-use crate::db::{Making, StoreInner, layers, records_of_runs};
+use crate::db::{Making, StoreInner, records_of_runs};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, IdKind};
 use crate::load::bulk_load::{MadeRun, Merging, last_of};
 use crate::load::records::{RecordIds, SortedRecords};
 use crate::segment::Expected;
-use crate::version::MembershipCursor;
+use crate::version::{MembershipCursor, run_segments};
 
 /// What a removal has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl StoreInner {
         self.check_ids(records)?;
         let workspace = self.beside_indexes(records.workspace());
         let runs = self.versions().runs.clone();
-        let mut present = MembershipCursor::new(layers(&runs));
+        let mut present = MembershipCursor::new(run_segments(&runs));
         let found = records.chunks().map(|batch| present.present(batch?));
         let expected = Expected { text_bytes: records.text_bytes(), ..Expected::default() };
         let making = Making { expected, ..Making::new(&workspace) };

@@ -35,7 +35,7 @@ fn memtable(parameters: &Parameters, records: usize) -> Memtable {
     Memtable::new(&shape, records).unwrap()
 }
 
-/// What is found within `k`, in order, each once.
+/// The fingerprints found within `k`, ascending, each once.
 fn found<F: Fingerprint>(memtable: &Memtable, visible: u32, query: F, k: u32) -> Vec<F> {
     let plan = MemtablePlan::new(&memtable.shape, k);
     let mut found = Vec::new();
@@ -92,7 +92,7 @@ fn everything_near_is_found_at_every_moment_with_every_design() {
 }
 
 #[test]
-fn the_last_word_counts_at_every_moment() {
+fn the_newest_visible_entry_counts_at_every_moment() {
     for ids in [IdKind::Number, IdKind::Text] {
         let parameters = Parameters::new(3).with_ids(ids).with_id_index(true);
         let memtable = memtable(&parameters, 4000);
@@ -129,8 +129,7 @@ fn the_last_word_counts_at_every_moment() {
     }
 }
 
-/// The most links that one look-up of a fingerprint, a record or an id follows in a memtable of so many records, and that
-/// writing one does.
+/// The most links that one write or one look-up of a fingerprint or a record follows, in a memtable of so many records.
 fn most_steps(records: u64, write: impl Fn(u64) -> (u64, u64, bool)) -> u64 {
     let memtable = memtable(&Parameters::new(3).with_id_index(true), records as usize);
     let mut most = 0;
@@ -154,8 +153,7 @@ fn most_steps(records: u64, write: impl Fn(u64) -> (u64, u64, bool)) -> u64 {
 }
 
 #[test]
-fn nothing_known_takes_long_to_find_however_alike_the_records_are() {
-    // A hash has a few of a thousand keys in one chain at most.
+fn look_ups_take_few_steps_with_records_of_any_kind() {
     const FEW: u64 = 150;
     let spread = |number: u64| random(&mut number.clone());
     for records in [1000, 8000] {
@@ -167,12 +165,12 @@ fn nothing_known_takes_long_to_find_however_alike_the_records_are() {
 }
 
 #[test]
-fn an_id_that_is_replaced_again_and_again_has_a_short_list() {
+fn an_id_that_is_often_replaced_has_a_short_list() {
     let memtable = memtable(&Parameters::new(3).with_id_index(true), 30_000);
     let id = Id::Number(7);
     memtable.push(1u64, &id, false).unwrap();
     for number in 0..5000u64 {
-        // Replaced, then a record that comes and goes, then one that is said once more.
+        // A replacement, then a record that comes and goes, then a repeated one.
         memtable.push(number + 1, &id, true).unwrap();
         memtable.push(number + 2, &id, false).unwrap();
         memtable.push(1u64 << 40, &id, false).unwrap();
@@ -201,7 +199,7 @@ fn counts_are_added_up() {
         is_tombstone: removed,
     };
     assert_eq!(memtable.entries(memtable.visible()), [entry(7, 3, false), entry(9, 4, true)]);
-    // No store counts so far; nothing overflows all the same.
+    // No store has such counts, but they do not overflow.
     (0..2).for_each(|_| memtable.push(10u64, &Id::Count(u64::MAX), false).unwrap());
     memtable.publish();
     let expected = [entry(7, 3, false), entry(9, 4, true), entry(10, u64::MAX, false)];
@@ -209,7 +207,7 @@ fn counts_are_added_up() {
 }
 
 #[test]
-fn readers_see_batches_whole_while_somebody_writes() {
+fn readers_see_batches_whole_while_another_thread_writes() {
     const BATCH: u64 = 5;
     // Miri is some thousand times slower.
     const BATCHES: u64 = if cfg!(miri) { 30 } else { 10_000 };
@@ -219,7 +217,7 @@ fn readers_see_batches_whole_while_somebody_writes() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for batch in 0..BATCHES {
-                // All of a batch have the same fingerprint, spread over all buckets from batch to batch.
+                // A batch has one fingerprint; those of all batches are spread over the buckets.
                 let fingerprint = batch.wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 (0..BATCH).for_each(|id| memtable.push(fingerprint, &Id::Number(id), false).unwrap());
                 memtable.publish();
@@ -231,7 +229,7 @@ fn readers_see_batches_whole_while_somebody_writes() {
                 while u64::from(memtable.visible()) < BATCHES * BATCH {
                     let visible = memtable.visible();
                     assert_eq!(u64::from(visible) % BATCH, 0);
-                    // The newest batch there is, and the one after it, which is not there yet.
+                    // The newest batch, and the next one, which is not visible yet.
                     for (batch, seen) in [(u64::from(visible) / BATCH).wrapping_sub(1), u64::from(visible) / BATCH]
                         .into_iter()
                         .zip([true, false])

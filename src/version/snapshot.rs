@@ -1,4 +1,4 @@
-//! One consistent state of a store, to be kept and asked.
+//! A consistent state of a store.
 
 use super::context::StoreContext;
 use super::super_version::ReadView;
@@ -8,10 +8,10 @@ use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A store as it was at one moment, however long it is read: what was written before is in it, what comes later is not.
+/// A store as it was at one moment. It has all earlier writes and no later ones.
 ///
-/// It keeps in memory what had not been flushed, and on disk the segments of its time: their files go when the last snapshot
-/// lets go of them, or, where a store merges in the background, at most a tenth of a second later.
+/// A snapshot keeps the memtables of its moment in memory and the segments on disk. Their files go when the last snapshot of
+/// them is dropped or, with background compaction, at most a tenth of a second later.
 ///
 /// ```
 /// use fpstore::{Durability, Options, Parameters, Store};
@@ -52,7 +52,7 @@ impl<F: Fingerprint> Snapshot<F> {
         &self.context.path
     }
 
-    /// What was fixed when the store was created.
+    /// The parameters of the store's creation.
     #[must_use]
     pub fn parameters(&self) -> &Parameters {
         &self.context.parameters

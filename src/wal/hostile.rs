@@ -1,4 +1,4 @@
-//! Logs that are made to keep a reader busy: the work they cost grows with their length, not with its square.
+//! Crafted logs: the work of a reader grows with their length, not with its square.
 
 use super::reader::{LogReader, Tail};
 use crate::env::{Env, Memory, ReadMode};

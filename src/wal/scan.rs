@@ -1,4 +1,4 @@
-//! All frames of a log that hold, wherever they are.
+//! Lists all frames of a damaged log that hold.
 
 use super::reader::LogReader;
 use crate::env::{Env, ReadMode};
@@ -13,31 +13,22 @@ use std::path::Path;
 /// A frame that holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FramePlace {
-    /// Where it begins.
     pub(crate) offset: u64,
-    /// Where the next one begins, or would.
+    /// The end of its padding.
     pub(crate) end: u64,
-    /// Its sequence number.
     pub(crate) sequence: u64,
 }
 
 impl LogReader {
-    /// Opens log `number` of a store with these parameters, also where its header does not hold: then it is taken to be what
-    /// the name says, and the number of its first frame is not known.
-    ///
-    /// # Errors
-    /// `NotFound`, `Io`.
+    /// Opens a log without reading its header; the sequence number of its first frame is unknown.
     pub(crate) fn open_damaged(env: &dyn Env, store: &Path, number: u64, parameters: &Parameters) -> Result<Self> {
         let path = store.join(name(number));
         let file = env.open(&path, ReadMode::Pread).map_err(|error| Error::io("cannot open", &path, error))?;
         Ok(Self::of_file(path, file, LogHeader { parameters: parameters.clone(), number, first: 1 }))
     }
 
-    /// All frames that hold, in order, their sequence numbers ascending: every place is tried where one may begin. A sequence
-    /// number is believed only if all those before it could stand in the bytes between.
-    ///
-    /// # Errors
-    /// `Io`.
+    /// All frames that hold, at every possible offset, with ascending sequence numbers. A sequence number counts only if the
+    /// bytes since the last frame have space for the frames between.
     pub(crate) fn scan(&mut self) -> Result<Vec<FramePlace>> {
         let mut frames: Vec<FramePlace> = Vec::new();
         let (start, first) = (self.position(), self.header().first);
@@ -48,7 +39,7 @@ impl LogReader {
                 let between = |end: u64| (offset - end) / LEAST_FRAME;
                 let sequences = match frames.last() {
                     Some(last) if offset < last.end => continue,
-                    // A header that does not hold does not tell.
+                    // The header did not hold.
                     None if first == 1 => 1..=u64::MAX,
                     None => first..=first.saturating_add(between(start)),
                     Some(last) => {
@@ -66,10 +57,7 @@ impl LogReader {
         Ok(frames)
     }
 
-    /// What a frame that [`LogReader::scan`] has found says of records.
-    ///
-    /// # Errors
-    /// `Damaged` if it says nothing that a writer writes; `Io`.
+    /// The entries of a frame that [`LogReader::scan`] returned.
     pub(crate) fn batch_at(&mut self, place: FramePlace) -> Result<Vec<Entry<Words>>> {
         self.seek(place.offset, place.sequence);
         let batch = self.next_batch()?;
@@ -88,7 +76,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn frames_are_found_behind_damage_and_without_a_header() {
+    fn frames_are_found_after_damage_and_without_a_header() {
         let memory = Memory::default();
         let (env, store): (Arc<dyn Env>, _) = (Arc::new(memory.clone()), Path::new("s"));
         env.create_dir(store).unwrap();

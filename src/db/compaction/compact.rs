@@ -1,10 +1,6 @@
-//! Merging runs.
-//!
-//! Nothing that a reader sees changes: one run says what several neighbours said, and takes their place in one step. What
-//! goes wrong leaves the store as it was. Specified in format-spec/runs.md.
+//! Merges neighbouring runs into one, which replaces them in one step. Specified in format-spec/runs.md.
 
-use crate::db::compaction::picker;
-use crate::db::compaction::sizes::sizes;
+use crate::db::compaction::picker::{self, sizes};
 use crate::db::compaction::tables::{DroppedKeys, MergedTables};
 use crate::db::estimate::Estimate;
 use crate::db::health::Failing;
@@ -20,14 +16,11 @@ use crate::version::{NewestEntries, NewestEntry, Run, add_runs};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes of texts for each byte of theirs in a segment, about: only the size of a dictionary follows from it.
+/// Estimated bytes of texts for each byte in a segment; only the size of a dictionary depends on it.
 pub(crate) const TEXTS_OF_COMPRESSED: u64 = 3;
 
 impl StoreInner {
-    /// Merges what is due; whether anything was. At the limiter, if one is given, and then one range alone. What fails is noted.
-    ///
-    /// # Errors
-    /// `Damaged` or `Io` from reading; `Io` from writing: the store is as before. `Stopped`.
+    /// Merges all that is due; with a limiter, one range. Returns whether anything was due. Notes errors for the next attempt.
     pub(crate) fn compact_due(&self, limiter: Option<&RateLimiter>) -> Result<bool> {
         self.context.options.executor.run_exclusive(|| {
             let _compacting = self.lock_merging();
@@ -48,8 +41,7 @@ impl StoreInner {
         })
     }
 
-    /// The runs that are to be merged now: those newer than what cannot be merged at present, and all when another attempt
-    /// is due.
+    /// The runs that are due now. Until the next attempt, the runs of a failing compaction and older ones are left out.
     pub(crate) fn due_now(&self, versions: &VersionSet) -> Option<Range<usize>> {
         let failing = versions.merging.as_ref().filter(|failing| failing.pause().is_some());
         let from = failing.map_or(0, |failing| versions.runs.partition_point(|run| run.entry.first <= failing.up_to));
@@ -57,7 +49,6 @@ impl StoreInner {
         Some(from + due.start..from + due.end)
     }
 
-    /// Notes that merging runs up to a sequence number has failed.
     fn note_merging(&self, error: &Error, up_to: u64) {
         if error.kind() == ErrorKind::Stopped {
             return;
@@ -68,17 +59,13 @@ impl StoreInner {
         self.changed.notify_all();
     }
 
-    /// Makes one run of all that there are now; whether there were several, or tombstones in the only one. Runs that come
-    /// meanwhile are left for later.
-    ///
-    /// # Errors
-    /// Those of [`StoreInner::compact_due`].
+    /// Merges all current runs, not those that come meanwhile. Returns false if there was one run at most, without tombstones.
     pub(crate) fn compact_all(&self) -> Result<bool> {
         let last = self.versions().runs.last().map_or(0, |run| run.entry.last);
         self.context.options.executor.run_exclusive(|| {
             let _compacting = self.lock_merging();
             let runs = self.versions().runs.clone();
-            // Of a run that was merged from some that were there and some that were not, all counts.
+            // A run that another thread has merged from current and later runs counts.
             let there = runs.iter().take_while(|run| run.entry.first <= last).count();
             let tombstones = runs.iter().take(there).any(|run| run.tombstones.is_some());
             if there < 2 && !tombstones {
@@ -88,13 +75,8 @@ impl StoreInner {
         })
     }
 
-    /// Makes one run of neighbours, and puts it in their place. The caller holds the lock of merging.
-    pub(crate) fn merge_range(
-        &self,
-        all: &[Arc<Run>],
-        range: Range<usize>,
-        limiter: Option<&RateLimiter>,
-    ) -> Result<()> {
+    /// Merges neighbours and installs the result. The caller holds the compaction lock.
+    fn merge_range(&self, all: &[Arc<Run>], range: Range<usize>, limiter: Option<&RateLimiter>) -> Result<()> {
         self.check_poison()?;
         let is_oldest = range.start == 0;
         let runs = all.get(range).unwrap_or_default();
@@ -118,13 +100,13 @@ impl StoreInner {
             |versions| _ = versions.merging.take_if(|failing| (ends.0..=ends.1).contains(&failing.up_to)),
         )?;
         if !is_placed {
-            // A load that merged everything in the same step was faster.
+            // A load has merged all runs meanwhile.
             new.iter().for_each(|run| run.mark_obsolete(&self.context.obsolete_files));
         }
         Ok(())
     }
 
-    /// Takes the lock of merging. A merge that goes on in the background is hurried up.
+    /// Takes the compaction lock. Unthrottles the compaction that holds it.
     pub(crate) fn lock_merging(&self) -> RankedGuard<'_, ()> {
         self.compacting.try_lock().unwrap_or_else(|| {
             self.limiter.unthrottle(true);
@@ -134,15 +116,10 @@ impl StoreInner {
         })
     }
 
-    /// What merging may use while somebody waits for it.
     pub(crate) fn foreground_workspace(&self) -> Workspace {
         Workspace::new(&self.context.path, &self.context.options)
     }
 
-    /// Refuses to merge runs for which the device has too little space.
-    ///
-    /// # Errors
-    /// `Io` if there is too little room.
     pub(crate) fn check_room_to_merge(&self, runs: &[Arc<Run>]) -> Result<()> {
         let records = |segment: Option<&Arc<Segment>>| segment.map_or(0, |segment| segment.footer().records);
         let sum = |of: &dyn Fn(&Run) -> u64| runs.iter().map(|run| of(run)).fold(0, u64::saturating_add);
@@ -153,7 +130,7 @@ impl StoreInner {
         )
     }
 
-    /// The segments of one run of neighbours, made by `maker`. `is_oldest` says whether there is nothing older than they are.
+    /// The segments of one run of neighbours. `is_oldest`: there are no older runs.
     pub(crate) fn merge_runs(
         &self,
         maker: Maker<'_>,
@@ -183,11 +160,11 @@ impl StoreInner {
         let layouts = self.context.parameters.design().tables(F::WIDTH)?;
         let dropped_memory = workspace.memory_of_fingerprints();
         let dropped = DroppedKeys::new(&layouts, &workspace, dropped_memory);
-        let tables = MergedTables::new(&segments, &dropped, dropped_memory);
+        let tables = MergedTables { segments: &segments, dropped: &dropped, memory: dropped_memory };
         let text_bytes = sum(|segment| segment.footer().ids.length).saturating_mul(TEXTS_OF_COMPRESSED);
         let making = Making {
             expected: Expected { text_bytes, ..Expected::default() },
-            // The keys of wide fingerprints name rows, which are other ones now.
+            // Tables of wider fingerprints have row numbers, which change.
             secondary: if F::WIDTH == 64 { Some(&tables) } else { None },
             limiter,
             ..Making::new(&workspace)
@@ -197,13 +174,13 @@ impl StoreInner {
             add_runs(&mut merge, runs);
             merge
         };
-        let live = Live { words: merge(), dropped: &dropped, current: None };
+        let live = Live { entries: merge(), dropped: &dropped, current: None };
         let records = maker.records(making, chunks(live, workspace.memory_of_chunks()))?;
         let tombstones = || {
             if is_oldest || tombstones.count() == 0 {
                 return Ok(None);
             }
-            let removed = merge().filter_map(|word| match word {
+            let removed = merge().filter_map(|newest| match newest {
                 Ok(NewestEntry { entry, .. }) if entry.is_tombstone && entry.record.id != Id::Count(0) => {
                     Some(Ok(entry.record))
                 }
@@ -220,38 +197,32 @@ impl StoreInner {
     }
 }
 
-/// By how many records there are more by runs that become one, where that is known.
+/// The net number of records of merged runs, if it is known.
 pub(crate) fn merged_net(runs: &[Arc<Run>], is_oldest: bool, merged: &RunParts) -> Option<i64> {
     if is_oldest {
-        // Nothing is older: all its records are there.
         return i64::try_from(merged.records.as_ref().map_or(0, |made| made.0.records)).ok();
     }
     runs.iter().try_fold(0i64, |sum, run| sum.checked_add(run.entry.net?))
 }
 
-/// Puts runs in the place of secondary, which stand next to each other; whether they are there.
+/// Replaces the neighbours `old` by `new`. Returns whether `old` was found.
 fn splice(all: &mut Vec<Arc<Run>>, old: &[Arc<Run>], new: &[Arc<Run>]) -> bool {
-    let number = |run: &Arc<Run>| (run.entry.first, run.entry.last);
-    let at = old.first().and_then(|first| all.iter().position(|run| number(run) == number(first)));
-    let Some(range) = at.map(|at| at..at + old.len()) else { return false };
-    let found = all.get(range.clone()).unwrap_or_default();
-    let is_same = found.len() == old.len() && found.iter().zip(old).all(|(a, b)| number(a) == number(b));
-    if is_same {
-        all.splice(range, new.iter().cloned());
-    }
-    is_same
+    let numbers = |runs: &[Arc<Run>]| runs.iter().map(|run| (run.entry.first, run.entry.last)).collect::<Vec<_>>();
+    let (numbers_of_all, numbers) = (numbers(all), numbers(old));
+    let Some(at) = numbers_of_all.windows(old.len().max(1)).position(|window| window == numbers) else { return false };
+    all.splice(at..at + old.len(), new.iter().cloned());
+    true
 }
 
-/// The records that are left, and on the way the fingerprints of which none is.
+/// The live records of a merge. Passes fingerprints without live records to `dropped`.
 struct Live<'a, F: Fingerprint> {
-    words: NewestEntries<F>,
+    entries: NewestEntries<F>,
     dropped: &'a DroppedKeys,
-    /// The fingerprint at hand; whether it is in tables, and whether any record of it is left.
+    /// The current fingerprint; whether it is in tables; whether a record of it is live.
     current: Option<(F, bool, bool)>,
 }
 
 impl<F: Fingerprint> Live<'_, F> {
-    /// Notes what is known of the fingerprint at hand when the next one comes.
     fn turn(&mut self, next: Option<F>) -> Result<()> {
         if let Some((fingerprint, stored, left)) = self.current
             && next != Some(fingerprint)
@@ -273,8 +244,8 @@ impl<F: Fingerprint> Iterator for Live<'_, F> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let NewestEntry { entry, stored } = match self.words.next() {
-                Some(Ok(word)) => word,
+            let NewestEntry { entry, stored } = match self.entries.next() {
+                Some(Ok(newest)) => newest,
                 Some(Err(error)) => return Some(Err(error)),
                 None => return self.turn(None).err().map(Err),
             };

@@ -1,13 +1,12 @@
-//! How far writers are held back.
+//! Counters of back-pressure.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How far writers are held back.
 #[derive(Debug, Default)]
 pub(crate) struct Pressure {
     pub(crate) is_slow: AtomicBool,
-    /// Runs that are being entered, for which writers are slowed down too.
+    /// Number of runs of loads that are being installed, during which writers are slowed down too.
     pub(crate) entering: AtomicU64,
     pub(crate) slowed: AtomicU64,
     pub(crate) stopped: AtomicU64,
@@ -15,7 +14,7 @@ pub(crate) struct Pressure {
     pub(crate) stopped_time: AtomicU64,
 }
 
-/// How far writers were held back since the store was opened, and how far merging is behind.
+/// Back-pressure on writers since the store was opened, and the backlog of compaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WritePressure {
@@ -23,22 +22,21 @@ pub struct WritePressure {
     pub slowed: u64,
     /// Writes that were stopped until a memtable was flushed.
     pub stopped: u64,
-    /// How long they were, together.
+    /// Total time of these stops.
     pub stopped_time: Duration,
-    /// Runs beyond those that there may be.
+    /// Runs beyond the permitted number.
     pub runs_behind: u64,
-    /// Bytes of the runs that are due to be merged.
+    /// Bytes of the runs that are due for compaction.
     pub bytes_behind: u64,
 }
 
 impl Pressure {
-    /// Slows writers down while a run is entered.
+    /// Slows writers down until the result is dropped.
     pub(crate) fn slow(&self) -> Slowed<'_> {
         self.entering.fetch_add(1, Ordering::Relaxed);
         Slowed(self)
     }
 
-    /// Notes that a write was stopped since then.
     pub(crate) fn stopped_since(&self, started: Instant) {
         self.stopped.fetch_add(1, Ordering::Relaxed);
         let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
@@ -46,7 +44,6 @@ impl Pressure {
     }
 }
 
-/// Writers are slowed down until it is dropped.
 pub(crate) struct Slowed<'a>(&'a Pressure);
 
 impl Drop for Slowed<'_> {
