@@ -1,7 +1,7 @@
 //! The codes section of a table: the lengths of its Huffman code (format-spec/codes.md).
 
 use super::fields::Fields;
-use super::page::{Stream, checksum};
+use super::page::{Stream, checksum, seal};
 use crate::codec::{Codec, Codes, FlipsCode, XOR_SYMBOLS};
 use crate::error::Result;
 
@@ -21,8 +21,7 @@ pub(crate) fn write(codes: &Codes, table: u8) -> Vec<u8> {
             out.extend_from_slice(&bytes);
         }
     }
-    let checksum = checksum(Stream::Codes(table), 0, &out);
-    out.extend_from_slice(&checksum.to_le_bytes());
+    seal(&mut out, Stream::Codes(table), 0);
     out
 }
 

@@ -228,8 +228,18 @@ impl<'a> IdPage<'a> {
         self.bitmap.iter().map(|byte| byte.count_ones() as usize).sum()
     }
 
-    /// The record that begins the `nth` (from 0) fingerprint of those that begin in this page.
-    pub(crate) fn start_of(&self, nth: usize) -> Option<usize> {
+    /// The records of the `nth` fingerprint (from 0) that begins in this page, as far as they are here.
+    pub(crate) fn range_of(&self, nth: usize) -> Option<Range<usize>> {
+        let start = self.start_of(nth)?;
+        Some(start..self.end_of(start))
+    }
+
+    /// The records in front of the first one that begins a fingerprint.
+    pub(crate) fn continued(&self) -> Range<usize> {
+        0..if self.begins(0) { 0 } else { self.end_of(0) }
+    }
+
+    fn start_of(&self, nth: usize) -> Option<usize> {
         if self.bitmap.is_empty() {
             return (nth < self.records).then_some(nth);
         }
@@ -246,7 +256,7 @@ impl<'a> IdPage<'a> {
     }
 
     /// The first record behind `record` that begins a fingerprint; the number of records if there is none.
-    pub(crate) fn end_of(&self, record: usize) -> usize {
+    fn end_of(&self, record: usize) -> usize {
         (record + 1..self.records).find(|&next| self.begins(next)).unwrap_or(self.records)
     }
 

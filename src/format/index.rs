@@ -97,8 +97,7 @@ pub(crate) fn write(entries: &[BlockEntry], codec: IndexCodec, table: u8) -> Vec
     let mut base = 0;
     for (number, chunk) in (0u64..).zip(entries.chunks(CHUNK)) {
         let mut bytes = write_chunk(chunk, codec.step(), &mut base);
-        let checksum = page::checksum(Stream::Index(table), number, &bytes);
-        bytes.extend_from_slice(&checksum.to_le_bytes());
+        page::seal(&mut bytes, Stream::Index(table), number);
         out.append(&mut bytes);
     }
     out

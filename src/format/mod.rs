@@ -11,6 +11,7 @@ mod conventions;
 pub(crate) mod fields;
 pub(crate) mod footer;
 pub(crate) mod header;
+pub(crate) mod id_index;
 pub(crate) mod id_page;
 pub(crate) mod index;
 pub(crate) mod log;

@@ -100,11 +100,16 @@ pub(crate) fn checksum(stream: Stream, number: u64, payload: &[u8]) -> u32 {
     hasher.finalize()
 }
 
+/// Appends the checksum of unit `number` of a stream.
+pub(crate) fn seal(unit: &mut Vec<u8>, stream: Stream, number: u64) {
+    let checksum = checksum(stream, number, unit);
+    unit.extend_from_slice(&checksum.to_le_bytes());
+}
+
 /// Fills the page up to `size` bytes (with its checksum) and closes it.
 pub(crate) fn close(page: &mut Vec<u8>, size: usize, stream: Stream, number: u64) {
     page.resize((size - CHECKSUM).max(page.len()), 0);
-    let checksum = checksum(stream, number, page);
-    page.extend_from_slice(&checksum.to_le_bytes());
+    seal(page, stream, number);
 }
 
 /// The payload of a page whose checksum holds.

@@ -75,11 +75,6 @@ impl TextFrame {
         self.texts.get(start.into()..usize::from(end).saturating_sub(1)).unwrap_or_default()
     }
 
-    /// Records in order: whether each begins a fingerprint, and its text.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (bool, &str)> {
-        (0..self.records()).map(|record| (self.begins(record), self.text(record)))
-    }
-
     /// The records of the fingerprint that is the `nth` (from 0) to begin here, as far as they are here.
     pub(crate) fn range_of(&self, nth: usize) -> Option<Range<usize>> {
         let mut starts = (0..).zip(&self.begins).filter(|&(_, &begins)| begins).map(|(record, _)| record);
@@ -257,7 +252,7 @@ mod tests {
             let mut read = frame(&[("left over", true)]);
             read.parse(&payload(&written)).unwrap();
             prop_assert_eq!(&read, &written);
-            let texts: Vec<_> = read.iter().map(|(_, text)| text).collect();
+            let texts: Vec<_> = (0..read.records()).map(|record| read.text(record)).collect();
             prop_assert!(records.iter().map(|(text, _)| text.as_str()).take(texts.len()).eq(texts.iter().copied()));
         }
 

@@ -14,28 +14,34 @@ pub(crate) const CHUNK: usize = 1024;
 /// and the checksum. So frames without number cannot be claimed.
 pub(crate) const MIN_LENGTH: u16 = 10;
 
-/// One frame, as the index describes it.
+/// A frame of texts, or a page of numbers or counts, as the index describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FrameEntry {
+pub(crate) struct UnitEntry {
     /// Number of its bytes in the file, with its checksum.
     pub(crate) length: u16,
     /// How many fingerprints begin in it.
     pub(crate) begun: u16,
 }
 
+impl UnitEntry {
+    /// A page in which so many fingerprints begin.
+    pub(crate) fn page(begun: u16) -> Self {
+        Self { length: 4096, begun }
+    }
+}
+
 /// The bytes of the index.
-pub(crate) fn write(entries: &[FrameEntry]) -> Vec<u8> {
+pub(crate) fn write(entries: &[UnitEntry]) -> Vec<u8> {
     let mut out = Vec::new();
     for (number, chunk) in (0u64..).zip(entries.chunks(CHUNK)) {
         let mut bytes = write_chunk(chunk);
-        let checksum = page::checksum(Stream::IdIndex, number, &bytes);
-        bytes.extend_from_slice(&checksum.to_le_bytes());
+        page::seal(&mut bytes, Stream::IdIndex, number);
         out.append(&mut bytes);
     }
     out
 }
 
-fn write_chunk(chunk: &[FrameEntry]) -> Vec<u8> {
+fn write_chunk(chunk: &[UnitEntry]) -> Vec<u8> {
     let columns: [Vec<u16>; 2] =
         [chunk.iter().map(|entry| entry.length).collect(), chunk.iter().map(|entry| entry.begun).collect()];
     let columns = columns.map(|column| {
@@ -59,7 +65,7 @@ fn write_chunk(chunk: &[FrameEntry]) -> Vec<u8> {
 ///
 /// # Errors
 /// `Damaged` if a chunk does not hold together, or the frames do not fill that section exactly.
-pub(crate) fn parse(fields: &mut Fields<'_>, length: u64, mut visit: impl FnMut(FrameEntry)) -> Result<()> {
+pub(crate) fn parse(fields: &mut Fields<'_>, length: u64, mut visit: impl FnMut(UnitEntry)) -> Result<()> {
     let mut left = length;
     for number in 0.. {
         if fields.remaining() == 0 {
@@ -88,7 +94,7 @@ pub(crate) fn parse(fields: &mut Fields<'_>, length: u64, mut visit: impl FnMut(
             let entry = entry.filter(|&(length, _)| length >= MIN_LENGTH);
             let (length, begun) = entry.ok_or_else(|| wrong("a frame of ids with an impossible length or number"))?;
             left = left.checked_sub(length.into()).ok_or_else(|| wrong("frames of ids that exceed their section"))?;
-            visit(FrameEntry { length, begun });
+            visit(UnitEntry { length, begun });
         }
         if begun.position() < packed || packed % 8 != 0 && bytes.last().is_some_and(|last| last >> (packed % 8) != 0) {
             return Err(wrong("padding of a chunk of the id index is not zero"));
@@ -106,7 +112,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn read(bytes: &[u8], length: u64) -> Result<Vec<FrameEntry>> {
+    fn read(bytes: &[u8], length: u64) -> Result<Vec<UnitEntry>> {
         let mut entries = Vec::new();
         parse(&mut Fields::new(bytes, 0), length, |entry| entries.push(entry)).map(|()| entries)
     }
@@ -120,7 +126,7 @@ mod tests {
 
     #[test]
     fn every_flipped_bit_and_every_cut_is_noticed() {
-        let entries: Vec<_> = (0..5).map(|n| FrameEntry { length: 900 + n * 37, begun: n % 3 }).collect();
+        let entries: Vec<_> = (0..5).map(|n| UnitEntry { length: 900 + n * 37, begun: n % 3 }).collect();
         let length = entries.iter().map(|entry| u64::from(entry.length)).sum();
         let bytes = write(&entries);
         assert_eq!(read(&bytes, length).unwrap(), entries);
@@ -136,7 +142,7 @@ mod tests {
     proptest! {
         #[test]
         fn round_trip(pairs in prop::collection::vec((MIN_LENGTH.., any::<u16>()), 0..3000)) {
-            let entries: Vec<_> = pairs.into_iter().map(|(length, begun)| FrameEntry { length, begun }).collect();
+            let entries: Vec<_> = pairs.into_iter().map(|(length, begun)| UnitEntry { length, begun }).collect();
             let length = entries.iter().map(|entry| u64::from(entry.length)).sum();
             prop_assert_eq!(read(&write(&entries), length).unwrap(), entries);
         }

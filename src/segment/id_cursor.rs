@@ -1,7 +1,7 @@
 //! The ids of a segment one after another.
 
 use super::Segment;
-use super::ids::IdScratch;
+use super::id_unit::IdScratch;
 use crate::error::Result;
 use crate::fingerprint::Id;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ impl IdCursor {
     /// # Errors
     /// `Damaged` if a page is, or does not agree with the index; `Io`.
     pub(crate) fn peek(&mut self) -> Result<Option<(bool, &Id)>> {
-        while self.at == self.page.len() && self.next_page < self.segment.ids().page_count() {
+        while self.at == self.page.len() && self.next_page < self.segment.ids().unit_count() {
             self.read(self.next_page)?;
         }
         Ok(self.page.get(self.at).map(|(begins, id)| (*begins, id)))
@@ -82,7 +82,7 @@ impl IdCursor {
         self.page.clear();
         self.next_page = page + 1;
         let entries = &mut self.page;
-        let read = self.segment.ids().page(page, &mut self.scratch, |begins, id| entries.push((begins, id)));
+        let read = self.segment.ids().unit(page, &mut self.scratch, |begins, id| entries.push((begins, id)));
         if read.is_err() {
             self.page.clear();
         }

@@ -1,10 +1,7 @@
 //! Ids in the order of the first table to pages and their index, as they come.
 
+use crate::format::id_index;
 use crate::format::id_page::{self, IdEntry};
-use crate::format::page;
-
-/// Pages in one checksummed chunk of the index.
-pub(super) const INDEX_CHUNK: usize = 1024;
 
 /// Most records that wait for their page.
 const WAITING: usize = 4 * id_page::MAX_RECORDS;
@@ -54,12 +51,6 @@ impl IdEncoder {
     /// checksums.
     pub(crate) fn finish(mut self) -> (Vec<u8>, Vec<u8>) {
         self.fill(0);
-        let mut index = Vec::new();
-        for (number, chunk) in (0..).zip(self.begun.chunks(INDEX_CHUNK)) {
-            let bytes: Vec<u8> = chunk.iter().flat_map(|count| count.to_le_bytes()).collect();
-            index.extend_from_slice(&bytes);
-            index.extend_from_slice(&page::checksum(page::Stream::IdIndex, number, &bytes).to_le_bytes());
-        }
-        (self.pages, index)
+        (self.pages, id_index::write(&self.begun))
     }
 }

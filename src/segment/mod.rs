@@ -11,10 +11,11 @@ mod directory;
 mod file;
 mod filter;
 mod id_cursor;
-pub(crate) mod id_reader;
+mod id_places;
+mod id_reader;
 mod id_search;
+mod id_unit;
 mod id_writer;
-mod ids;
 pub(crate) mod name;
 mod obsolete_files;
 mod ranks;
@@ -41,9 +42,9 @@ pub(crate) use directory::Directory;
 pub(crate) use file::SegmentFile;
 pub(crate) use filter::{Filter, FilterPrefix};
 pub(crate) use id_cursor::IdCursor;
-#[cfg(fuzzing)]
-pub(crate) use id_reader::parse_index as parse_id_index;
-pub(crate) use ids::IdScratch;
+#[cfg(any(test, fuzzing))]
+pub(crate) use id_reader::Ids;
+pub(crate) use id_unit::IdScratch;
 pub(crate) use name::{is_segment_name, keys_of, segment_name};
 pub(crate) use obsolete_files::ObsoleteFiles;
 pub(crate) use ranks::{RankCursor, Ranks};
@@ -53,6 +54,6 @@ pub(crate) use salvage::Salvage;
 pub(crate) use salvage::{SalvagedIds, SalvagedUnit};
 pub(crate) use table::{Scratch, Table};
 pub(crate) use table_writer::TableEncoder;
-#[cfg(fuzzing)]
-pub(crate) use text_ids::{TextIds, TextScratch};
 pub(crate) use verify::verify_segment;
+#[cfg(any(test, fuzzing))]
+pub(crate) use verify_ids::IdVerifier;

@@ -1,7 +1,7 @@
 //! A segment that is open for reading.
 
 use super::file::SegmentFile;
-use super::ids::Ids;
+use super::id_reader::Ids;
 use super::obsolete_files::ObsoleteFiles;
 use super::table::{Scratch, Table};
 use crate::env::{Env, ReadMode};

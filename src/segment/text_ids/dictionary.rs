@@ -153,8 +153,7 @@ impl Counters {
 /// Those of zstd, if it has no memory.
 pub(super) fn write(dictionary: &[u8]) -> io::Result<Vec<u8>> {
     let mut bytes = zstd::bulk::compress(dictionary, LEVEL)?;
-    let checksum = page::checksum(Stream::IdDictionary, 0, &bytes);
-    bytes.extend_from_slice(&checksum.to_le_bytes());
+    page::seal(&mut bytes, Stream::IdDictionary, 0);
     Ok(bytes)
 }
 

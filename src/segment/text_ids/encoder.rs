@@ -3,7 +3,7 @@
 use super::{dictionary, packing};
 use crate::fingerprint::check_text;
 use crate::format::text_frame::{self, TextFrame};
-use crate::format::text_index::{self, FrameEntry};
+use crate::format::text_index::{self, UnitEntry};
 use crate::segment::writer::EncodedIds;
 use rayon::prelude::*;
 use std::fmt;
@@ -23,7 +23,7 @@ pub(crate) struct TextEncoder {
     /// Payloads of whole frames, and how many fingerprints begin in each.
     waiting: Vec<(Vec<u8>, u16)>,
     /// The frames that were made.
-    entries: Vec<FrameEntry>,
+    entries: Vec<UnitEntry>,
     pages: Vec<u8>,
 }
 
@@ -114,7 +114,7 @@ impl TextEncoder {
         for (mut frame, (_, begun)) in runs.into_iter().flatten().zip(self.waiting.drain(..)) {
             // A frame is hardly longer than its payload.
             let length = u16::try_from(frame.len()).unwrap_or(u16::MAX);
-            self.entries.push(FrameEntry { length, begun });
+            self.entries.push(UnitEntry { length, begun });
             self.pages.append(&mut frame);
         }
     }

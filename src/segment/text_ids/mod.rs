@@ -12,11 +12,7 @@
 
 mod dictionary;
 pub(crate) mod encoder;
-mod packing;
-mod reader;
-mod walk;
+pub(super) mod packing;
 
 #[cfg(test)]
 mod tests;
-
-pub(crate) use reader::{TextIds, TextScratch};

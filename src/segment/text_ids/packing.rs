@@ -24,18 +24,18 @@ const SIZE_IN_TWO: u8 = 0x60;
 const LEVEL: i32 = 5;
 
 /// The dictionary, prepared for compression.
-pub(super) fn prepare(dictionary: &[u8]) -> io::Result<EncoderDictionary<'static>> {
+pub(crate) fn prepare(dictionary: &[u8]) -> io::Result<EncoderDictionary<'static>> {
     EncoderDictionary::try_copy(dictionary, LEVEL)
 }
 
 /// Makes frames; one for each thread.
-pub(super) struct Packer<'a> {
+pub(crate) struct Packer<'a> {
     /// `None` if there is not enough memory for one: then frames are not compressed.
     compressor: Option<Compressor<'a>>,
 }
 
 impl<'a> Packer<'a> {
-    pub(super) fn new(dictionary: Option<&'a EncoderDictionary<'static>>) -> Self {
+    pub(crate) fn new(dictionary: Option<&'a EncoderDictionary<'static>>) -> Self {
         let compressor = match dictionary {
             Some(dictionary) => Compressor::with_prepared_dictionary(dictionary),
             None => Compressor::new(LEVEL),
@@ -48,19 +48,18 @@ impl<'a> Packer<'a> {
     }
 
     /// Frame `number` with its checksum.
-    pub(super) fn pack(&mut self, number: u64, payload: &[u8]) -> Vec<u8> {
+    pub(crate) fn pack(&mut self, number: u64, payload: &[u8]) -> Vec<u8> {
         let compressed = self.compressor.as_mut().and_then(|compressor| compressor.compress(payload).ok());
         let compressed = compressed.and_then(|frame| Some(frame.strip_prefix(&MAGIC)?.to_vec()));
         let fits = |frame: &Vec<u8>| content_size(frame) == Some(payload.len());
         let mut frame = compressed.filter(fits).unwrap_or_else(|| stored(payload));
-        let checksum = page::checksum(Stream::Ids, number, &frame);
-        frame.extend_from_slice(&checksum.to_le_bytes());
+        page::seal(&mut frame, Stream::Ids, number);
         frame
     }
 }
 
 /// A frame that holds the payload as it is, in one block.
-pub(super) fn stored(payload: &[u8]) -> Vec<u8> {
+pub(crate) fn stored(payload: &[u8]) -> Vec<u8> {
     let mut frame = Vec::with_capacity(payload.len() + 6);
     match u8::try_from(payload.len()) {
         Ok(size) => frame.extend_from_slice(&[SIZE_IN_ONE, size]),
@@ -86,7 +85,7 @@ fn content_size(frame: &[u8]) -> Option<usize> {
 }
 
 /// Bytes of the frame that some bytes begin with, and of its checksum; `None` if they begin with none.
-pub(super) fn frame_length(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn frame_length(bytes: &[u8]) -> Option<usize> {
     content_size(bytes).filter(|&size| size <= MAX_PAYLOAD)?;
     let frame = [&MAGIC, bytes].concat();
     let length = zstd_safe::find_frame_compressed_size(&frame).ok()?.checked_sub(MAGIC.len())?;
@@ -99,8 +98,8 @@ thread_local! {
 }
 
 /// Reads frames, of any segment.
-#[derive(Default)]
-pub(super) struct Unpacker {
+#[derive(Debug, Default)]
+pub(crate) struct Unpacker {
     /// The frame with its magic number.
     frame: Vec<u8>,
     payload: Vec<u8>,
@@ -111,7 +110,7 @@ impl Unpacker {
     ///
     /// # Errors
     /// `Damaged` if it is not one frame, or too large.
-    pub(super) fn unpack(&mut self, frame: &[u8], dictionary: Option<&DecoderDictionary<'static>>) -> Result<&[u8]> {
+    pub(crate) fn unpack(&mut self, frame: &[u8], dictionary: Option<&DecoderDictionary<'static>>) -> Result<&[u8]> {
         let wrong = |what: &str| Error::damaged(format!("a frame of text ids {what}"));
         let size = content_size(frame).ok_or_else(|| wrong("does not begin as one"))?;
         if size > MAX_PAYLOAD {
@@ -152,7 +151,7 @@ fn no_memory() -> Error {
 ///
 /// # Errors
 /// `Damaged` if it is none.
-pub(super) fn open_dictionary(section: &[u8]) -> Result<Option<DecoderDictionary<'static>>> {
+pub(crate) fn open_dictionary(section: &[u8]) -> Result<Option<DecoderDictionary<'static>>> {
     let dictionary = dictionary::read(section)?;
     if dictionary.is_empty() {
         return Ok(None);

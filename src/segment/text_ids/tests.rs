@@ -1,18 +1,16 @@
 //! What was written is read again, in any order; what was changed since is refused.
 
-use super::super::file::SegmentFile;
 use super::packing::{Unpacker, stored};
-use super::*;
 use crate::env::{Env, Memory, ReadMode};
 use crate::error::{ErrorKind, Result};
-use crate::fingerprint::MAX_TEXT;
+use crate::fingerprint::{IdKind, MAX_TEXT};
 use crate::format::footer::Span;
 use crate::format::page::{self, Stream};
 use crate::format::text_frame::MAX_PAYLOAD;
-use crate::format::text_index::{self, FrameEntry};
+use crate::format::text_index::{self, UnitEntry};
 use crate::segment::text_ids::encoder::TextEncoder;
+use crate::segment::{IdScratch, IdVerifier, Ids, SegmentFile};
 use proptest::prelude::*;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -25,14 +23,14 @@ const INDEX: usize = 1;
 const DICTIONARY: usize = 2;
 
 impl Sections {
-    fn open(&self, mode: ReadMode) -> Result<TextIds> {
+    fn open(&self, mode: ReadMode) -> Result<Ids> {
         let (file, spans) = self.file(mode);
-        TextIds::open(&file, spans[IDS], spans[INDEX], spans[DICTIONARY])
+        Ids::of_sections(&file, IdKind::Text, spans)
     }
 
-    fn walk(&self) -> TextIds {
+    fn walk(&self) -> Ids {
         let (file, spans) = self.file(ReadMode::Pread);
-        TextIds::walk(&file, spans[IDS], spans[DICTIONARY])
+        Ids::walk(&file, IdKind::Text, spans[IDS], spans[DICTIONARY])
     }
 
     fn file(&self, mode: ReadMode) -> (Arc<SegmentFile>, [Span; 3]) {
@@ -67,35 +65,28 @@ fn total(lists: &Lists) -> u64 {
 }
 
 /// All lists, by rank.
-fn read(texts: &TextIds, ranks: impl Iterator<Item = u64>, scratch: &mut TextScratch) -> Result<Lists> {
+fn read(texts: &Ids, ranks: impl Iterator<Item = u64>, scratch: &mut IdScratch) -> Result<Lists> {
     ranks
         .map(|rank| {
             let mut ids = Vec::new();
-            let visited = texts.visit_ids(rank, scratch, |text| {
-                ids.push(text.to_owned());
-                ControlFlow::Continue(())
-            });
-            visited.map(|()| ids)
+            texts.ids_of(rank, scratch, |id| ids.push(id.to_string())).map(|()| ids)
         })
         .collect()
 }
 
 /// All lists, frame by frame, as a verifier reads them.
-fn read_frames(texts: &TextIds) -> Result<Lists> {
-    let (mut lists, mut scratch, mut last, mut records) = (Lists::new(), TextScratch::default(), None, 0);
-    for number in 0..texts.frame_count() {
-        records += texts.check_frame(number, &mut scratch, &mut last)?;
-        texts.with_frame(number, &mut scratch, |frame| {
-            for (begins, text) in frame.iter() {
-                if begins {
-                    lists.push(Vec::new());
-                }
-                lists.last_mut().expect("a fingerprint has begun").push(text.to_owned());
+fn read_frames(texts: &Ids) -> Result<Lists> {
+    let (mut lists, mut scratch, mut verifier) = (Lists::new(), IdScratch::default(), IdVerifier::default());
+    for number in 0..texts.unit_count() {
+        verifier.check(texts, number)?;
+        texts.unit(number, &mut scratch, |begins, id| {
+            if begins {
+                lists.push(Vec::new());
             }
-            Ok(())
+            lists.last_mut().expect("a fingerprint has begun").push(id.to_string());
         })?;
     }
-    assert_eq!(records as usize, lists.iter().map(Vec::len).sum::<usize>());
+    assert_eq!(verifier.records, lists.iter().map(Vec::len).sum::<usize>() as u128);
     Ok(lists)
 }
 
@@ -128,17 +119,14 @@ fn check(lists: &Lists) {
         let texts = sections.open(mode).unwrap();
         let count = lists.len() as u64;
         assert_eq!(texts.fingerprints(), count);
-        let mut scratch = TextScratch::default();
+        let mut scratch = IdScratch::default();
         assert!(read(&texts, 0..count, &mut scratch).unwrap() == *lists);
         let mut backwards = read(&texts, (0..count).rev(), &mut scratch).unwrap();
         backwards.reverse();
         assert!(backwards == *lists);
         assert!(read_frames(&texts).unwrap() == *lists);
         for rank in [count, count + 1, u64::MAX] {
-            assert_eq!(
-                texts.visit_ids(rank, &mut scratch, |_| ControlFlow::Continue(())).unwrap_err().kind(),
-                ErrorKind::Damaged
-            );
+            assert_eq!(texts.ids_of(rank, &mut scratch, drop).unwrap_err().kind(), ErrorKind::Damaged);
         }
     }
 }
@@ -198,7 +186,7 @@ fn texts_come_in_batches_and_scratches_are_shared() {
     let batches = Sections([pieces, encoded.index, encoded.dictionary]);
     assert_eq!(batches.0, encode(&first, total(&first)).0);
     let readers = [batches.open(ReadMode::Mmap).unwrap(), encode(&second, 0).open(ReadMode::Mmap).unwrap()];
-    let mut scratch = TextScratch::default();
+    let mut scratch = IdScratch::default();
     for rank in 0..200 {
         for (reader, lists) in readers.iter().zip([&first, &second]) {
             let found = read(reader, std::iter::once(rank), &mut scratch).unwrap();
@@ -243,7 +231,7 @@ fn by_hand(frames: &[(Vec<u8>, u16)]) -> Sections {
     for (number, (frame, begun)) in (0..).zip(frames) {
         ids.extend_from_slice(frame);
         ids.extend_from_slice(&page::checksum(Stream::Ids, number, frame).to_le_bytes());
-        entries.push(FrameEntry { length: frame.len() as u16 + 4, begun: *begun });
+        entries.push(UnitEntry { length: frame.len() as u16 + 4, begun: *begun });
     }
     Sections([ids, text_index::write(&entries), Vec::new()])
 }
@@ -310,7 +298,7 @@ proptest! {
     ) {
         let lists: Lists = lists.into_iter().map(|list| list.into_iter().collect()).collect();
         let texts = encode(&lists, total).open(ReadMode::Mmap).unwrap();
-        let mut scratch = TextScratch::default();
+        let mut scratch = IdScratch::default();
         prop_assert!(read(&texts, 0..lists.len() as u64, &mut scratch).unwrap() == lists);
         prop_assert!(read_frames(&texts).unwrap() == lists);
     }
@@ -330,12 +318,11 @@ fn frames_are_found_without_their_index() {
     let lists = urls(3000);
     let sections = encode(&lists, total(&lists));
     let (indexed, walked) = (sections.open(ReadMode::Pread).unwrap(), sections.walk());
-    let places = |texts: &TextIds| {
-        (0..texts.frame_count()).map(|n| (texts.frame_place(n), texts.frame_fingerprints(n))).collect::<Vec<_>>()
-    };
-    assert!(indexed.frame_count() > 5);
+    let places =
+        |texts: &Ids| (0..texts.unit_count()).map(|n| (texts.unit_place(n), texts.begun(n))).collect::<Vec<_>>();
+    assert!(indexed.unit_count() > 5);
     assert_eq!(places(&indexed), places(&walked));
-    assert!(read(&walked, 0..lists.len() as u64, &mut TextScratch::default()).unwrap() == lists);
+    assert!(read(&walked, 0..lists.len() as u64, &mut IdScratch::default()).unwrap() == lists);
     // Up to one that does not hold, wherever it is damaged.
     let third = places(&indexed)[3].0;
     let start = third.offset - places(&indexed)[0].0.offset;
@@ -346,5 +333,5 @@ fn frames_are_found_without_their_index() {
     }
     let mut damaged = sections;
     damaged.0[DICTIONARY][5] ^= 1;
-    assert_eq!(damaged.walk().frame_count(), 0);
+    assert_eq!(damaged.walk().unit_count(), 0);
 }
