@@ -1,7 +1,4 @@
-//! A fingerprint whose width is known at run time only.
-
-use super::definition::{Fingerprint, WIDTHS};
-use super::u256::U256;
+use super::definition::{Fingerprint, U256, WIDTHS};
 use super::words::{Words, from_words, read_words, to_words};
 use crate::error::{Error, Result};
 use std::fmt;
@@ -64,7 +61,6 @@ impl AnyFingerprint {
         Ok(from_words(self.words))
     }
 
-    /// A number of any width.
     pub(crate) fn of<F: Fingerprint>(fingerprint: F) -> Self {
         Self { words: to_words(fingerprint), width: F::WIDTH }
     }

@@ -1,5 +1,3 @@
-//! Ids of documents: numbers, texts, or none.
-
 use crate::error::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +5,7 @@ use std::str::FromStr;
 /// Longest text id in bytes.
 pub const MAX_TEXT: usize = 4096;
 
-/// What the ids of a store are; fixed when it is created.
+/// What the ids of a store are; fixed when the store is created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum IdKind {
     /// Numbers of 64 bits.
@@ -15,7 +13,7 @@ pub enum IdKind {
     Number,
     /// Texts, such as URLs and paths: UTF-8, 1 to [`MAX_TEXT`] bytes, without TAB, CR, LF and NUL.
     Text,
-    /// None: each fingerprint has a count.
+    /// No ids: each fingerprint has a count.
     None,
 }
 
@@ -23,7 +21,7 @@ impl IdKind {
     /// Every kind.
     pub const ALL: [Self; 3] = [Self::Number, Self::Text, Self::None];
 
-    /// The name that the programs use.
+    /// The name in the programs' arguments and output.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -81,7 +79,7 @@ impl Id {
         }
     }
 
-    /// The id as a record to be loaded has it; of a count, none.
+    /// The id as an input record has it; a count becomes `None`.
     #[must_use]
     pub fn as_ref(&self) -> IdRef<'_> {
         match self {
@@ -119,10 +117,10 @@ impl fmt::Display for Id {
     }
 }
 
-/// The id of a record that is to be loaded.
+/// The id of a record to be loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdRef<'a> {
-    /// It has none: the store numbers it, or counts it.
+    /// No id: the store numbers the record, or counts it.
     #[default]
     None,
     /// A number.
@@ -149,17 +147,17 @@ impl<'a> From<&'a Id> for IdRef<'a> {
     }
 }
 
-/// Refuses what no text id may be.
+/// Checks that a text may be an id.
 ///
 /// # Errors
-/// `InvalidInput` that says what is wrong with it.
+/// `InvalidInput` with the reason.
 pub fn check_text(text: &str) -> Result<()> {
     let refused = |message: String| Err(Error::invalid(message));
     match text.len() {
         0 => refused("the id is empty".to_owned()),
         1..=MAX_TEXT => {
             let is_wrong = |byte: &u8| matches!(byte, b'\t' | b'\r' | b'\n' | 0);
-            // All bytes are looked at, several at a time: most often none is wrong.
+            // Most often no byte is wrong: looking at all of them vectorizes.
             if !text.as_bytes().iter().fold(false, |wrong, byte| wrong | is_wrong(byte)) {
                 return Ok(());
             }

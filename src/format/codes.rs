@@ -5,7 +5,6 @@ use super::page::{Stream, checksum, seal};
 use crate::codec::{Codec, Codes, FlipsCode, XOR_SYMBOLS};
 use crate::error::Result;
 
-/// The section's bytes.
 pub(crate) fn write(codes: &Codes, table: u8) -> Vec<u8> {
     let mut out = Vec::new();
     match codes {
@@ -25,7 +24,6 @@ pub(crate) fn write(codes: &Codes, table: u8) -> Vec<u8> {
     out
 }
 
-/// Reads the section of a table with this codec.
 pub(crate) fn parse(fields: &mut Fields<'_>, codec: Codec, table: u8) -> Result<Codes> {
     let start = fields.offset();
     let codes = match codec {
@@ -45,31 +43,4 @@ pub(crate) fn parse(fields: &mut Fields<'_>, codec: Codec, table: u8) -> Result<
     fields.checksum_of(checksum(Stream::Codes(table), 0, fields.taken()))?;
     fields.end()?;
     codes.map_err(|error| error.at_offset(start))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::codec::Trainer;
-
-    #[test]
-    fn round_trip() {
-        for codec in Codec::ALL {
-            let mut trainer = Trainer::new(codec);
-            trainer.sample(&(0..5000u64).map(|i| i * i * i).collect::<Vec<_>>());
-            let codes = trainer.finish();
-            let bytes = write(&codes, 1);
-            let read = parse(&mut Fields::new(&bytes, 0), codec, 1).unwrap();
-            assert_eq!(write(&read, 1), bytes);
-            assert!(parse(&mut Fields::new(&bytes, 0), codec, 0).is_err(), "another table's codes");
-        }
-    }
-
-    #[test]
-    fn a_missing_code_is_refused() {
-        let mut lengths = [6u8; 64];
-        assert!(Codes::xor_from_lengths(&lengths).is_ok());
-        (lengths[0], lengths[1]) = (5, 0);
-        assert!(Codes::xor_from_lengths(&lengths).is_err());
-    }
 }

@@ -7,7 +7,6 @@ use crate::error::Result;
 /// Pages in one checksummed chunk.
 const CHUNK: usize = 1024;
 
-/// The section's bytes.
 pub(crate) fn write(begun: &[u16]) -> Vec<u8> {
     let mut out = Vec::new();
     for (number, chunk) in (0..).zip(begun.chunks(CHUNK)) {

@@ -42,12 +42,10 @@ impl UnitIndex {
         Self { units, marks, fingerprints: place.rank }
     }
 
-    /// Number of units.
     pub(super) fn len(&self) -> u64 {
         self.units.len() as u64
     }
 
-    /// Number of fingerprints that begin in all units.
     pub(super) fn fingerprints(&self) -> u64 {
         self.fingerprints
     }

@@ -20,7 +20,6 @@ use std::sync::Arc;
 pub(crate) struct Ids {
     file: Arc<SegmentFile>,
     kind: IdKind,
-    /// The section of ids.
     span: Span,
     index: UnitIndex,
     units: Units,
@@ -42,7 +41,6 @@ impl Ids {
         Self::of_sections(file, footer.parameters.ids(), [footer.ids, footer.id_index, footer.id_dictionary])
     }
 
-    /// The ids in these sections: ids, index, dictionary.
     pub(crate) fn of_sections(
         file: &Arc<SegmentFile>,
         kind: IdKind,
@@ -77,7 +75,6 @@ impl Ids {
         Self { file: Arc::clone(file), kind, span, index: UnitIndex::new(entries), units }
     }
 
-    /// Number of fingerprints that have ids.
     pub(super) fn fingerprints(&self) -> u64 {
         self.index.fingerprints()
     }
@@ -98,13 +95,11 @@ impl Ids {
         self.index.len()
     }
 
-    /// Where a unit lies in the file.
     pub(super) fn unit_place(&self, number: u64) -> Span {
         let (offset, length) = (self.index.place(number).offset, self.index.unit(number).length.into());
         Span { offset: self.span.offset.saturating_add(offset), length }
     }
 
-    /// Number of fingerprints that begin in a unit.
     pub(super) fn begun(&self, number: u64) -> u16 {
         self.index.unit(number).begun
     }
@@ -183,7 +178,7 @@ impl Ids {
         Ok((first..end, nth))
     }
 
-    /// Number of units that the ids of the fingerprint with this rank are in, or one more.
+    /// Number of units with ids of the fingerprint with this rank, or one more.
     pub(crate) fn pages_of(&self, rank: u64) -> Result<u64> {
         let (units, _) = self.units_from(rank)?;
         Ok(units.end.saturating_sub(units.start))

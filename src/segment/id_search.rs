@@ -1,29 +1,26 @@
-//! Binary search for one id among those of a fingerprint, over pages and within a page.
+//! Binary search for one id of a fingerprint, over units and within a unit.
 //!
-//! The ids of a fingerprint ascend over consecutive pages, so a look-up reads a number of pages that grows with the
-//! logarithm of theirs. A page whose ids do not ascend may give a wrong answer, but never an endless search; `verify`
-//! reports such a page.
+//! The ids of a fingerprint ascend over consecutive units, so the number of units that a look-up reads is logarithmic.
+//! If the ids of a damaged unit do not ascend, the answer may be wrong, but the search always ends; `verify` reports
+//! such a unit.
 
 use crate::error::Result;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// Position of an id relative to those that a page holds of the fingerprint.
+/// Position of an id relative to those that a unit holds of the fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Position {
-    /// In front of them, or the page holds none.
+    /// Before them, or the unit holds none.
     Before,
     /// Between the first and the last, and whether it is one of them.
     Within(bool),
-    /// Behind them.
+    /// After them.
     Behind,
 }
 
-/// Whether one of some pages holds an id; `probe` returns the id's position in a page. Probes the first page, which
+/// Whether one of the units holds an id; `probe` returns the id's position in a unit. Probes the first unit, which
 /// holds all ids of most fingerprints, then by halves.
-///
-/// # Errors
-/// Those of `probe`.
 pub(super) fn in_pages(pages: Range<u64>, mut probe: impl FnMut(u64) -> Result<Position>) -> Result<bool> {
     let Range { start: mut low, end: mut high } = pages;
     let mut page = low;
@@ -38,26 +35,9 @@ pub(super) fn in_pages(pages: Range<u64>, mut probe: impl FnMut(u64) -> Result<P
     Ok(false)
 }
 
-/// Position of an id among records of one page; `order` compares a record's id with it.
-///
-/// # Errors
-/// Those of `order`.
+/// Position of an id among records of one unit; `order` compares a record's id with it.
 pub(super) fn in_page(records: Range<usize>, mut order: impl FnMut(usize) -> Result<Ordering>) -> Result<Position> {
-    let Range { start, end } = records;
-    if start >= end {
-        return Ok(Position::Before);
-    }
-    match order(start)? {
-        Ordering::Less => {}
-        Ordering::Equal => return Ok(Position::Within(true)),
-        Ordering::Greater => return Ok(Position::Before),
-    }
-    match order(end - 1)? {
-        Ordering::Less => return Ok(Position::Behind),
-        Ordering::Equal => return Ok(Position::Within(true)),
-        Ordering::Greater => {}
-    }
-    let (mut low, mut high) = (start + 1, end - 1);
+    let Range { start: mut low, end: mut high } = records;
     while low < high {
         let middle = low + (high - low) / 2;
         match order(middle)? {
@@ -66,5 +46,9 @@ pub(super) fn in_page(records: Range<usize>, mut order: impl FnMut(usize) -> Res
             Ordering::Greater => high = middle,
         }
     }
-    Ok(Position::Within(false))
+    Ok(match low {
+        _ if low == records.start => Position::Before,
+        _ if low == records.end => Position::Behind,
+        _ => Position::Within(false),
+    })
 }

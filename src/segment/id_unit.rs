@@ -26,7 +26,6 @@ pub(crate) struct IdScratch {
     holds: Option<(u64, u64)>,
 }
 
-/// The pages of ids of a segment.
 pub(super) struct IdPages {
     pages: Pages,
     /// Pages that parsed, of files that do not change.
@@ -70,7 +69,6 @@ impl IdPages {
     }
 }
 
-/// The frames of text ids of a segment.
 #[derive(Default)]
 pub(super) struct IdFrames {
     dictionary: Option<DecoderDictionary<'static>>,
@@ -139,7 +137,6 @@ impl IdFrames {
     }
 }
 
-/// A unit that was read.
 pub(super) enum Unit<'a> {
     Page(IdPage<'a>),
     Frame(&'a TextFrame),

@@ -6,28 +6,27 @@ use crate::format::id_page::{self, IdEntry};
 /// Most records that wait for their page.
 const WAITING: usize = 4 * id_page::MAX_RECORDS;
 
-/// Encodes the ids of records that are sorted by fingerprint, then id, and distinct. Pages gather until they are taken.
+/// Encodes the ids of records sorted by fingerprint, then id, and distinct. Finished pages gather until the caller
+/// takes them.
 #[derive(Default)]
 pub(crate) struct IdEncoder {
     waiting: Vec<IdEntry>,
     pages: Vec<u8>,
-    /// How many fingerprints begin in each page.
     begun: Vec<u16>,
 }
 
 impl IdEncoder {
-    /// Appends the next records.
     pub(crate) fn push(&mut self, entries: impl Iterator<Item = IdEntry>) {
         for entry in entries {
             self.waiting.push(entry);
             if self.waiting.len() == WAITING {
-                // A page takes no more than it can count: what comes later does not matter to it.
+                // No page counts more records, so later ones do not matter to it.
                 self.fill(id_page::MAX_RECORDS);
             }
         }
     }
 
-    /// Makes pages as long as more than `least` records wait.
+    /// Makes pages while more than `least` records wait.
     fn fill(&mut self, least: usize) {
         let mut done = 0;
         while let Some(rest) = self.waiting.get(done..).filter(|rest| rest.len() > least) {
@@ -42,13 +41,11 @@ impl IdEncoder {
         self.waiting.drain(..done);
     }
 
-    /// The pages that are done.
     pub(crate) fn pages(&mut self) -> &mut Vec<u8> {
         &mut self.pages
     }
 
-    /// Writes what waits: the pages that were not taken, and the index of all, how many fingerprints begin in each, with
-    /// checksums.
+    /// Encodes the waiting records; returns the remaining pages and the index.
     pub(crate) fn finish(mut self) -> (Vec<u8>, Vec<u8>) {
         self.fill(0);
         (self.pages, id_index::write(&self.begun))

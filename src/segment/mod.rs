@@ -1,8 +1,24 @@
-//! Segments: one immutable file with all tables of one sorted run, the ids once, index and code tables.
+//! Segments: one immutable file with all tables of one sorted run, the ids once, indexes and code tables
+//! (format-spec/segment.md, ids.md, text-ids.md).
 //!
-//! [`SegmentWriter`] makes the file in one forward pass under a temporary name. [`Segment`] opens it: index, code
-//! tables and the directory of ids are read into memory and checked whole, pages of blocks and ids are checked when
-//! they are read. The file is specified in format-spec/segment.md.
+//! A segment never changes; it appears under its name only when it is complete and durable. Readers check every byte
+//! before they use it: opening reads and checks footer, codes and indexes; pages are checked at the first touch. Damage
+//! is an error with path and offset, never a wrong answer.
+//!
+//! **Writing.** [`write_segment`] (`build`) takes sorted records in chunks ([`RecordChunk`]). It encodes the first
+//! table (`table_writer`, or `row_writer` for wide fingerprints) and the ids (`id_writer`, `text_ids`) as the chunks
+//! come, then the secondary tables from sorted keys. All threads of the executor encode; one more thread writes the
+//! sections in order (`writer`).
+//!
+//! **Reading.** [`Segment`] (`reader`) has a [`Table`] for each table of the design and the `Ids` (`id_reader`). A
+//! search goes from a key to its block by [`BlockIndex`] (`block_index`, `directory`), past the prefix [`Filter`] if
+//! there is one, and reads and decodes the block (`file`, [`Table::block`]). Its rank in the first table leads to the
+//! ids, which stand in units (`id_unit`, `id_places`, `id_search`). [`IdCursor`] and [`SegmentRecords`] walk over
+//! everything in order; [`Ranks`] finds ranks in order.
+//!
+//! **Upkeep.** `verify` checks every byte, `salvage` reads what is sound of a damaged segment, and `obsolete_files`
+//! removes files after their last reader. A `Segment` is shared between threads by `Arc` and has no locks; filters are
+//! set once (`OnceLock`), and bits for checked pages are atomics.
 
 mod block_index;
 mod build;
@@ -30,12 +46,11 @@ mod verify;
 mod verify_ids;
 mod writer;
 
-pub(crate) use crate::segment::build::expected::Expected;
 pub(crate) use block_index::BlockIndex;
 pub(crate) use build::builder::Building;
 pub(crate) use build::builder::SecondaryKeySource;
 pub(crate) use build::builder::write_segment;
-pub(crate) use build::chunk::{RecordChunk, chunks};
+pub(crate) use build::chunk::{Expected, RecordChunk, chunks};
 pub(crate) use build::id_index::{IdIndexEntries, id_hash, id_hash_of};
 pub use damage::Damage;
 pub(crate) use directory::Directory;

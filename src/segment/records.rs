@@ -1,5 +1,3 @@
-//! All records of a segment in order.
-
 use super::id_unit::IdScratch;
 use super::{IdCursor, Scratch, Segment};
 use crate::error::{Error, Result};
@@ -7,7 +5,7 @@ use crate::fingerprint::{Fingerprint, IdRef, Record};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Iterates over records by fingerprint, then id, with a block of fingerprints and a page of ids in memory. Ends after
+/// Iterates over records by fingerprint, then id, with a block of fingerprints and a unit of ids in memory. Ends after
 /// the first error.
 #[derive(Debug)]
 pub(crate) struct SegmentRecords<F = u64> {
@@ -16,9 +14,8 @@ pub(crate) struct SegmentRecords<F = u64> {
     ids: IdCursor,
     /// The number of the next block of the first table.
     block: usize,
-    /// The fingerprints of the block before it, the next one last.
+    /// The remaining fingerprints of the block before, the next one last.
     fingerprints: Vec<F>,
-    /// The fingerprint whose ids come.
     current: Option<F>,
     ended: bool,
 }
@@ -36,10 +33,7 @@ impl<F: Fingerprint> SegmentRecords<F> {
         }
     }
 
-    /// In front of the first record whose fingerprint begins with at least these 64 bits, or some records before it.
-    ///
-    /// # Errors
-    /// `Damaged` or `Io` from reading.
+    /// Starts at the first record whose fingerprint begins with at least these 64 bits, or some records before it.
     pub(crate) fn near(segment: &Arc<Segment>, head: u64) -> Result<Self> {
         let mut records = Self::new(Arc::clone(segment));
         let index = segment.first_table()?.index();
@@ -53,9 +47,6 @@ impl<F: Fingerprint> SegmentRecords<F> {
     }
 
     /// Calls `visit` with the records that [`SegmentRecords::near`] returns, until it breaks. Does not allocate texts.
-    ///
-    /// # Errors
-    /// `Damaged` or `Io` from reading; those of `visit`.
     pub(crate) fn visit_near<E: From<Error>>(
         segment: &Arc<Segment>,
         head: u64,
@@ -98,7 +89,6 @@ impl<F: Fingerprint> SegmentRecords<F> {
         }
     }
 
-    /// The next fingerprint of the first table, if there is one.
     fn next_fingerprint(&mut self) -> Result<Option<F>> {
         let table = self.segment.first_table()?;
         while self.fingerprints.is_empty() && self.block < table.index().len() {

@@ -17,16 +17,14 @@ pub(crate) struct RowEncoder {
 }
 
 impl RowEncoder {
-    /// For fingerprints of `width` bits.
     pub(crate) fn new(width: u32) -> Self {
         Self { index: Vec::new(), page: Vec::new(), head: 0, pages: Vec::new(), bytes: (width / 8) as usize }
     }
 
-    /// Appends distinct fingerprints, in ascending order.
     pub(crate) fn push<F: Fingerprint>(&mut self, fingerprints: &[F]) {
         let full = rows_per_page(self.bytes) * self.bytes;
         for &fingerprint in fingerprints {
-            // Only when there is a next row it is known that a page is not the last.
+            // A full page is known not to be the last when there is a next row.
             if self.page.len() == full {
                 self.close(page::MIN_SIZE);
             }
@@ -44,12 +42,11 @@ impl RowEncoder {
         self.pages.append(&mut self.page);
     }
 
-    /// The pages that are done.
     pub(crate) fn pages(&mut self) -> &mut Vec<u8> {
         &mut self.pages
     }
 
-    /// Closes the last page; what describes them all.
+    /// Closes the last page; returns the remaining pages and their description.
     pub(crate) fn finish(mut self) -> (Vec<u8>, EncodedTable) {
         if !self.page.is_empty() {
             self.close(self.page.len() + crate::format::CHECKSUM);

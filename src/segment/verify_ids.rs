@@ -6,7 +6,6 @@ use super::{Damage, Segment};
 use crate::error::{Error, Result};
 use crate::fingerprint::IdKind;
 
-/// Appends the damages of the ids of a segment.
 pub(super) fn check(segment: &Segment, damages: &mut Vec<Damage>) -> Result<()> {
     let (ids, footer, mut verifier) = (segment.ids(), segment.footer(), IdVerifier::default());
     for number in 0..ids.unit_count() {
@@ -31,7 +30,6 @@ pub(crate) struct IdVerifier {
     number: Option<u64>,
     /// The last text of the frame before, unless that frame is damaged.
     text: Option<Box<str>>,
-    /// Number of records in the units so far.
     pub(crate) records: u128,
     after_damage: bool,
 }

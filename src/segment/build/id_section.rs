@@ -4,20 +4,18 @@ use crate::error::{Error, Result};
 use crate::extsort::{NumberedRecord, Spool, TextChunk, Workspace};
 use crate::fingerprint::{Fingerprint, IdKind};
 use crate::format::id_page::IdEntry;
-use crate::segment::build::chunk::RecordChunk;
-use crate::segment::build::expected::Expected;
+use crate::segment::build::chunk::{Expected, RecordChunk};
 use crate::segment::id_writer::IdEncoder;
 use crate::segment::text_ids::encoder::TextEncoder;
 use crate::segment::writer::EncodedIds;
 
-/// Encodes ids as chunks come; pages wait in a spool.
 pub(crate) struct IdSection<F> {
     kind: IdKind,
     numbers: IdEncoder,
     texts: Option<TextEncoder>,
-    /// Texts that come before there is an encoder.
+    /// Texts that wait for the encoder's dictionary.
     waiting: TextChunk<F>,
-    /// Bytes of them that are enough for a dictionary.
+    /// Bytes of texts that are enough for a dictionary.
     enough: u64,
     expected: Expected,
     last: Option<F>,
@@ -41,7 +39,6 @@ impl<F: Fingerprint> IdSection<F> {
         }
     }
 
-    /// Appends the ids of a batch.
     pub(crate) fn push(&mut self, batch: &RecordChunk<'_, F>) -> Result<()> {
         match (batch, self.kind) {
             (RecordChunk::Numbers(entries), _) => self.push_numbers(entries, 0),
@@ -74,8 +71,8 @@ impl<F: Fingerprint> IdSection<F> {
         }));
     }
 
-    /// Batches wait until there are texts enough for a dictionary: a batch is a range of the fingerprints, and its texts
-    /// as good a sample as any.
+    /// Chunks wait until there are enough texts for a dictionary. A chunk is a range of fingerprints, so its texts are
+    /// a fair sample.
     fn push_texts(&mut self, chunk: &TextChunk<F>) -> Result<()> {
         let enough = |chunk: &TextChunk<F>| chunk.texts.len() as u64 >= self.enough;
         if self.texts.is_some() || self.waiting.len() == 0 && enough(chunk) {
@@ -91,7 +88,7 @@ impl<F: Fingerprint> IdSection<F> {
     }
 
     fn encode_texts(&mut self, chunk: &TextChunk<F>) -> Result<()> {
-        /// Records after which the frames that are done are handed on.
+        /// Records between two transfers of finished frames.
         const CHUNK: usize = 1 << 16;
         let texts = self.texts.get_or_insert_with(|| {
             let sample = chunk.records().filter_map(|(_, text)| std::str::from_utf8(text).ok());
@@ -107,7 +104,7 @@ impl<F: Fingerprint> IdSection<F> {
         self.pages.append(texts.pages())
     }
 
-    /// What waits is encoded, too: the pages and what describes them.
+    /// Encodes the waiting texts; returns the pages and their description.
     pub(crate) fn finish(mut self) -> Result<(Spool, EncodedIds)> {
         if self.waiting.len() > 0 {
             self.encode_waiting()?;

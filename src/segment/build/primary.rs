@@ -5,14 +5,14 @@ use crate::format::parameters::Parameters;
 use crate::segment::row_writer::RowEncoder;
 use crate::segment::table_writer::{EncodedTable, TableEncoder};
 
-/// Encodes fingerprints as they come: compressed, or as rows where they are wide.
+/// Encodes fingerprints as they come: compressed, or as rows if they are wide.
 pub(crate) enum FirstTable {
     Keys(Box<TableEncoder>),
     Rows(RowEncoder),
 }
 
 impl FirstTable {
-    /// An encoder whose code is trained on the first fingerprints that come.
+    /// An encoder whose code is trained on these first fingerprints.
     pub(crate) fn new<F: Fingerprint>(parameters: &Parameters, sample: &[F]) -> Self {
         if F::WIDTH > 64 {
             return Self::Rows(RowEncoder::new(F::WIDTH));
@@ -20,7 +20,7 @@ impl FirstTable {
         Self::trained(parameters, &F::leading_words(sample))
     }
 
-    /// An encoder of fingerprints of 64 bits whose code is trained on these.
+    /// An encoder of 64-bit fingerprints whose code is trained on these.
     pub(crate) fn trained(parameters: &Parameters, sample: &[u64]) -> Self {
         Self::Keys(Box::new(TableEncoder::new(parameters, 0, sample)))
     }
@@ -32,7 +32,6 @@ impl FirstTable {
         }
     }
 
-    /// The pages that are done.
     pub(crate) fn pages(&mut self) -> &mut Vec<u8> {
         match self {
             Self::Keys(encoder) => encoder.pages(),

@@ -14,7 +14,6 @@ use std::sync::Arc;
 /// The next ids of a segment.
 #[derive(Debug)]
 pub(crate) enum SalvagedUnit {
-    /// Those of a sound unit, and whether each begins a fingerprint.
     Sound(Vec<(bool, Id)>),
     /// Ids that are lost.
     Lost {
@@ -25,15 +24,12 @@ pub(crate) enum SalvagedUnit {
     },
 }
 
-/// The ids of a segment, unit by unit.
 #[derive(Debug)]
 pub(crate) struct SalvagedIds {
     ids: Ids,
-    /// The next unit.
     next: u64,
     /// Fingerprints that begin in later units.
     left: u64,
-    /// Where the section ends.
     end: u64,
     scratch: IdScratch,
 }

@@ -1,4 +1,4 @@
-//! What was written is read again, in any order; what was changed since is refused.
+//! Written texts are read again, in any order; changed bytes are refused.
 
 use super::packing::{Unpacker, stored};
 use crate::env::{Env, Memory, ReadMode};
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The three sections, one behind the other, somewhere in a file.
+/// The three sections, one after the other, somewhere in a file.
 #[derive(Clone, Debug)]
 struct Sections([Vec<u8>; 3]);
 
@@ -46,7 +46,6 @@ impl Sections {
     }
 }
 
-/// Ids of fingerprints, by rank.
 type Lists = Vec<Vec<String>>;
 
 fn encode(lists: &Lists, total: u64) -> Sections {
@@ -225,7 +224,7 @@ fn every_flipped_byte_and_every_cut_is_noticed() {
     }
 }
 
-/// Sections of frames that somebody made by hand.
+/// Sections of frames made by hand.
 fn by_hand(frames: &[(Vec<u8>, u16)]) -> Sections {
     let (mut ids, mut entries) = (Vec::new(), Vec::new());
     for (number, (frame, begun)) in (0..).zip(frames) {
@@ -253,11 +252,11 @@ fn what_nobody_writes_is_refused_though_checksums_hold() {
         vec![([&sound[..], &[0]].concat(), 2)],
         vec![([&sound[..], &[0x28, 0xb5, 0x2f, 0xfd], &sound[..]].concat(), 2)],
         vec![(sound[..sound.len() - 1].to_vec(), 2)],
-        // A size that the blocks do not have, and descriptors that nobody writes.
+        // A size that the blocks do not have, and descriptors that no writer writes.
         vec![([&[0x20, 7][..], &sound[2..]].concat(), 2)],
         vec![([&[0x24][..], &sound[1..]].concat(), 2)],
         vec![([&[0xa0, 6, 0, 0, 0][..], &sound[2..]].concat(), 2)],
-        // Payloads that grow beyond all measure.
+        // Payloads that grow beyond the limit.
         vec![(compressed(&vec![b'x'; MAX_PAYLOAD + 1]), 1)],
         vec![(compressed(&vec![b'x'; 60_000]), 1)],
         vec![(compressed(&vec![b'x'; 1 << 30]), 1)],
@@ -323,7 +322,7 @@ fn frames_are_found_without_their_index() {
     assert!(indexed.unit_count() > 5);
     assert_eq!(places(&indexed), places(&walked));
     assert!(read(&walked, 0..lists.len() as u64, &mut IdScratch::default()).unwrap() == lists);
-    // Up to one that does not hold, wherever it is damaged.
+    // Up to the first damaged one, wherever it is damaged.
     let third = places(&indexed)[3].0;
     let start = third.offset - places(&indexed)[0].0.offset;
     for at in [0, 1, third.length / 2, third.length - 1] {
