@@ -2,7 +2,7 @@
 //! here.
 
 use crate::codec::{
-    BlockBuffer, BlockKind, BlockShape, Codec, Codes, FlipsCode, Trainer, decode_block, encode_block, fill_block,
+    BlockBuffer, BlockKind, BlockShape, Codec, Codes, FlipsCode, decode_block, encode_block, fill_block, train,
 };
 use crate::env::{Env, Memory, ReadMode};
 use crate::error::{Error, Result};
@@ -46,9 +46,7 @@ impl TableCodes {
     /// The code for some keys.
     #[must_use]
     pub fn train(codec: Codec, keys: &[u64]) -> Self {
-        let mut trainer = Trainer::new(codec);
-        trainer.sample(keys);
-        Self(trainer.finish())
+        Self(train(codec, keys))
     }
 
     /// The section.
@@ -133,7 +131,7 @@ pub fn header(bytes: &[u8]) -> Result<()> {
 
 /// Where the footer of a file begins and what its length is with the trailer.
 pub fn locate_footer(trailer: &[u8], file_length: u64) -> Result<(u64, u64)> {
-    Footer::locate(trailer, file_length).map(|span| (span.offset, span.length))
+    Footer::locate(trailer, file_length).map(|(span, _)| (span.offset, span.length))
 }
 
 /// Reads footer and trailer, and writes them again.

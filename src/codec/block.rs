@@ -104,14 +104,12 @@ fn damaged(message: &'static str) -> Error {
 mod tests {
     use super::*;
     use crate::codec::kind::Codec;
-    use crate::codec::{Trainer, fill_block};
+    use crate::codec::{fill_block, train};
     use proptest::prelude::*;
 
     /// Cuts sorted keys into blocks of at most `budget` bytes and checks that each decodes to the same keys.
     fn round_trip(codec: Codec, keys: &[u64], budget: usize) -> usize {
-        let mut trainer = Trainer::new(codec);
-        trainer.sample(keys);
-        let codes = trainer.finish();
+        let codes = train(codec, keys);
         let (mut rest, mut base, mut size) = (keys, 0, 0);
         while !rest.is_empty() {
             let (kind, count) = fill_block(&codes, base, rest, budget);
@@ -177,9 +175,7 @@ mod tests {
             base in key(), last in key(), count in 1usize..3000,
         ) {
             for codec in Codec::ALL {
-                let mut trainer = Trainer::new(codec);
-                trainer.sample(&(0..500u64).map(|i| i * i * i).collect::<Vec<_>>());
-                let codes = trainer.finish();
+                let codes = train(codec, &(0..500u64).map(|i| i * i * i).collect::<Vec<_>>());
                 let Some(kind) = BlockKind::from_number(kind) else { return Ok(()) };
                 let mut buffer = BlockBuffer::default();
                 let shape = BlockShape { kind, base, last, count };

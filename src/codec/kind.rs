@@ -1,9 +1,8 @@
 //! The codecs that a store may have, and the kinds of blocks.
 
 use super::split;
-use crate::error::{Error, Result};
+use crate::fingerprint::display_and_parse_names;
 use std::fmt;
-use std::str::FromStr;
 
 /// How the fingerprints of a store are compressed; fixed when the store is created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -30,22 +29,7 @@ impl Codec {
     }
 }
 
-impl fmt::Display for Codec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Codec {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|codec| codec.name() == name)
-            .ok_or_else(|| Error::invalid(format!("there is no codec '{name}'")).with_remedy("use adaptive or xor"))
-    }
-}
+display_and_parse_names!(Codec, "codec", "use adaptive or xor");
 
 /// How a block's differences are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,11 +67,6 @@ impl BlockKind {
             63 => Some(Self::Xor),
             _ => None,
         }
-    }
-
-    /// Whether the blocks of a table with this codec may be of this kind.
-    pub(crate) fn belongs_to(self, codec: Codec) -> bool {
-        (self == Self::Xor) == (codec == Codec::Xor)
     }
 }
 

@@ -9,7 +9,7 @@
 //! * [`flips`]: for families of near keys: the few bits that differ from an earlier key, or else the gap.
 //!
 //! A table with [`Codec::Xor`] has blocks of the first kind only; with [`Codec::Adaptive`] each block takes the smaller
-//! of the two others. [`Trainer`] (`train`) makes the Huffman codes of a table ([`Codes`]) from a sample of its keys;
+//! of the two others. [`train()`] makes the Huffman codes of a table ([`Codes`]) from a sample of its keys;
 //! all blocks of the table share them.
 //!
 //! To write, [`fill_block`] chooses the kind of the next block and how many keys it takes, and [`encode_block`] appends
@@ -32,14 +32,12 @@ mod split;
 mod train;
 mod xor;
 
-pub(crate) use block::BlockBuffer;
-pub(crate) use block::decode_block;
-pub(crate) use block::encode_block;
+pub(crate) use block::{BlockBuffer, decode_block, encode_block};
 pub(crate) use codes::Codes;
 pub(crate) use fill::{MAX_KEYS, fill_block};
 pub(crate) use near::{CHUNK, REACH};
 pub(crate) use simd::{near, near_across, near_leads, near_pairs, near_rows, prefetch};
-pub(crate) use train::Trainer;
+pub(crate) use train::train;
 
 pub(crate) use flips::FlipsCode;
 pub(crate) use xor::SYMBOLS as XOR_SYMBOLS;

@@ -86,3 +86,10 @@ fn push_near<F: Fingerprint>(ones: &[F], others: &[F], k: u32, found: &mut Vec<(
         }
     }
 }
+
+/// Whether each key is greater than the one before.
+#[inline(always)]
+pub(super) fn ascending(keys: &[u64]) -> bool {
+    let following = keys.get(1..).unwrap_or_default();
+    keys.iter().zip(following).fold(0, |broken, (key, next)| broken | u64::from(key >= next)) == 0
+}

@@ -26,47 +26,40 @@ const FAMILY: usize = 16;
 /// A dense code takes over half again as long to decode as a quick one, so it has to save more than a twelfth.
 const WORTH: (u64, u64) = (11, 12);
 
-#[derive(Debug)]
-pub(crate) struct Trainer {
-    codec: Codec,
+/// The codes of a table, from a sample of its sorted, distinct keys. They can write any key.
+pub(crate) fn train(codec: Codec, keys: &[u64]) -> Codes {
+    let sample = Sample::of(keys);
+    if codec == Codec::Adaptive {
+        return Codes::Adaptive { flips: sample.flips() };
+    }
+    let mut counts = vec![1; XOR_SYMBOLS];
+    for (before, run) in &sample.runs {
+        each_key(*before, run, |previous, key| {
+            let count = counts.get_mut(xor::split(previous, key).0);
+            count.into_iter().for_each(|count| *count += WEIGHT);
+        });
+    }
+    #[expect(clippy::expect_used, reason = "the tests of `huffman` check it")]
+    Codes::Xor(Code::from_counts(&counts).expect("lengths made from counts are complete"))
+}
+
+struct Sample {
     /// The key before each run (its base less one) and the run.
     runs: Vec<(u64, Vec<u64>)>,
 }
 
-impl Trainer {
-    /// A trainer without a sample; its codes can still write any key.
-    pub(crate) fn new(codec: Codec) -> Self {
-        Self { codec, runs: Vec::new() }
-    }
-
-    /// Takes runs out of the sorted, distinct keys of a whole table.
-    pub(crate) fn sample(&mut self, keys: &[u64]) {
-        let runs = keys.len().div_ceil(RUN);
-        let step = runs.div_ceil(SAMPLE / RUN).max(1);
-        let mut previous = u64::MAX;
+impl Sample {
+    /// Evenly spread runs of these keys.
+    fn of(keys: &[u64]) -> Self {
+        let step = keys.len().div_ceil(RUN).div_ceil(SAMPLE / RUN).max(1);
+        let (mut runs, mut previous) = (Vec::new(), u64::MAX);
         for (number, run) in keys.chunks(RUN).enumerate() {
             if number % step == 0 {
-                self.runs.push((previous, run.to_vec()));
+                runs.push((previous, run.to_vec()));
             }
             previous = run.last().copied().unwrap_or(previous);
         }
-    }
-
-    pub(crate) fn finish(self) -> Codes {
-        match self.codec {
-            Codec::Xor => {
-                let mut counts = vec![1; XOR_SYMBOLS];
-                for (before, run) in &self.runs {
-                    each_key(*before, run, |previous, key| {
-                        let count = counts.get_mut(xor::split(previous, key).0);
-                        count.into_iter().for_each(|count| *count += WEIGHT);
-                    });
-                }
-                #[expect(clippy::expect_used, reason = "the tests of `huffman` check it")]
-                Codes::Xor(Code::from_counts(&counts).expect("lengths made from counts are complete"))
-            }
-            Codec::Adaptive => Codes::Adaptive { flips: self.flips() },
-        }
+        Self { runs }
     }
 
     /// The code for the runs that are smallest as flips, if there are any.

@@ -1,4 +1,4 @@
-use super::definition::{Fingerprint, U256, WIDTHS};
+use super::definition::{Fingerprint, WIDTHS};
 use super::words::{Words, from_words, read_words, to_words};
 use crate::error::{Error, Result};
 use std::fmt;
@@ -66,20 +66,8 @@ impl AnyFingerprint {
     }
 }
 
-impl From<u64> for AnyFingerprint {
-    fn from(fingerprint: u64) -> Self {
-        Self::of(fingerprint)
-    }
-}
-
-impl From<u128> for AnyFingerprint {
-    fn from(fingerprint: u128) -> Self {
-        Self::of(fingerprint)
-    }
-}
-
-impl From<U256> for AnyFingerprint {
-    fn from(fingerprint: U256) -> Self {
+impl<F: Fingerprint> From<F> for AnyFingerprint {
+    fn from(fingerprint: F) -> Self {
         Self::of(fingerprint)
     }
 }

@@ -169,6 +169,7 @@ pub(crate) fn leading_ones(length: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fingerprint::{from_words, read_words, to_words, write_words};
     use proptest::prelude::*;
 
     fn agrees<F: Fingerprint>(words: [u64; 4], others: [u64; 4], first: u32, length: u32) {
@@ -189,6 +190,11 @@ mod tests {
         assert_eq!(bytes.len(), F::BYTES);
         assert_eq!(F::from_le_bytes(&bytes), Some(a));
         assert_eq!(F::from_le_bytes(&bytes[1..]), None);
+        assert_eq!(from_words::<F>(to_words(a)), a);
+        assert_eq!(to_words(a).cmp(&to_words(b)), a.cmp(&b));
+        let mut of_words = Vec::new();
+        write_words(to_words(a), F::WORDS, &mut of_words);
+        assert_eq!((&of_words, read_words(&bytes)), (&bytes, to_words(a)));
         assert_eq!(a.flipped(first).distance(a), 1);
         assert_ne!(a.flipped(first).bits(first, 1), a.bits(first, 1));
     }

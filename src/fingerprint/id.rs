@@ -1,6 +1,5 @@
 use crate::error::{Error, Result};
 use std::fmt;
-use std::str::FromStr;
 
 /// Longest text id in bytes.
 pub const MAX_TEXT: usize = 4096;
@@ -32,22 +31,30 @@ impl IdKind {
     }
 }
 
-impl fmt::Display for IdKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
+/// Displays the values of a type with `ALL` and `name` by their names, and parses the names.
+macro_rules! display_and_parse_names {
+    ($type:ty, $what:literal, $remedy:literal) => {
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = $crate::error::Error;
+
+            fn from_str(name: &str) -> std::result::Result<Self, Self::Err> {
+                let found = Self::ALL.into_iter().find(|value| value.name() == name);
+                let message = || format!("there is no {} '{name}'", $what);
+                found.ok_or_else(|| $crate::error::Error::invalid(message()).with_remedy($remedy))
+            }
+        }
+    };
 }
 
-impl FromStr for IdKind {
-    type Err = Error;
+pub(crate) use display_and_parse_names;
 
-    fn from_str(name: &str) -> Result<Self> {
-        let kind = Self::ALL.into_iter().find(|kind| kind.name() == name);
-        kind.ok_or_else(|| {
-            Error::invalid(format!("there is no kind of ids '{name}'")).with_remedy("use u64, text or none")
-        })
-    }
-}
+display_and_parse_names!(IdKind, "kind of ids", "use u64, text or none");
 
 /// The id of a stored record, of its store's [`IdKind`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

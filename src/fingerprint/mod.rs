@@ -21,6 +21,7 @@ mod words;
 pub use any::AnyFingerprint;
 pub(crate) use definition::leading_ones;
 pub use definition::{Fingerprint, U256, WIDTHS, distance};
+pub(crate) use id::display_and_parse_names;
 pub use id::{Id, IdKind, IdRef, MAX_TEXT, check_text};
 pub(crate) use record::Entry;
 pub use record::{Match, Record};

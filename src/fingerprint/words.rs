@@ -57,28 +57,3 @@ macro_rules! by_width {
 }
 
 pub(crate) use by_width;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fingerprint::U256;
-
-    fn is_itself<F: Fingerprint>(number: [u64; 4], other: [u64; 4]) {
-        let (one, two) = (F::from_words(|at| number[at]), F::from_words(|at| other[at]));
-        assert_eq!(from_words::<F>(to_words(one)), one);
-        assert_eq!(to_words(one).cmp(&to_words(two)), one.cmp(&two));
-        let (mut bytes, mut expected) = (Vec::new(), Vec::new());
-        write_words(to_words(one), F::WORDS, &mut bytes);
-        one.write_le(&mut expected);
-        assert_eq!(bytes, expected);
-        assert_eq!(read_words(&bytes), to_words(one));
-    }
-
-    #[test]
-    fn words_stand_for_fingerprints_of_every_width() {
-        let (number, other) = ([7, 1 << 63, 3, 4], [7, 1, u64::MAX, 0]);
-        is_itself::<u64>(number, other);
-        is_itself::<u128>(number, other);
-        is_itself::<U256>(number, other);
-    }
-}

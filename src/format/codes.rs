@@ -35,7 +35,7 @@ pub(crate) fn parse(fields: &mut Fields<'_>, codec: Codec, table: u8) -> Result<
         Codec::Adaptive => {
             let length = fields.u16("length of the flips code")?.into();
             let code = fields.peek(length).filter(|_| length > 0).map(FlipsCode::parse).transpose();
-            let symbols = code.as_ref().map_or(0, |code| code.as_ref().map_or(0, FlipsCode::symbols));
+            let symbols = code.as_ref().map_or(0, |code| code.as_ref().map_or(0, |code| code.lengths().count()));
             fields.bytes("flips code", length, &format_args!("{symbols} symbols"))?;
             code.map(|flips| Codes::Adaptive { flips })
         }

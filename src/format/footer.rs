@@ -99,18 +99,20 @@ impl Footer {
         out
     }
 
-    /// Where the footer of a file of `file_length` bytes begins, from the file's last [`TRAILER`] bytes.
-    pub(crate) fn locate(trailer: &[u8], file_length: u64) -> Result<Span> {
+    /// Where the footer of a file of `file_length` bytes begins, and its checksum, from the file's last
+    /// [`TRAILER`] bytes.
+    pub(crate) fn locate(trailer: &[u8], file_length: u64) -> Result<(Span, u32)> {
         let mut fields = Fields::new(trailer, file_length.saturating_sub(TRAILER as u64));
         let length = u64::from(fields.u32("footer length")?);
-        fields.u32("checksum")?;
+        let checksum = fields.u32("checksum")?;
         fields.magic(MAGIC)?;
         let room = file_length.saturating_sub((TRAILER + header::SIZE) as u64);
         if length > room.min(MAX_LENGTH) {
             return Err(Error::damaged(format!("a footer of {length} bytes does not fit the file"))
                 .at_offset(file_length.saturating_sub(TRAILER as u64)));
         }
-        Ok(Span { offset: file_length - TRAILER as u64 - length, length: length + TRAILER as u64 })
+        let offset = file_length - TRAILER as u64 - length;
+        Ok((Span { offset, length: length + TRAILER as u64 }, checksum))
     }
 
     /// Where footer and trailer stand in a file of this length with these parameters; `None` if the file is too short.
@@ -268,11 +270,10 @@ mod tests {
         let footer = sample();
         let bytes = footer.write();
         let file_length = footer.id_index.end() + bytes.len() as u64;
-        let span = Footer::locate(&bytes[bytes.len() - TRAILER..], file_length).unwrap();
+        let (span, checksum) = Footer::locate(&bytes[bytes.len() - TRAILER..], file_length).unwrap();
         assert_eq!(span, Span { offset: footer.id_index.end(), length: bytes.len() as u64 });
         assert_eq!(Footer::expected(&footer.parameters, file_length), Some(span));
         let mut mended = bytes.clone();
-        let checksum = u32::from_le_bytes(*bytes[bytes.len() - 12..].first_chunk().unwrap());
         mended[bytes.len() - TRAILER..].fill(0);
         Footer::set_trailer(&mut mended, checksum);
         assert_eq!(mended, bytes);

@@ -37,12 +37,6 @@ pub(crate) struct FilterPrefix {
 }
 
 impl Filter {
-    fn empty(shape: FilterShape) -> Option<Self> {
-        // Words are numbered in 32 bits.
-        let words = u32::try_from(shape.words).ok()?;
-        Some(Self { shape, words: Array::new(words as usize)? })
-    }
-
     fn enter(&mut self, prefix: FilterPrefix) {
         let mask = self.mask(prefix);
         self.words.as_mut_slice().iter_mut().skip(prefix.word as usize).take(1).for_each(|word| *word |= mask);
@@ -106,7 +100,9 @@ pub(crate) struct FilterBuilder {
 impl FilterBuilder {
     /// A builder of a filter of this shape; `None` if there is no memory for it.
     pub(super) fn new(shape: FilterShape) -> Option<Self> {
-        let filter = Filter::empty(shape)?;
+        // Words are numbered in 32 bits.
+        let words = u32::try_from(shape.words).ok()?;
+        let filter = Filter { shape, words: Array::new(words as usize)? };
         Some(Self { filter, waiting: Vec::with_capacity(AHEAD), last: None, bits: leading_ones(shape.prefix) })
     }
 
@@ -160,11 +156,12 @@ mod tests {
             for keys in [70_000, 1_000_000] {
                 let shape = FilterShape::new(keys, leading, Some(radius)).unwrap();
                 let bits = leading_ones(shape.prefix);
-                let mut filter = Filter::empty(shape).unwrap();
+                let mut builder = FilterBuilder::new(shape).unwrap();
                 let mut prefixes: Vec<u64> = (1..=keys).map(|number| even(number) & bits).collect();
                 prefixes.sort_unstable();
                 prefixes.dedup();
-                prefixes.iter().for_each(|&prefix| filter.enter(FilterPrefix::new(prefix, shape)));
+                prefixes.iter().for_each(|&prefix| builder.push(prefix));
+                let filter = builder.finish();
                 let passing = |prefixes: &[u64]| {
                     let asked: Vec<_> = filter.ask(prefixes.iter().copied()).collect();
                     filter.pass(&asked).count()

@@ -11,7 +11,8 @@ pub(super) struct UnitIndex {
     units: Vec<UnitEntry>,
     /// The place of every 64th unit.
     marks: Vec<UnitPlace>,
-    fingerprints: u64,
+    /// Number of fingerprints that begin in all units.
+    pub(super) fingerprints: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,10 +45,6 @@ impl UnitIndex {
 
     pub(super) fn len(&self) -> u64 {
         self.units.len() as u64
-    }
-
-    pub(super) fn fingerprints(&self) -> u64 {
-        self.fingerprints
     }
 
     pub(super) fn resident_bytes(&self) -> u64 {

@@ -2,7 +2,6 @@
 
 use super::file::SegmentFile;
 use super::id_places::UnitIndex;
-use super::id_search;
 use super::id_unit::{IdFrames, IdPages, IdScratch, Unit};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Id, IdKind, IdRef};
@@ -19,7 +18,7 @@ use std::sync::Arc;
 /// frames of texts.
 pub(crate) struct Ids {
     file: Arc<SegmentFile>,
-    kind: IdKind,
+    pub(super) kind: IdKind,
     span: Span,
     index: UnitIndex,
     units: Units,
@@ -76,7 +75,7 @@ impl Ids {
     }
 
     pub(super) fn fingerprints(&self) -> u64 {
-        self.index.fingerprints()
+        self.index.fingerprints
     }
 
     pub(crate) fn resident_bytes(&self) -> u64 {
@@ -85,10 +84,6 @@ impl Ids {
                 Units::Pages(pages) => pages.resident_bytes(),
                 Units::Frames(frames) => frames.resident_bytes(),
             }
-    }
-
-    pub(super) fn kind(&self) -> IdKind {
-        self.kind
     }
 
     pub(crate) fn unit_count(&self) -> u64 {
@@ -230,13 +225,22 @@ impl Ids {
             _ => return Ok(false),
         }
         let (units, nth) = self.units_from(rank)?;
-        let first = units.start;
-        id_search::in_pages(units, |number| {
-            self.with_checked_unit(number, scratch, |unit| {
-                let records = unit.range_of((number == first).then_some(nth))?;
-                id_search::in_page(records, |record| unit.compare(record, id.as_ref()))
-            })
-        })
+        let Range { start: mut low, end: mut high } = units;
+        // The first unit holds all ids of most fingerprints; then by halves. The search ends even if damaged ids do not
+        // ascend.
+        let mut number = low;
+        while low < high {
+            let found = self.with_checked_unit(number, scratch, |unit| {
+                unit.search(unit.range_of((number == units.start).then_some(nth))?, id.as_ref())
+            })?;
+            match found {
+                ControlFlow::Break(found) => return Ok(found),
+                ControlFlow::Continue(true) => low = number + 1,
+                ControlFlow::Continue(false) => high = number,
+            }
+            number = low + high.saturating_sub(low) / 2;
+        }
+        Ok(false)
     }
 
     /// Calls `visit` with the ids of the fingerprint with this rank in the first table, in ascending order, or with

@@ -169,13 +169,28 @@ impl Unit<'_> {
         range.ok_or_else(|| Error::damaged("a fingerprint has no ids"))
     }
 
-    /// Compares the id of a record with a number or a text. The caller passes one of the unit's kind.
-    pub(super) fn compare(&self, record: usize, id: IdRef<'_>) -> Result<Ordering> {
+    fn compare(&self, record: usize, id: IdRef<'_>) -> Result<Ordering> {
         Ok(match (self, id) {
             (Self::Page(page), IdRef::Number(id)) => page.id(record)?.cmp(&id),
             (Self::Frame(frame), IdRef::Text(id)) => frame.text(record).cmp(id),
             _ => Ordering::Less,
         })
+    }
+
+    /// Binary search for an id of the unit's kind among the records of a fingerprint. `Break` tells whether it is one of
+    /// them, `Continue` that it lies before (false) or after them.
+    pub(super) fn search(&self, records: Range<usize>, id: IdRef<'_>) -> Result<ControlFlow<bool, bool>> {
+        let Range { start: mut low, end: mut high } = records;
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.compare(middle, id)? {
+                Ordering::Less => low = middle + 1,
+                Ordering::Equal => return Ok(ControlFlow::Break(true)),
+                Ordering::Greater => high = middle,
+            }
+        }
+        let within = low > records.start && low < records.end;
+        Ok(if within { ControlFlow::Break(false) } else { ControlFlow::Continue(low > records.start) })
     }
 
     /// Calls `visit` with the ids of consecutive records, until it breaks; with a count as if it were a number.

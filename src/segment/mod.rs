@@ -6,14 +6,14 @@
 //! is an error with path and offset, never a wrong answer.
 //!
 //! **Writing.** [`write_segment`] (`build`) takes sorted records in chunks ([`RecordChunk`]). It encodes the first
-//! table (`table_writer`, or `row_writer` for wide fingerprints) and the ids (`id_writer`, `text_ids`) as the chunks
+//! table (`table_writer`, or rows of wide fingerprints) and the ids (`text_ids` for texts) as the chunks
 //! come, then the secondary tables from sorted keys. All threads of the executor encode; one more thread writes the
 //! sections in order (`writer`).
 //!
 //! **Reading.** [`Segment`] (`reader`) has a [`Table`] for each table of the design and the `Ids` (`id_reader`). A
 //! search goes from a key to its block by [`BlockIndex`] (`block_index`, `directory`), past the prefix [`Filter`] if
 //! there is one, and reads and decodes the block (`file`, [`Table::block`]). Its rank in the first table leads to the
-//! ids, which stand in units (`id_unit`, `id_places`, `id_search`). [`IdCursor`] and [`SegmentRecords`] walk over
+//! ids, which stand in units (`id_unit`, `id_places`). [`IdCursor`] and [`SegmentRecords`] walk over
 //! everything in order; [`Ranks`] finds ranks in order.
 //!
 //! **Upkeep.** `verify` checks every byte, `salvage` reads what is sound of a damaged segment, and `obsolete_files`
@@ -29,15 +29,12 @@ mod filter;
 mod id_cursor;
 mod id_places;
 mod id_reader;
-mod id_search;
 mod id_unit;
-mod id_writer;
 pub(crate) mod name;
 mod obsolete_files;
 mod ranks;
 mod reader;
 mod records;
-mod row_writer;
 mod salvage;
 mod table;
 mod table_writer;
@@ -47,9 +44,7 @@ mod verify_ids;
 mod writer;
 
 pub(crate) use block_index::BlockIndex;
-pub(crate) use build::builder::Building;
-pub(crate) use build::builder::SecondaryKeySource;
-pub(crate) use build::builder::write_segment;
+pub(crate) use build::builder::{Building, SecondaryKeySource, write_segment};
 pub(crate) use build::chunk::{Expected, RecordChunk, chunks};
 pub(crate) use build::id_index::{IdIndexEntries, id_hash, id_hash_of};
 pub use damage::Damage;
@@ -65,8 +60,7 @@ pub(crate) use obsolete_files::ObsoleteFiles;
 pub(crate) use ranks::{RankCursor, Ranks};
 pub(crate) use reader::{Segment, fingerprints_of, read_footer};
 pub(crate) use records::SegmentRecords;
-pub(crate) use salvage::Salvage;
-pub(crate) use salvage::{SalvagedIds, SalvagedUnit};
+pub(crate) use salvage::{Salvage, SalvagedIds, SalvagedUnit};
 pub(crate) use table::{Scratch, Table};
 pub(crate) use table_writer::TableEncoder;
 pub(crate) use verify::verify_segment;

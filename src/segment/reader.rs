@@ -21,12 +21,12 @@ pub(crate) struct Segment {
     tables: Vec<Table>,
     ids: Ids,
     /// Removes the file after the last reader, once it is set.
-    obsolete_runs: OnceLock<Arc<ObsoleteFiles>>,
+    obsolete_files: OnceLock<Arc<ObsoleteFiles>>,
 }
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        if let Some(obsolete_files) = self.obsolete_runs.get() {
+        if let Some(obsolete_files) = self.obsolete_files.get() {
             obsolete_files.remove(self.file.path());
         }
     }
@@ -60,7 +60,7 @@ impl Segment {
                 .at_path(path)
                 .at_offset(footer.id_index.offset));
         }
-        Ok(Self { footer, footer_checksum, tables, ids, obsolete_runs: OnceLock::new(), file })
+        Ok(Self { footer, footer_checksum, tables, ids, obsolete_files: OnceLock::new(), file })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -77,7 +77,7 @@ impl Segment {
 
     /// Has the file removed when the last reader drops the segment, if the store is still open then.
     pub(crate) fn mark_obsolete(&self, obsolete_files: &Arc<ObsoleteFiles>) {
-        let _ = self.obsolete_runs.set(Arc::clone(obsolete_files));
+        let _ = self.obsolete_files.set(Arc::clone(obsolete_files));
     }
 
     /// The checksum of the footer, which covers a hash of the whole file.
@@ -129,9 +129,7 @@ pub(crate) fn read_footer(file: &SegmentFile) -> Result<(Footer, u32)> {
     let length = file.length();
     let trailer = Span { offset: length.saturating_sub(TRAILER as u64), length: TRAILER as u64 };
     let bytes = file.read(trailer, &mut buffer)?;
-    let checksum =
-        bytes.get(4..).and_then(|rest| rest.first_chunk::<4>()).map_or(0, |bytes| u32::from_le_bytes(*bytes));
-    let span = Footer::locate(bytes, length).map_err(place)?;
+    let (span, checksum) = Footer::locate(bytes, length).map_err(place)?;
     let bytes = file.read(span, &mut buffer)?;
     let footer = Footer::parse(&mut Fields::new(bytes, span.offset)).map_err(place)?;
     Ok((footer, checksum))

@@ -1,6 +1,6 @@
 //! Sorted keys to the pages and the index of a table, as they come.
 
-use crate::codec::{Codec, Codes, MAX_KEYS, Trainer, encode_block, fill_block};
+use crate::codec::{Codes, MAX_KEYS, encode_block, fill_block, train};
 use crate::format::Parameters;
 use crate::format::index::{BlockEntry, IndexCodec};
 use crate::format::page::{self, PageLayout, Stream};
@@ -25,7 +25,8 @@ pub(crate) struct TableEncoder {
     waiting: Vec<u64>,
     page: Vec<u8>,
     slot: usize,
-    pages: Vec<u8>,
+    /// The finished pages.
+    pub(crate) pages: Vec<u8>,
     closed: u64,
 }
 
@@ -104,10 +105,6 @@ impl TableEncoder {
         self.slot = 0;
     }
 
-    pub(crate) fn pages(&mut self) -> &mut Vec<u8> {
-        &mut self.pages
-    }
-
     /// Encodes the waiting keys and closes the last page; returns the remaining pages and their description.
     pub(crate) fn finish(mut self) -> (Vec<u8>, EncodedTable) {
         let waiting = std::mem::take(&mut self.waiting);
@@ -117,10 +114,4 @@ impl TableEncoder {
         }
         (self.pages, self.table)
     }
-}
-
-fn train(codec: Codec, keys: &[u64]) -> Codes {
-    let mut trainer = Trainer::new(codec);
-    trainer.sample(keys);
-    trainer.finish()
 }

@@ -29,7 +29,9 @@ pub(crate) fn verify_segment(env: &dyn Env, path: &Path, mode: ReadMode) -> Resu
     let content_holds = content_hash(&file, footer.content_end())? == footer.content_hash;
     // Opening reads the index sections whole; a damaged one hides the others.
     match Segment::open(env, path, mode) {
-        Ok(segment) => damages.append(&mut check_segment(&segment)?),
+        Ok(segment) => {
+            damages.append(&mut by_width!(footer.parameters.width(), F => check_width::<F>(&segment))?);
+        }
         Err(error) => {
             let section = section_at(&footer, error.offset());
             damages.push(Damage::from_error(path, &section, error)?);
@@ -72,9 +74,6 @@ fn check_padding(file: &SegmentFile, footer: &Footer) -> Result<Vec<Damage>> {
 }
 
 /// Reads every page of every table and of the ids.
-fn check_segment(segment: &Segment) -> Result<Vec<Damage>> {
-    by_width!(segment.footer().parameters.width(), F => check_width::<F>(segment))
-}
 
 fn check_width<F: Fingerprint>(segment: &Segment) -> Result<Vec<Damage>> {
     let mut damages = Vec::new();

@@ -22,7 +22,6 @@ pub(super) fn check(segment: &Segment, damages: &mut Vec<Damage>) -> Result<()> 
     Ok(())
 }
 
-/// Checks units in order, and that ids of a fingerprint ascend from unit to unit.
 #[derive(Default)]
 pub(crate) struct IdVerifier {
     scratch: IdScratch,
@@ -47,7 +46,7 @@ impl IdVerifier {
                     // The fingerprint that a damaged page would have continued is unknown.
                     let begins = page.begins(record) || record == 0 && self.after_damage;
                     let previous = self.number.replace(id);
-                    if ids.kind() == IdKind::None {
+                    if ids.kind == IdKind::None {
                         if !begins || id == 0 {
                             return Err(Error::damaged("a fingerprint has not one count, of one or more"));
                         }

@@ -100,10 +100,6 @@ impl FlipsCode {
         (size_of_val(&*self.lookup) + steps + self.coded.capacity() * size_of::<(u16, u8)>()) as u64
     }
 
-    pub(crate) fn symbols(&self) -> usize {
-        self.coded.len()
-    }
-
     pub(crate) fn lengths(&self) -> impl Iterator<Item = u8> {
         self.coded.iter().map(|&(_, length)| length)
     }

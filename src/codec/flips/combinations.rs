@@ -78,18 +78,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    #[test]
-    fn ranks_below_a_bit_fill_a_range() {
-        assert_eq!((binomial(63, 7), binomial(5, 2), binomial(3, 4), binomial(0, 0)), (553_270_671, 10, 0, 1));
-        assert_eq!(
-            [(63, 7), (1, 1), (2, 1), (33, 1), (3, 2), (4, 2)].map(|(t, k)| rank_width(t, k)),
-            [30, 0, 1, 6, 2, 3]
-        );
-        for (mask, expected) in [(0, 0), (1, 0), (1 << 5, 5), (0b11, 0), (0b101, 1), (0b110, 2), (0b1001, 3)] {
-            assert_eq!(rank(mask), expected);
-        }
-    }
-
     proptest! {
         #[test]
         fn ranks_lead_back(bits in prop::collection::btree_set(0u32..63, 0..8)) {

@@ -11,12 +11,6 @@ pub(in crate::codec) struct Lanes {
     pub(in crate::codec) damaged: bool,
 }
 
-#[inline]
-pub(in crate::codec) fn ascending(keys: &[u64]) -> bool {
-    let following = keys.get(1..).unwrap_or_default();
-    keys.iter().zip(following).fold(0, |broken, (key, next)| broken | u64::from(key >= next)) == 0
-}
-
 /// Bits of the header, and of the padding between the lanes, in a full block.
 pub(crate) const FRAME: u32 = 16 + 7;
 

@@ -36,7 +36,5 @@ pub(super) use combinations::{MASKS, unrank};
 pub(super) use decode::decode;
 pub(super) use encode::{cost, encode};
 pub(super) use lanes::Lanes;
-#[cfg(test)]
-pub(super) use lanes::ascending;
 pub(super) use symbols::{BACKS, Profile};
 pub(super) use training::Training;

@@ -91,6 +91,6 @@ proptest! {
         let found = ready && plain(&code, &bytes, before, &mut fast, &mut lanes, count);
         prop_assert_eq!((found, &lanes), (expected, &plain_lanes));
         prop_assert_eq!(&fast[..lanes.done], &slow[..lanes.done]);
-        prop_assert_eq!(simd::ascending(&slow), ascending(&slow));
+        prop_assert_eq!(simd::ascending(&slow), crate::codec::near::ascending(&slow));
     }
 }

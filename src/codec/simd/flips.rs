@@ -109,9 +109,3 @@ fn run<const DENSE: bool>(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mu
 fn slow(value: u64, width: u8, step: &Step) -> u64 {
     unrank((value & ((1 << width) - 1)) as u32, step.first)
 }
-
-/// The plain form, compiled for AVX2.
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-pub(super) fn ascending(keys: &[u64]) -> bool {
-    super::plain_flips::ascending(keys)
-}

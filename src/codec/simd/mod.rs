@@ -14,7 +14,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod flips;
 
-use super::flips::{FlipsCode, Lanes, lanes as plain_flips};
+use super::flips::{FlipsCode, Lanes};
 use super::near as plain_near;
 use crate::codec::split as split_plain;
 use crate::fingerprint::Fingerprint;
@@ -67,6 +67,9 @@ compiled_for_processor! {
     "avx2,popcnt" fn near_pairs<F>(all: &[F], count: usize, k: u32, found: &mut Vec<(F, F)>);
 
     "avx2,popcnt" fn near_across<F>(ones: &[F], others: &[F], k: u32, found: &mut Vec<(F, F)>);
+
+    #[inline]
+    "avx2,bmi1,bmi2,popcnt" fn ascending(keys: &[u64]) -> bool;
 }
 
 /// [`split_plain::plain`].
@@ -115,17 +118,6 @@ pub(super) fn flips(code: &FlipsCode, bytes: &[u8], before: u64, keys: &mut [u64
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (code, bytes, before, keys, lanes);
-}
-
-/// [`super::flips::ascending`].
-#[inline]
-pub(super) fn ascending(keys: &[u64]) -> bool {
-    #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
-        // SAFETY: the processor has the features.
-        return unsafe { flips::ascending(keys) };
-    }
-    plain_flips::ascending(keys)
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]

@@ -297,7 +297,7 @@ fn encode_table<F: Fingerprint>(
         let encoder = encoder.get_or_insert_with(|| TableEncoder::new(building.parameters, number, keys));
         for chunk in keys.chunks((piece / size_of::<u64>()).max(1)) {
             encoder.push(chunk);
-            send_pages(building, sender, section, encoder.pages(), piece)?;
+            send_pages(building, sender, section, &mut encoder.pages, piece)?;
         }
         Ok(())
     };

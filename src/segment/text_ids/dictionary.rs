@@ -86,7 +86,7 @@ fn pick(texts: &[u8], ends: &[usize], size: usize) -> Vec<u8> {
         bounds.and_then(|(&start, &end)| texts.get(start..end)).unwrap_or_default()
     };
     let count = ends.len().saturating_sub(1);
-    (0..count).for_each(|number| counters.count(text(number)));
+    (0..count).for_each(|number| counters.change(text(number), |count| *count = count.saturating_add(1)));
     // The first of equal ones first. A worth only falls while others are picked, so a popped worth that still holds is
     // the greatest of all.
     let mut heap: BinaryHeap<_> = (0..count).map(|number| (counters.worth(text(number)), Reverse(number))).collect();
@@ -101,7 +101,8 @@ fn pick(texts: &[u8], ends: &[usize], size: usize) -> Vec<u8> {
             break;
         }
         length += text(number).len();
-        counters.forget(text(number));
+        // The runs of a picked text are of no more use.
+        counters.change(text(number), |count| *count = 0);
         picked.push(number);
     }
     picked.iter().rev().flat_map(|&number| text(number)).copied().collect()
@@ -125,9 +126,10 @@ impl Counters {
         (0..(text.len() + 1).saturating_sub(RUN)).map(slot).map(|slot| usize::try_from(slot).unwrap_or(0))
     }
 
-    fn count(&mut self, text: &[u8]) {
+    /// Changes the counters of a text's runs.
+    fn change(&mut self, text: &[u8], change: impl Fn(&mut u16)) {
         for slot in Self::slots(text, self.shift) {
-            self.counts.get_mut(slot).into_iter().for_each(|count| *count = count.saturating_add(1));
+            self.counts.get_mut(slot).into_iter().for_each(&change);
         }
     }
 
@@ -135,12 +137,6 @@ impl Counters {
     fn worth(&self, text: &[u8]) -> u64 {
         let counts = Self::slots(text, self.shift).filter_map(|slot| self.counts.get(slot));
         counts.map(|&count| u64::from(count.saturating_sub(1))).sum::<u64>() * 256 / (text.len() as u64 + 4)
-    }
-
-    fn forget(&mut self, text: &[u8]) {
-        for slot in Self::slots(text, self.shift) {
-            self.counts.get_mut(slot).into_iter().for_each(|count| *count = 0);
-        }
     }
 }
 

@@ -22,7 +22,8 @@ pub(crate) struct TextEncoder {
     waiting: Vec<(Vec<u8>, u16)>,
     /// The index entries of the finished frames.
     entries: Vec<UnitEntry>,
-    pages: Vec<u8>,
+    /// The finished frames.
+    pub(crate) pages: Vec<u8>,
 }
 
 impl TextEncoder {
@@ -34,7 +35,8 @@ impl TextEncoder {
     pub(crate) fn new<'a>(sample: impl Iterator<Item = &'a str>, total_bytes_estimate: u64) -> Self {
         let content = dictionary::build(sample, total_bytes_estimate);
         // Without memory for it, there is no dictionary.
-        let prepared = if content.is_empty() { None } else { packing::prepare(&content).ok() };
+        let prepared =
+            if content.is_empty() { None } else { EncoderDictionary::try_copy(&content, packing::LEVEL).ok() };
         let section = prepared.as_ref().and_then(|_| dictionary::write(&content).ok());
         let (dictionary, prepared) = section.zip(prepared).map_or_else(Default::default, |(d, p)| (d, Some(p)));
         Self {
@@ -59,10 +61,6 @@ impl TextEncoder {
         if self.waiting.len() >= WAITING {
             self.compress();
         }
-    }
-
-    pub(crate) fn pages(&mut self) -> &mut Vec<u8> {
-        &mut self.pages
     }
 
     /// Compresses the waiting payloads; returns the remaining frames and their description.

@@ -9,7 +9,6 @@ use crate::format::CHECKSUM;
 use crate::format::page::{self, Stream};
 use crate::format::text_frame::MAX_PAYLOAD;
 use std::cell::RefCell;
-use std::io;
 use zstd::bulk::Compressor;
 use zstd::dict::{DecoderDictionary, EncoderDictionary};
 use zstd::zstd_safe::{self, CParameter, DCtx};
@@ -21,11 +20,7 @@ const SIZE_IN_ONE: u8 = 0x20;
 /// The same with its size, less 256, in two bytes.
 const SIZE_IN_TWO: u8 = 0x60;
 /// Compression level: the first one that searches the dictionary well, and the last fast one.
-const LEVEL: i32 = 5;
-
-pub(crate) fn prepare(dictionary: &[u8]) -> io::Result<EncoderDictionary<'static>> {
-    EncoderDictionary::try_copy(dictionary, LEVEL)
-}
+pub(super) const LEVEL: i32 = 5;
 
 /// Makes frames; one packer for each thread.
 pub(crate) struct Packer<'a> {
@@ -118,6 +113,7 @@ impl Unpacker {
         }
         self.payload.clear();
         self.payload.reserve(MAX_PAYLOAD);
+        let no_memory = || Error::new(crate::error::ErrorKind::Io, "there is no memory to decompress ids");
         let found = CONTEXT.with_borrow_mut(|context| {
             let context = match context {
                 Some(context) => context,
@@ -135,10 +131,6 @@ impl Unpacker {
             _ => Err(wrong("cannot be decompressed")),
         }
     }
-}
-
-fn no_memory() -> Error {
-    Error::new(crate::error::ErrorKind::Io, "there is no memory to decompress ids")
 }
 
 /// The dictionary of a section, prepared for decompression; `None` if the section is empty.
