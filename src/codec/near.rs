@@ -47,11 +47,11 @@ pub(super) fn near_pairs<F: Fingerprint>(all: &[F], count: usize, k: u32, found:
         let count = count.min(others.len());
         let (ones, others) = (all.get(..count).unwrap_or_default(), others.get(..count).unwrap_or_default());
         let (chunks, rest) = ones.as_chunks::<8>();
-        let (other_lots, other_rest) = others.as_chunks::<8>();
-        for (chunk, other_lot) in chunks.iter().zip(other_lots) {
-            let near = chunk.iter().zip(other_lot).map(|(one, other)| u32::from(one.distance(*other) <= k));
+        let (other_chunks, other_rest) = others.as_chunks::<8>();
+        for (chunk, other_chunk) in chunks.iter().zip(other_chunks) {
+            let near = chunk.iter().zip(other_chunk).map(|(one, other)| u32::from(one.distance(*other) <= k));
             if near.sum::<u32>() > 0 {
-                push_near(chunk, other_lot, k, found);
+                push_near(chunk, other_chunk, k, found);
             }
         }
         push_near(rest, other_rest, k, found);

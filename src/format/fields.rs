@@ -45,7 +45,6 @@ impl<'a> Fields<'a> {
         self.trace.unwrap_or_default()
     }
 
-    /// Offset of the next field in the file.
     pub(crate) fn offset(&self) -> u64 {
         self.start + self.position as u64
     }
@@ -190,7 +189,6 @@ fn checksum_error(found: u32, expected: u32) -> Error {
     Error::damaged(format!("checksum is {found:08x}, the bytes give {expected:08x}"))
 }
 
-/// Appends the CRC-32 of everything in `out`.
 pub(crate) fn seal(out: &mut Vec<u8>) {
     let checksum = crc32fast::hash(out);
     out.extend_from_slice(&checksum.to_le_bytes());

@@ -106,8 +106,8 @@ impl Footer {
         let length = u64::from(fields.u32("footer length")?);
         let checksum = fields.u32("checksum")?;
         fields.magic(MAGIC)?;
-        let room = file_length.saturating_sub((TRAILER + header::SIZE) as u64);
-        if length > room.min(MAX_LENGTH) {
+        let most = file_length.saturating_sub((TRAILER + header::SIZE) as u64);
+        if length > most.min(MAX_LENGTH) {
             return Err(Error::damaged(format!("a footer of {length} bytes does not fit the file"))
                 .at_offset(file_length.saturating_sub(TRAILER as u64)));
         }

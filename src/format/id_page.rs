@@ -1,7 +1,7 @@
 //! A page of document ids (format-spec/ids.md).
 //!
-//! Ids stand in the order of the first table: all ids of the first fingerprint, ascending, then those of the second. A
-//! page stores its least id and every id's excess over it. It joins several excesses into one mixed-radix number, so
+//! Ids stand in the order of the primary table: all ids of the first fingerprint, ascending, then those of the second.
+//! A page stores its least id and every id's excess over it. It joins several excesses into one mixed-radix number, so
 //! that a range that is no power of two wastes only a fraction of a bit an id. If a fingerprint has several ids, a
 //! bitmap says which records begin a new fingerprint.
 

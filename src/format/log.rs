@@ -159,7 +159,7 @@ pub(crate) fn write_operations(operations: &[Entry<Words>], words: usize, out: &
 pub(crate) fn parse_operations(fields: &mut Fields<'_>, words: usize, ids: IdKind) -> Result<Vec<Entry<Words>>> {
     let mut operations = Vec::new();
     while fields.remaining() > 0 {
-        let removed = match fields.u8("operation")? {
+        let is_tombstone = match fields.u8("operation")? {
             INSERT => false,
             REMOVE => true,
             other => return Err(fields.damaged(format!("unknown operation {other}"))),
@@ -172,7 +172,7 @@ pub(crate) fn parse_operations(fields: &mut Fields<'_>, words: usize, ids: IdKin
         operations.reserve(count);
         for _ in 0..count {
             let record = parse_record(fields, words, ids)?;
-            operations.push(Entry { record, is_tombstone: removed });
+            operations.push(Entry { record, is_tombstone });
         }
     }
     Ok(operations)

@@ -10,7 +10,6 @@ const MAGIC: &[u8; 8] = b"fpstore\0";
 const LEAST_RUN: usize = 17 + ENTRY;
 /// Greatest number of a segment, a log or a write, so that there is always a next one.
 pub(crate) const MOST_NUMBER: u64 = 1 << 63;
-/// Bytes of one segment's entry.
 const ENTRY: usize = 36;
 /// Which segments a run has: one bit each, in the order of their entries.
 const REMOVALS: u8 = 1;
@@ -48,9 +47,7 @@ pub(crate) struct RunEntry {
     /// The first and the last sequence number.
     pub(crate) first: u64,
     pub(crate) last: u64,
-    /// Tombstones of records in older runs, if there are any.
     pub(crate) tombstones: Option<SegmentEntry>,
-    /// Its records, if there are any.
     pub(crate) records: Option<SegmentEntry>,
     /// The id index of its records, if the store has id indexes and the run has records.
     pub(crate) id_index: Option<SegmentEntry>,
@@ -71,14 +68,12 @@ impl RunEntry {
     }
 }
 
-/// Bytes written to the store's files since its creation, for the write amplification.
+/// Bytes written to the store's files since its creation, for the write amplification: to logs, to segments of new
+/// records, and to merged segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WriteSummary {
-    /// To logs.
     pub(crate) log: u64,
-    /// To segments of new records: flushed, or loaded in bulk.
     pub(crate) new: u64,
-    /// To merged segments.
     pub(crate) merged: u64,
 }
 
@@ -94,7 +89,6 @@ pub(crate) struct ManifestData {
     /// The last sequence number whose writes are in segments; of logs only later ones count.
     pub(crate) flushed: u64,
     pub(crate) written: WriteSummary,
-    /// Oldest first.
     pub(crate) runs: Vec<RunEntry>,
 }
 

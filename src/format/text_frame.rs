@@ -1,21 +1,21 @@
 //! The payload of a frame of text ids, before compression (format-spec/text-ids.md).
 //!
-//! Ids stand in the order of the first table: all ids of the first fingerprint, in ascending order of their bytes, then
-//! those of the second. A line feed closes each; no id contains one. If a fingerprint has several ids, a bitmap says
-//! which records begin a new fingerprint. The size of a payload is bounded, so reading one id costs the decompression
-//! of one small frame.
+//! Ids stand in the order of the primary table: all ids of the first fingerprint, in ascending order of their bytes,
+//! then those of the second. A line feed closes each; no id contains one. If a fingerprint has several ids, a bitmap
+//! says which records begin a new fingerprint. The size of a payload is bounded, so reading one id costs the
+//! decompression of one small frame.
 
 use crate::error::{Error, Result};
 use crate::fingerprint::MAX_TEXT;
 use std::ops::Range;
 
 /// Most bytes of texts, with their line feeds, in a frame: the longest id fits.
-const ROOM: usize = MAX_TEXT + 1;
+const MAX_TEXTS: usize = MAX_TEXT + 1;
 /// Most records in a frame: ids are not empty.
-const MAX_RECORDS: usize = ROOM / 2;
+const MAX_RECORDS: usize = MAX_TEXTS / 2;
 const HEADER: usize = 2;
 /// Most bytes of a payload.
-pub(crate) const MAX_PAYLOAD: usize = HEADER + MAX_RECORDS.div_ceil(8) + ROOM;
+pub(crate) const MAX_PAYLOAD: usize = HEADER + MAX_RECORDS.div_ceil(8) + MAX_TEXTS;
 
 /// Closes a text.
 const END: u8 = b'\n';
@@ -41,7 +41,7 @@ impl TextFrame {
     pub(crate) fn push(&mut self, text: &str, begins: bool) -> bool {
         let end = self.texts.len() + text.len() + 1;
         match u16::try_from(end) {
-            Ok(short) if end <= ROOM => self.ends.push(short),
+            Ok(short) if end <= MAX_TEXTS => self.ends.push(short),
             _ => return false,
         }
         self.texts.push_str(text);
@@ -110,7 +110,7 @@ impl TextFrame {
         }
         let bitmap = if plain { 0 } else { records.div_ceil(8) };
         let (bitmap, texts) = rest.split_at_checked(bitmap).ok_or_else(|| wrong("ends within its bitmap"))?;
-        if texts.len() > ROOM {
+        if texts.len() > MAX_TEXTS {
             return Err(wrong("is too long"));
         }
         self.texts.push_str(std::str::from_utf8(texts).map_err(|_| wrong("is not UTF-8"))?);
@@ -189,7 +189,7 @@ mod tests {
         let longest = "x".repeat(MAX_TEXT);
         let mut full = frame(&[(&longest, true)]);
         assert!(!full.push("y", true));
-        assert_eq!(payload(&full).len(), HEADER + ROOM);
+        assert_eq!(payload(&full).len(), HEADER + MAX_TEXTS);
         let mut many = TextFrame::default();
         while many.push("z", many.records() % 2 == 0) {}
         assert_eq!(many.records(), MAX_RECORDS);

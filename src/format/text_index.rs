@@ -71,23 +71,3 @@ pub(crate) fn parse(fields: &mut Fields<'_>, length: u64, mut visit: impl FnMut(
     }
     if left > 0 { Err(fields.damaged("the id index does not describe all frames of ids")) } else { Ok(()) }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn read(bytes: &[u8], length: u64) -> Result<Vec<UnitEntry>> {
-        let mut entries = Vec::new();
-        parse(&mut Fields::new(bytes, 0), length, |entry| entries.push(entry)).map(|()| entries)
-    }
-
-    proptest! {
-        #[test]
-        fn round_trip(pairs in prop::collection::vec((MIN_LENGTH.., any::<u16>()), 0..3000)) {
-            let entries: Vec<_> = pairs.into_iter().map(|(length, begun)| UnitEntry { length, begun }).collect();
-            let length = entries.iter().map(|entry| u64::from(entry.length)).sum();
-            prop_assert_eq!(read(&write(&entries), length).unwrap(), entries);
-        }
-    }
-}

@@ -100,7 +100,7 @@ impl BlockIndex {
     #[inline]
     pub(crate) fn slot(&self, key: u64) -> usize {
         let slot = self.directory.slot(key >> self.shift);
-        prefetch(self.directory.starts(), slot);
+        self.directory.prefetch(slot);
         slot
     }
 

@@ -5,6 +5,7 @@
 //! search between them: over one or two keys if keys are spread evenly, and at most over all, so that skewed keys cost
 //! a plain binary search.
 
+use crate::codec::prefetch;
 use crate::fingerprint::Fingerprint;
 
 pub(crate) trait Keyed {
@@ -75,10 +76,9 @@ impl Directory {
         self.starts.get(slot).map_or(0, |&start| start as usize)
     }
 
-    /// The slots' memory, for prefetching.
     #[inline]
-    pub(super) fn starts(&self) -> &[u32] {
-        &self.starts
+    pub(super) fn prefetch(&self, slot: usize) {
+        prefetch(&self.starts, slot);
     }
 
     pub(super) fn resident_bytes(&self) -> usize {

@@ -13,7 +13,6 @@ pub(crate) struct IdCursor {
     scratch: IdScratch,
     /// The ids of the last unit that was read, and whether each begins a fingerprint.
     page: Vec<(bool, Id)>,
-    /// Index of the next one.
     at: usize,
     /// How many fingerprints begin before the next one in the unit.
     begun: usize,
@@ -26,7 +25,7 @@ impl IdCursor {
         Self { segment, scratch: IdScratch::default(), page: Vec::new(), at: 0, begun: 0, next_page: 0 }
     }
 
-    /// Goes to the first id of the fingerprint with this rank in the first table. Cheap if it is a little ahead.
+    /// Goes to the first id of the fingerprint with this rank in the primary table. Cheap if it is a little ahead.
     pub(crate) fn seek(&mut self, rank: u64) -> Result<()> {
         let (page, nth) = self.segment.ids().place_of(rank)?;
         if page + 1 != self.next_page || nth < self.begun {

@@ -5,7 +5,6 @@ use crate::format::text_index::UnitEntry;
 /// Units between two marks.
 const STEP: usize = 64;
 
-/// The index of the units of a segment, in memory.
 #[derive(Debug)]
 pub(super) struct UnitIndex {
     units: Vec<UnitEntry>,

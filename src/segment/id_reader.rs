@@ -14,7 +14,7 @@ use std::fmt;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-/// Finds the ids of a fingerprint by its rank in the first table. Ids stand in *units*: pages of numbers or counts,
+/// Finds the ids of a fingerprint by its rank in the primary table. Ids stand in *units*: pages of numbers or counts,
 /// frames of texts.
 pub(crate) struct Ids {
     file: Arc<SegmentFile>,
@@ -99,7 +99,8 @@ impl Ids {
         self.index.unit(number).begun
     }
 
-    /// The unit in which the fingerprint with this rank in the first table begins, and how many begin before it there.
+    /// The unit in which the fingerprint with this rank in the primary table begins, and how many begin before it
+    /// there.
     pub(super) fn place_of(&self, rank: u64) -> Result<(u64, usize)> {
         let place = self.index.find(rank);
         place.ok_or_else(|| Error::damaged("a fingerprint has no ids").at_path(self.file.path()))
@@ -202,7 +203,7 @@ impl Ids {
         Ok(())
     }
 
-    /// The number of ids of the fingerprint with this rank in the first table, or their count.
+    /// The number of ids of the fingerprint with this rank in the primary table, or their count.
     pub(crate) fn count(&self, rank: u64, scratch: &mut IdScratch) -> Result<u64> {
         let mut count = 0;
         if self.kind == IdKind::None {
@@ -216,8 +217,8 @@ impl Ids {
         Ok(count)
     }
 
-    /// Whether the fingerprint with this rank in the first table has an id. Reads a number of units that grows with the
-    /// logarithm of those that its ids take. Without ids: true.
+    /// Whether the fingerprint with this rank in the primary table has an id. Reads a number of units that grows with
+    /// the logarithm of those that its ids take. Without ids: true.
     pub(crate) fn has(&self, rank: u64, id: &Id, scratch: &mut IdScratch) -> Result<bool> {
         match (self.kind, id) {
             (IdKind::None, _) => return Ok(true),
@@ -243,7 +244,7 @@ impl Ids {
         Ok(false)
     }
 
-    /// Calls `visit` with the ids of the fingerprint with this rank in the first table, in ascending order, or with
+    /// Calls `visit` with the ids of the fingerprint with this rank in the primary table, in ascending order, or with
     /// their count, until it breaks. Reads no unit after the one with the last visited id.
     ///
     /// # Errors

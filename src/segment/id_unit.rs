@@ -177,8 +177,8 @@ impl Unit<'_> {
         })
     }
 
-    /// Binary search for an id of the unit's kind among the records of a fingerprint. `Break` tells whether it is one of
-    /// them, `Continue` that it lies before (false) or after them.
+    /// Binary search for an id of the unit's kind among the records of a fingerprint. `Break` tells whether it is one
+    /// of them, `Continue` that it lies before (false) or after them.
     pub(super) fn search(&self, records: Range<usize>, id: IdRef<'_>) -> Result<ControlFlow<bool, bool>> {
         let Range { start: mut low, end: mut high } = records;
         while low < high {

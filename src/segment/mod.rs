@@ -5,16 +5,16 @@
 //! before they use it: opening reads and checks footer, codes and indexes; pages are checked at the first touch. Damage
 //! is an error with path and offset, never a wrong answer.
 //!
-//! **Writing.** [`write_segment`] (`build`) takes sorted records in chunks ([`RecordChunk`]). It encodes the first
-//! table (`table_writer`, or rows of wide fingerprints) and the ids (`text_ids` for texts) as the chunks
-//! come, then the secondary tables from sorted keys. All threads of the executor encode; one more thread writes the
-//! sections in order (`writer`).
+//! **Writing.** [`write_segment`] (`build`) takes sorted records in chunks ([`RecordChunk`]). It encodes the primary
+//! table (`table_writer`, or rows of wide fingerprints) and the ids (`text_ids` for texts) as the chunks come, then the
+//! secondary tables from sorted keys. All threads of the executor encode; one more thread writes the sections in order
+//! (`writer`).
 //!
 //! **Reading.** [`Segment`] (`reader`) has a [`Table`] for each table of the design and the `Ids` (`id_reader`). A
 //! search goes from a key to its block by [`BlockIndex`] (`block_index`, `directory`), past the prefix [`Filter`] if
-//! there is one, and reads and decodes the block (`file`, [`Table::block`]). Its rank in the first table leads to the
-//! ids, which stand in units (`id_unit`, `id_places`). [`IdCursor`] and [`SegmentRecords`] walk over
-//! everything in order; [`Ranks`] finds ranks in order.
+//! there is one, and reads and decodes the block (`file`, [`Table::block`]). Its rank in the primary table leads to the
+//! ids, which stand in units (`id_unit`, `id_places`). [`IdCursor`] and [`SegmentRecords`] walk over everything in
+//! order; [`Ranks`] finds ranks in order.
 //!
 //! **Upkeep.** `verify` checks every byte, `salvage` reads what is sound of a damaged segment, and `obsolete_files`
 //! removes files after their last reader. A `Segment` is shared between threads by `Arc` and has no locks; filters are

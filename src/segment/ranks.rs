@@ -5,7 +5,7 @@ use super::table::{Scratch, Table};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 
-/// Finds ranks in the first table of a segment. Decodes a block once for consecutive fingerprints in it.
+/// Finds ranks in the primary table of a segment. Decodes a block once for consecutive fingerprints in it.
 #[derive(Debug)]
 pub(crate) struct Ranks<'a, F> {
     table: &'a Table,
@@ -24,7 +24,7 @@ impl<'a, F: Fingerprint> Ranks<'a, F> {
     }
 }
 
-/// The block of a first table that was searched last.
+/// The block of a primary table that was searched last.
 #[derive(Debug, Default)]
 pub(crate) struct RankCursor<F> {
     block: usize,

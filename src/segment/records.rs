@@ -12,7 +12,7 @@ pub(crate) struct SegmentRecords<F = u64> {
     segment: Arc<Segment>,
     scratch: Scratch,
     ids: IdCursor,
-    /// The number of the next block of the first table.
+    /// The number of the next block of the primary table.
     block: usize,
     /// The remaining fingerprints of the block before, the next one last.
     fingerprints: Vec<F>,

@@ -101,7 +101,7 @@ impl Table {
         self.form.searchable(self.layout.leading)
     }
 
-    /// Whether it is the segment's first table, whose keys are the fingerprints themselves.
+    /// Whether it is the segment's primary table, whose keys are the fingerprints themselves.
     pub(crate) fn is_first(&self) -> bool {
         self.is_first
     }
@@ -262,7 +262,7 @@ impl Table {
         Ok(())
     }
 
-    /// The fingerprint with this rank in the first table; `Damaged` if there is none.
+    /// The fingerprint with this rank in the primary table; `Damaged` if there is none.
     pub(crate) fn fingerprint_at<F: Fingerprint>(&self, rank: u64, scratch: &mut Scratch) -> Result<F> {
         let mut fingerprints = Vec::new();
         let place = self.index.block_of_rank(rank);
@@ -273,7 +273,7 @@ impl Table {
         found.ok_or_else(|| Error::damaged("there is no fingerprint of this rank").at_path(self.file.path()))
     }
 
-    /// The rank of a fingerprint in the first table, if it is stored.
+    /// The rank of a fingerprint in the primary table, if it is stored.
     pub(crate) fn rank_of<F: Fingerprint>(&self, fingerprint: F, scratch: &mut Scratch) -> Result<Option<u64>> {
         // For most absent fingerprints this reads one word of memory and no block.
         if self.filter().is_some_and(|filter| !filter.passes(fingerprint.word(0))) {
@@ -290,7 +290,7 @@ impl Table {
         Ok(position.map(|position| self.index.rank(block) + position as u64))
     }
 
-    /// The only block of the first table that can hold a fingerprint, which is in no block before `least`; the number
+    /// The only block of the primary table that can hold a fingerprint, which is in no block before `least`; the number
     /// of blocks if there is none.
     ///
     /// Rows that begin with the same 64 bits may extend over many pages. A binary search over those reads one row a

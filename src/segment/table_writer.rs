@@ -25,7 +25,6 @@ pub(crate) struct TableEncoder {
     waiting: Vec<u64>,
     page: Vec<u8>,
     slot: usize,
-    /// The finished pages.
     pub(crate) pages: Vec<u8>,
     closed: u64,
 }

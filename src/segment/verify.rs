@@ -74,7 +74,6 @@ fn check_padding(file: &SegmentFile, footer: &Footer) -> Result<Vec<Damage>> {
 }
 
 /// Reads every page of every table and of the ids.
-
 fn check_width<F: Fingerprint>(segment: &Segment) -> Result<Vec<Damage>> {
     let mut damages = Vec::new();
     let mut sums = Vec::new();

@@ -39,14 +39,12 @@ pub(super) const QUICK_FLIPS: u32 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// A gap of upper halves and a lower half.
     Far {
         /// Bit length of the gap.
         length: u32,
         /// The biased bits, if the symbol tells them.
         group: Option<u32>,
     },
-    /// A few bits differ from another key.
     Flips {
         /// How many keys lie between.
         back: u32,

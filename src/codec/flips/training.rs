@@ -75,7 +75,6 @@ impl Training {
         FlipsCode::new(coded, self.choice.group).ok()
     }
 
-    /// Another round under this code.
     pub(in crate::codec) fn again(code: &FlipsCode, profile: Profile) -> Self {
         let mut choice = code.encoder().choice.clone();
         (choice.backs, choice.flips) = profile.reach();

@@ -136,7 +136,7 @@ mod tests {
                 return Ok(());
             }
             let end = 8 * bytes.len().saturating_sub(cut);
-            // Low parts that leave room for high ones, most often.
+            // Low parts that leave space for high ones, most often.
             let count = 1 + end * share / 1000 / (low_width as usize + 2);
             let [mut plain_places, mut places] = [0, 1].map(|_| vec![0u32; count + SLACK]);
             let [mut plain_keys, mut keys] = [0, 1].map(|_| vec![0u64; count + SLACK]);

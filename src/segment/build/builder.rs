@@ -9,7 +9,7 @@ use crate::format::parameters::Parameters;
 use crate::plan::TableLayout;
 use crate::segment::build::chunk::{Expected, RecordChunk};
 use crate::segment::build::id_section::IdSection;
-use crate::segment::build::primary::FirstTable;
+use crate::segment::build::primary::PrimaryTable;
 use crate::segment::build::secondary::SecondaryKeyBuffer;
 use crate::segment::name::segment_name;
 use crate::segment::table_writer::TableEncoder;
@@ -174,15 +174,15 @@ fn encode<'b, F: Fingerprint>(
             return Err(Error::damaged("there are more records than can be counted").at_path(building.directory));
         }
         // Peeking may take memory for the next chunk; not if all records come at once.
-        if expected.at_once && first.is_none() && buffer.has_room(&fingerprints) && chunks.peek().is_none() {
+        if expected.at_once && first.is_none() && buffer.fits_memory(&fingerprints) && chunks.peek().is_none() {
             buffer.push(fingerprints, workspace)?;
             return encode_at_once(building, layouts, &batch, ids, &buffer, &sender);
         }
         if first.is_none() {
             // The code is trained on the first chunk, or on a sample from all over.
             first = Some(match building.secondary.filter(|_| F::WIDTH == 64) {
-                Some(secondary) => FirstTable::trained(parameters, &secondary.sample(0)?),
-                None => FirstTable::new(parameters, &fingerprints),
+                Some(secondary) => PrimaryTable::trained(parameters, &secondary.sample(0)?),
+                None => PrimaryTable::new(parameters, &fingerprints),
             });
         }
         let keys = || match &mut first {
@@ -218,7 +218,7 @@ fn encode_at_once<F: Fingerprint>(
     sender: &Sender,
 ) -> Result<(u64, u64)> {
     let keys = || {
-        let mut table = FirstTable::new(building.parameters, buffer.in_memory());
+        let mut table = PrimaryTable::new(building.parameters, buffer.in_memory());
         push_keys(building, &mut table, buffer.in_memory(), sender)?;
         finish_first(building, table, sender)
     };
@@ -235,7 +235,7 @@ fn encode_at_once<F: Fingerprint>(
 
 fn push_keys<F: Fingerprint>(
     building: Building<'_>,
-    table: &mut FirstTable,
+    table: &mut PrimaryTable,
     fingerprints: &[F],
     sender: &Sender,
 ) -> Result<()> {
@@ -247,7 +247,7 @@ fn push_keys<F: Fingerprint>(
     Ok(())
 }
 
-fn finish_first(building: Building<'_>, table: FirstTable, sender: &Sender) -> Result<()> {
+fn finish_first(building: Building<'_>, table: PrimaryTable, sender: &Sender) -> Result<()> {
     let (mut pages, table) = table.finish();
     send_pages(building, sender, 0, &mut pages, 1)?;
     send(sender, 0, SectionPart::Table(table))

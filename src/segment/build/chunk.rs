@@ -23,7 +23,6 @@ pub(crate) enum RecordChunk<'a, F: Fingerprint> {
     Numbers(Cow<'a, [NumberedRecord<F>]>),
     /// Records without ids; their numbers give the order in which they came.
     Unnumbered(Cow<'a, [NumberedRecord<F>]>),
-    /// Fingerprints and their numbers of records.
     Counts(Vec<NumberedRecord<F>>),
     Texts(TextChunk<F>),
 }

@@ -1,8 +1,8 @@
 //! The id index of a segment: the fingerprints of each id.
 //!
 //! It is itself a segment: hashes of ids, just long enough to tell most of them apart, take the place of fingerprints,
-//! and ranks in the first table of the indexed segment the place of ids. Hashes may collide, so a look-up reads the ids
-//! of those fingerprints.
+//! and ranks in the primary table of the indexed segment the place of ids. Hashes may collide, so a look-up reads the
+//! ids of those fingerprints.
 
 use crate::bits::bit_length;
 use crate::error::Result;

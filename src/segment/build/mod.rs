@@ -1,8 +1,8 @@
 //! Makes a segment of sorted records.
 //!
 //! [`builder::write_segment`] takes [`chunk::RecordChunk`]s: sorted, distinct records of one kind, some millions at a
-//! time. From each chunk it encodes the distinct fingerprints into the first table (`primary`) and the ids into the ids
-//! section (`id_section`), at the same time. It keeps the fingerprints (`secondary`), or has a
+//! time. From each chunk it encodes the distinct fingerprints into the primary table (`primary`) and the ids into the
+//! ids section (`id_section`), at the same time. It keeps the fingerprints (`secondary`), or has a
 //! [`builder::SecondaryKeySource`] with sorted keys, and encodes the secondary tables after the last chunk, as many at
 //! once as fit the memory. If all records come in one chunk, everything is encoded at once.
 //!

@@ -1,4 +1,4 @@
-//! Encodes the first table, whose keys are the fingerprints: compressed, or as rows if they are wide.
+//! Encodes the primary table, whose keys are the fingerprints: compressed, or as rows if they are wide.
 
 use crate::codec::{BlockKind, Codes};
 use crate::fingerprint::Fingerprint;
@@ -7,12 +7,12 @@ use crate::format::page::{self, Stream};
 use crate::format::parameters::Parameters;
 use crate::segment::table_writer::{EncodedTable, TableEncoder};
 
-pub(crate) enum FirstTable {
+pub(crate) enum PrimaryTable {
     Keys(Box<TableEncoder>),
     Rows(RowEncoder),
 }
 
-impl FirstTable {
+impl PrimaryTable {
     /// An encoder whose code is trained on these first fingerprints.
     pub(crate) fn new<F: Fingerprint>(parameters: &Parameters, sample: &[F]) -> Self {
         if F::WIDTH > 64 {
@@ -48,7 +48,7 @@ impl FirstTable {
     }
 }
 
-/// Encodes the first table of wide fingerprints. Pages gather until they are taken.
+/// Encodes the primary table of wide fingerprints. Pages gather until they are taken.
 pub(crate) struct RowEncoder {
     index: Vec<BlockEntry>,
     page: Vec<u8>,

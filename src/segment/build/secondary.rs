@@ -13,7 +13,6 @@ pub(crate) struct SecondaryKeyBuffer<F: Fingerprint> {
     memory: Vec<F>,
     /// Bytes of fingerprints that may stay in memory.
     limit: u64,
-    /// All fingerprints, if they exceed the limit.
     spool: Option<Spool>,
     count: u64,
 }
@@ -33,7 +32,7 @@ impl<F: Fingerprint> SecondaryKeyBuffer<F> {
     }
 
     /// Whether all fingerprints still fit the memory with these.
-    pub(crate) fn has_room(&self, more: &[F]) -> bool {
+    pub(crate) fn fits_memory(&self, more: &[F]) -> bool {
         self.spool.is_none() && (self.count + more.len() as u64).saturating_mul(size_of::<F>() as u64) <= self.limit
     }
 
@@ -43,7 +42,7 @@ impl<F: Fingerprint> SecondaryKeyBuffer<F> {
     }
 
     pub(crate) fn push(&mut self, fingerprints: Vec<F>, workspace: &Workspace) -> Result<()> {
-        let stay = self.has_room(&fingerprints);
+        let stay = self.fits_memory(&fingerprints);
         self.count += fingerprints.len() as u64;
         if stay {
             if self.memory.is_empty() {

@@ -15,7 +15,6 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) enum SalvagedUnit {
     Sound(Vec<(bool, Id)>),
-    /// Ids that are lost.
     Lost {
         /// Where they begin in the file.
         offset: u64,

@@ -4,8 +4,8 @@
 //! damaged: a table with damaged codes or index is left out, and a page whose checksum does not hold is lost for its
 //! table alone. Only bytes whose checksums hold are used; nothing is guessed.
 //!
-//! [`Salvage::open`] finds the footer and opens the tables. `repair` reads fingerprints from the first table, from the
-//! rows, or from another table, and ids unit by unit from [`SalvagedIds`] (`ids`).
+//! [`Salvage::open`] finds the footer and opens the tables. `repair` reads fingerprints from the primary table, from
+//! the rows, or from another table, and ids unit by unit from [`SalvagedIds`] (`ids`).
 
 mod ids;
 

@@ -1,4 +1,4 @@
-//! Texts in the order of the first table to frames, their index and the dictionary.
+//! Texts in the order of the primary table to frames, their index and the dictionary.
 
 use super::{dictionary, packing};
 use crate::fingerprint::check_text;
@@ -22,7 +22,6 @@ pub(crate) struct TextEncoder {
     waiting: Vec<(Vec<u8>, u16)>,
     /// The index entries of the finished frames.
     entries: Vec<UnitEntry>,
-    /// The finished frames.
     pub(crate) pages: Vec<u8>,
 }
 
