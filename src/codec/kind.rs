@@ -81,7 +81,7 @@ impl fmt::Display for BlockKind {
     }
 }
 
-/// What the block index holds of a block.
+/// A block's entry in the block index, as the decoder needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockShape {
     pub(crate) kind: BlockKind,

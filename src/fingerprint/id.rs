@@ -4,7 +4,7 @@ use std::fmt;
 /// Longest text id in bytes.
 pub const MAX_TEXT: usize = 4096;
 
-/// What the ids of a store are; fixed when the store is created.
+/// The kind of a store's ids; fixed when the store is created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum IdKind {
     /// Numbers of 64 bits.

@@ -1,4 +1,4 @@
-//! Fingerprints and records: what a store holds.
+//! Fingerprints and records, the content of a store.
 //!
 //! A fingerprint is an unsigned number of 64, 128 or 256 bits ([`Fingerprint`], implemented by `u64`, `u128` and
 //! [`U256`]); its most significant bit is bit 0. Two fingerprints are near if few of their bits differ (Hamming
@@ -6,8 +6,8 @@
 //! memtables do the same with [`Words`], and [`by_width`] returns from a width to the type.
 //!
 //! A [`Record`] is a fingerprint and an [`Id`]: a number, a text, or, in stores without ids, a count ([`IdKind`]).
-//! [`IdRef`] is an id on its way into the store, [`Match`] a record in an answer. An [`Entry`] is what a run or a
-//! memtable holds: a record or a tombstone.
+//! [`IdRef`] is an id on its way into the store, [`Match`] a record in an answer. An [`Entry`] in a run or a
+//! memtable is a record or a tombstone.
 //!
 //! Files: `definition` is the trait and its implementations, `any` and `words` the other representations, `id`
 //! and `record` the rest. Everything here is plain data without locks. Bytes: format-spec/conventions.md.

@@ -1,4 +1,4 @@
-//! Reads named fields one after another and records what was read where.
+//! Reads named fields one after another and records them for a trace.
 //!
 //! `fpdump hex` runs the same parser with a trace, so that its explanation always matches the parser.
 

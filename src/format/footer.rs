@@ -1,4 +1,4 @@
-//! The footer of a segment file: what the segment holds and where its sections lie (format-spec/segment.md).
+//! The footer of a segment file: its parameters, its counts, and the places of its sections (format-spec/segment.md).
 
 use super::fields::Fields;
 use super::page::PageLayout;

@@ -221,7 +221,7 @@ impl<'a> IdPage<'a> {
         Some(start..self.end_of(start))
     }
 
-    /// The records in front of the first one that begins a fingerprint.
+    /// The records before the first one that begins a fingerprint.
     pub(crate) fn continued(&self) -> Range<usize> {
         0..if self.begins(0) { 0 } else { self.end_of(0) }
     }

@@ -28,7 +28,7 @@ pub(crate) struct BlockEntry {
     pub(crate) kind: BlockKind,
 }
 
-/// What the parser of an index needs to know about the table.
+/// The table of an index, as its parser needs it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IndexShape {
     pub(crate) blocks: u64,
@@ -38,7 +38,7 @@ pub(crate) struct IndexShape {
     pub(crate) table: u8,
 }
 
-/// What the blocks of an index may be.
+/// The kinds of blocks that an index describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IndexCodec {
     /// Blocks of keys, with distinct last keys.

@@ -64,7 +64,7 @@ impl LogHeader {
     }
 }
 
-/// What stands in front of a frame's operations.
+/// The header of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FrameHeader {
     pub(crate) length: u32,

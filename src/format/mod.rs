@@ -2,7 +2,7 @@
 //!
 //! Every byte of every file is covered by a CRC-32 (the one of zlib), is a fixed value that readers check, or is
 //! padding that must be zero. Parsing never panics, never allocates more than the bytes at hand justify, and reports
-//! what the specification calls invalid as `Damaged` or `Unsupported`, with its offset.
+//! every violation of the specification as `Damaged` or `Unsupported`, with its offset.
 //!
 //! Parsers take named fields from [`fields::Fields`], which can also record them for `fpdump hex`. Units with a
 //! checksum of their own (pages, chunks) are closed and opened by `page`; the checksum covers the unit's place.

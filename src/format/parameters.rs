@@ -1,4 +1,4 @@
-//! What is fixed when a store is created: stands in the manifest, in every log and in every segment
+//! The properties of a store that are fixed at its creation; they stand in the manifest, every log and every segment
 //! (format-spec/conventions.md).
 
 use super::fields::Fields;
@@ -10,7 +10,7 @@ use crate::plan::Design;
 const BLOCK_SIZES: std::ops::RangeInclusive<u32> = 128..=65_536;
 const MAX_HASHER: usize = 1024;
 
-/// What is fixed when a store is created and persists with it.
+/// The properties of a store that are fixed at its creation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameters {
     width: u32,
@@ -219,7 +219,6 @@ impl Parameters {
         out.extend_from_slice(hasher.as_bytes());
     }
 
-    /// Reads what [`Parameters::write`] wrote.
     pub(crate) fn parse(fields: &mut Fields<'_>) -> Result<Self> {
         let start = fields.offset();
         let unsupported = |what: String| {

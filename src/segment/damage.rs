@@ -1,4 +1,4 @@
-//! Damage of a file: what and where.
+//! Damages of a file.
 
 use crate::error::{Error, ErrorKind, Result};
 use std::fmt;
@@ -14,7 +14,7 @@ pub struct Damage {
     pub section: String,
     /// Offset of the damaged unit (a page, a chunk, a structure), or of the fault within it.
     pub offset: Option<u64>,
-    /// What is wrong.
+    /// The fault.
     pub message: String,
 }
 

@@ -158,7 +158,7 @@ impl Unit<'_> {
     }
 
     /// The records of the `nth` fingerprint (from 0) that begins here, as far as they are here; without a number, the
-    /// records in front of the first one that begins a fingerprint.
+    /// records before the first one that begins a fingerprint.
     pub(super) fn range_of(&self, nth: Option<usize>) -> Result<Range<usize>> {
         let range = match (self, nth) {
             (Self::Page(page), Some(nth)) => page.range_of(nth),

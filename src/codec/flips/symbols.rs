@@ -1,4 +1,4 @@
-//! The alphabet: what each symbol stands for, and the rows in which code lengths are stored.
+//! The alphabet: the meaning of each symbol, and the rows in which code lengths are stored.
 
 /// Bits of the lower half, which is written as it is.
 pub(super) const LOW: u32 = 32;
@@ -71,7 +71,7 @@ pub(super) fn flips(back: usize, flips: u32, top: u32) -> usize {
     FLIPS + ((back * MAX_FLIPS as usize) + flips as usize - 1) * 64 + top as usize
 }
 
-/// What a symbol below [`SYMBOLS`] stands for.
+/// The meaning of a symbol below [`SYMBOLS`].
 #[expect(clippy::cast_possible_truncation, reason = "symbols are below 10,000")]
 pub(super) fn meaning(symbol: usize) -> Meaning {
     if let Some(number) = symbol.checked_sub(FLIPS) {

@@ -6,7 +6,7 @@ use crate::fingerprint::{Fingerprint, Id, Record};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
-/// What the builder knows of the records in advance.
+/// Facts about the records that are known in advance.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Expected {
     /// The number of the first record without an id.

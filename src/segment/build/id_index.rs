@@ -25,7 +25,7 @@ const STEP: u64 = 256;
 /// The hash of an id in the index of a segment with this many records: a few bits longer than their number.
 pub(crate) fn id_hash(id: &Id, records: u64) -> u64 {
     let bits = (bit_length(records.saturating_sub(1)) + SPARE_BITS).min(64);
-    // A count is no id, and never asked for.
+    // Nothing looks up a count.
     id_hash_of(id.as_ref()).unwrap_or(0) >> (64 - bits)
 }
 
