@@ -1,5 +1,3 @@
-//! A fingerprint whose width is known at run time only.
-
 use super::definition::{Fingerprint, WIDTHS};
 use super::words::{Words, from_words, read_words, to_words};
 use crate::error::{Error, Result};

@@ -1,27 +1,24 @@
-//! Fingerprints whose width is known at run time only: what the log, memtables and writes pass on.
+//! Fingerprints whose width is known only at run time, as the log, memtables and writes pass them on.
 
 use super::definition::Fingerprint;
 
-/// A fingerprint of any width: its words in front, zeros behind them. Order and equality are those of the fingerprints, as
-/// long as all have one width. Deliberately no [`Fingerprint`]: a search with it would be one for 256 bits.
+/// A fingerprint of any width: its words, then zeros. Order and equality are those of fingerprints of one width. Not a
+/// [`Fingerprint`]: a search with it would be one for 256 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Words([u64; 4]);
 
 impl Words {
-    /// A 64-bit word, 0 = the most significant one; 0 where there is none.
     #[inline]
     pub(crate) fn word(&self, number: usize) -> u64 {
         self.0.get(number).copied().unwrap_or(0)
     }
 }
 
-/// The words of a fingerprint.
 #[inline]
 pub(crate) fn to_words<F: Fingerprint>(fingerprint: F) -> Words {
     Words(std::array::from_fn(|number| fingerprint.word(number)))
 }
 
-/// The fingerprint of these words.
 #[inline]
 pub(crate) fn from_words<F: Fingerprint>(words: Words) -> F {
     F::from_words(|number| words.word(number))
@@ -32,14 +29,14 @@ pub(crate) fn write_words(words: Words, count: usize, out: &mut Vec<u8>) {
     (0..count).rev().for_each(|number| out.extend_from_slice(&words.word(number).to_le_bytes()));
 }
 
-/// The words of a little-endian number of as many bytes.
+/// The words of a little-endian number.
 pub(crate) fn read_words(bytes: &[u8]) -> Words {
     let (words, _) = bytes.as_chunks::<8>();
     let word = |number: usize| words.len().checked_sub(number + 1).and_then(|at| words.get(at));
     Words(std::array::from_fn(|number| word(number).map_or(0, |&word| u64::from_le_bytes(word))))
 }
 
-/// Evaluates an expression with the type of fingerprints of a width.
+/// Evaluates an expression with the fingerprint type of a width.
 macro_rules! by_width {
     ($width:expr, $F:ident => $body:expr) => {
         match $width {
@@ -60,28 +57,3 @@ macro_rules! by_width {
 }
 
 pub(crate) use by_width;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fingerprint::U256;
-
-    fn is_itself<F: Fingerprint>(number: [u64; 4], other: [u64; 4]) {
-        let (one, two) = (F::from_words(|at| number[at]), F::from_words(|at| other[at]));
-        assert_eq!(from_words::<F>(to_words(one)), one);
-        assert_eq!(to_words(one).cmp(&to_words(two)), one.cmp(&two));
-        let (mut bytes, mut expected) = (Vec::new(), Vec::new());
-        write_words(to_words(one), F::WORDS, &mut bytes);
-        one.write_le(&mut expected);
-        assert_eq!(bytes, expected);
-        assert_eq!(read_words(&bytes), to_words(one));
-    }
-
-    #[test]
-    fn words_stand_for_fingerprints_of_every_width() {
-        let (number, other) = ([7, 1 << 63, 3, 4], [7, 1, u64::MAX, 0]);
-        is_itself::<u64>(number, other);
-        is_itself::<u128>(number, other);
-        is_itself::<U256>(number, other);
-    }
-}

@@ -6,10 +6,9 @@ use crate::format::fields::Fields;
 use crate::format::footer::{Footer, Span};
 use crate::format::id_page::{self, IdPage};
 use crate::format::page::{Stream, checksum};
-use crate::format::{CHECKSUM, text_index};
+use crate::format::{CHECKSUM, id_index, text_index};
 use crate::inspect::traced::{Visit, traced};
 use crate::segment::SegmentFile;
-use crate::segment::id_reader::parse_index as parse_id_index;
 
 /// Visits pages or frames, their index, and the dictionary.
 pub(super) fn explain(file: &SegmentFile, footer: &Footer, visit: &mut Visit<'_>) -> Result<()> {
@@ -33,7 +32,7 @@ fn numbers(file: &SegmentFile, footer: &Footer, visit: &mut Visit<'_>) -> Result
         traced(closing, place.offset + payload.len() as u64, |fields| fields.checksum_of(expected), visit)?;
     }
     let bytes = file.read(footer.id_index, &mut buffer)?;
-    traced(bytes, footer.id_index.offset, |fields| parse_id_index(fields, pages).map(|_| ()), visit)
+    traced(bytes, footer.id_index.offset, |fields| id_index::parse(fields, pages).map(|_| ()), visit)
 }
 
 /// Frames are compressed: each is one field.
