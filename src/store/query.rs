@@ -31,7 +31,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// `InvalidInput` if `k` exceeds the width; `Damaged` or `Io` from reading.
     pub fn query(&self, fingerprint: F, k: u32) -> Result<Vec<Match<F>>> {
-        self.inner().ask(|searcher| searcher.query(fingerprint, k))
+        self.inner().ask(|searcher| searcher.query(fingerprint, k, false))
     }
 
     /// Some record within distance `k` of a fingerprint, the first that is found.

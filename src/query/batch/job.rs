@@ -1,9 +1,9 @@
-//! What the threads of a merge join share.
+//! What the threads of a merge share.
 
 use crate::fingerprint::{Fingerprint, leading_ones};
+use crate::query::batch::answer_budget::AnswerBudget;
 use crate::query::batch::queries::SortedQueries;
-use crate::query::batch::space::AnswerBudget;
-use crate::query::probe::found::Found;
+use crate::query::probe::compare::Found;
 use crate::segment::{Segment, Table};
 
 /// A stored fingerprint near a query.
@@ -11,11 +11,10 @@ use crate::segment::{Segment, Table};
 pub(crate) struct Pair<F> {
     /// The query's number.
     pub(crate) query: u32,
-    /// The fingerprint.
     pub(crate) found: Found<F>,
 }
 
-/// What a table sees of a query: keys whose leading bits differ in no more than the radius.
+/// A table and the radius within which it sees the keys near a query.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sight<'a> {
     pub(crate) table: &'a Table,
@@ -23,20 +22,20 @@ pub(crate) struct Sight<'a> {
 }
 
 impl Sight<'_> {
-    /// Whether it sees a fingerprint that differs from the query in these bits.
+    /// Whether the table sees a fingerprint that differs from the query in these bits.
     #[inline]
     pub(crate) fn sees<F: Fingerprint>(&self, difference: F) -> bool {
         self.near(self.table.layout().permutation.head(difference))
     }
 
-    /// The same of a difference that is permuted, of which the 64 leading bits are given.
+    /// As [`Sight::sees`], given the 64 leading bits of the permuted difference.
     #[inline]
     pub(crate) fn near(&self, head: u64) -> bool {
         (head & leading_ones(self.table.leading())).count_ones() <= self.radius
     }
 }
 
-/// What is to be done in one table.
+/// The merge of the queries with one table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Job<'a, F> {
     pub(crate) segment: &'a Segment,
@@ -46,5 +45,5 @@ pub(crate) struct Job<'a, F> {
     /// The tables before this one.
     pub(crate) earlier: &'a [Sight<'a>],
     pub(crate) sorted: &'a SortedQueries,
-    pub(crate) room: &'a AnswerBudget,
+    pub(crate) budget: &'a AnswerBudget,
 }
