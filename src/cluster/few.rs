@@ -8,7 +8,7 @@ use crate::cluster::numbers::Numbers;
 use crate::cluster::union_find::UnionFind;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::join::{Groups, JoinProgress, mask, visit_stored, visit_wanted};
+use crate::join::{Groups, Progress, mask, visit_stored, visit_wanted};
 use crate::segment::{Scratch, Segment};
 use crate::version::Share;
 use rayon::prelude::*;
@@ -68,7 +68,7 @@ impl<F: Fingerprint> Few<F> {
         segments: &[Arc<Segment>],
         numbers: &Numbers<F>,
         sets: &UnionFind,
-        progress: &JoinProgress,
+        progress: &Progress,
     ) -> Result<()> {
         if self.tables.iter().all(|table| table.members.is_empty()) {
             return Ok(());
