@@ -1,33 +1,31 @@
-//! Encodes tables in memory, several at a time, and measures them.
+//! Encoding tables in memory, several at a time, and measuring them.
 
-use super::keys::Keys;
+use super::keys::{Keys, WIDTH};
 use crate::codec::Codec;
 use crate::env::{Env, Memory, ReadMode};
 use crate::error::{Error, Result};
 use crate::format::footer::{Span, TableSections};
 use crate::format::{Parameters, codes, index};
 use crate::inspect::segment_view::SegmentView;
-use crate::inspect::what_if::keys::WIDTH;
 use crate::plan::{TableForm, TableLayout};
 use crate::segment::{SegmentFile, Table, TableEncoder};
 use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Keys of the tables that are encoded at the same time; with the bytes that they become, each takes some fourteen
-/// bytes.
+/// Keys of the tables that are encoded at the same time. Each takes some fourteen bytes, encoded ones included.
 const KEYS_AT_ONCE: usize = 1 << 26;
 
-/// The tables of several stores. Designs have tables in common, all of them the first one; none is encoded twice.
+/// The tables of several stores. A table that several designs share is encoded once.
 pub(super) struct Tables {
     layouts: Vec<TableLayout>,
-    /// All different tables, those of one layout together.
+    /// All distinct tables, by layout.
     distinct: Vec<TableKind>,
     /// The tables of each store.
     of_stores: Vec<Vec<TableKind>>,
 }
 
-/// What a table's size depends on, apart from its fingerprints.
+/// The parameters that determine the size of a table.
 #[derive(Clone, Copy, PartialEq)]
 struct TableKind {
     /// Number of its layout in [`Tables::layouts`].
@@ -60,8 +58,7 @@ impl Tables {
         Ok(Self { layouts, distinct, of_stores })
     }
 
-    /// Encodes all tables of a segment, as many at a time as memory is meant for; returns the sizes of each store's
-    /// tables.
+    /// Encodes all tables of a segment, as many at a time as the memory allows. Returns the sizes of each store's tables.
     pub(super) fn encode(&self, segment: &SegmentView, keys: &Keys<'_>) -> Result<Vec<Vec<Encoded>>> {
         let lanes = rayon::current_num_threads().min(KEYS_AT_ONCE / keys.encoded().max(1)).max(1);
         let mut encoded: Vec<(TableKind, Encoded)> = Vec::new();
@@ -96,13 +93,13 @@ pub(super) struct Encoded {
     pub(super) index_bytes: u64,
     pub(super) code_bytes: u64,
     pub(super) resident_bytes: u64,
-    /// Whether they are scaled up.
+    /// Whether the sizes are scaled up.
     pub(super) estimated: bool,
 }
 
 impl TableKind {
-    /// Encodes keys of a table of `all` keys and opens it as a reader does, but for the pages, which opening does not
-    /// touch. Only checksums depend on a table's number, so 0 is as good as any.
+    /// Encodes keys of a table of `all` keys and opens it as a reader does, without the pages, which opening does not read.
+    /// Only checksums depend on the number of a table, so it is 0.
     fn encode(self, segment: &SegmentView, layout: &TableLayout, keys: &[u64], all: u64) -> Result<Encoded> {
         let parameters = Parameters::default().with_codec(self.codec).with_block_size(self.block_size);
         let mut encoder = TableEncoder::new(&parameters, 0, keys);
@@ -133,7 +130,7 @@ impl TableKind {
             0 => size,
             _ => u64::try_from(u128::from(size) * u128::from(all) / u128::from(encoded)).unwrap_or(u64::MAX),
         };
-        // Coarse where it is scaled: parts of the index in memory grow by powers of two.
+        // Coarse when scaled: parts of the index in memory grow by powers of two.
         let code_memory = table.codes.resident_bytes();
         Ok(Encoded {
             blocks: scaled(sections.blocks),
