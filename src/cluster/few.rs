@@ -78,7 +78,7 @@ impl<F: Fingerprint> Few<F> {
         shares.into_par_iter().try_for_each(|share| {
             progress.check()?;
             let (mut scratch, mut result) = (Scratch::default(), Ok(()));
-            visit_stored(segments, share, None, &mut |fingerprints: &[F]| {
+            visit_stored(segments, share, &mut |fingerprints: &[F]| {
                 let mut each = fingerprints.iter();
                 if result.is_ok() {
                     result = each.try_for_each(|&one| self.unite_one(one, numbers, sets, &mut scratch));

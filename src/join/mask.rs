@@ -65,12 +65,4 @@ mod tests {
         assert_eq!(parts.iter().map(|&part| size(part)).sum::<u32>(), 256);
         assert_eq!(split(0b1011_0000_u64, 2), [0b1000_0000, 0b0011_0000]);
     }
-
-    #[test]
-    fn what_varies() {
-        assert_eq!(varying::<u64>([].into_iter()), 0);
-        assert_eq!(varying([0b0110_u64, 0b0111, 0b0010].into_iter()), 0b0101);
-        assert!(meet(0b11_u64, 0b10) && !meet(0b01_u64, 0b10));
-        assert_eq!(without(0b111_u64, 0b010), 0b101);
-    }
 }

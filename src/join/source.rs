@@ -51,7 +51,7 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
             let keep = |share: Share| {
                 let mut kept = Array::new(share.at_most(segments)?).ok_or_else(no_memory)?;
                 let mut count = 0;
-                visit_stored(segments, share, None, &mut |fingerprints| {
+                visit_stored(segments, share, &mut |fingerprints| {
                     kept.as_mut_slice().iter_mut().skip(count).zip(fingerprints).for_each(|(slot, one)| *slot = *one);
                     count += fingerprints.len();
                 })?;
@@ -120,7 +120,13 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
                     kept.as_slice().get(..*count).unwrap_or_default().chunks(CHUNK).for_each(visit);
                     Ok(())
                 }
-                LoadedPart::Stored(share) => visit_stored(&self.segments, *share, self.only, visit),
+                LoadedPart::Stored(share) => match self.only {
+                    None => visit_stored(&self.segments, *share, visit),
+                    Some(only) => visit_wanted(&self.segments, *share, only, &mut |fingerprint, _| {
+                        visit(&[fingerprint]);
+                        Ok(())
+                    }),
+                },
             })
         })
         .collect()
@@ -168,21 +174,11 @@ pub(crate) fn visit_wanted<F: Fingerprint>(
 /// Visits fingerprints, some at a time.
 pub(crate) type Visit<'a, F> = &'a mut dyn FnMut(&[F]);
 
-/// Calls `visit` with all fingerprints of a share, or those with the numbers `only`, ascending, each once.
-pub(crate) fn visit_stored<F: Fingerprint>(
-    segments: &[Arc<Segment>],
-    share: Share,
-    only: Option<&Bitset>,
-    visit: Visit<'_, F>,
-) -> Result<()> {
-    let mut first = 0;
-    let cursors = segments.iter().map(|segment| {
-        let cursor = Cursor::new(segment, share, first);
-        first += segment.footer().fingerprints;
-        cursor
-    });
+/// Calls `visit` with all fingerprints of a share, ascending, each once.
+pub(crate) fn visit_stored<F: Fingerprint>(segments: &[Arc<Segment>], share: Share, visit: Visit<'_, F>) -> Result<()> {
+    let cursors = segments.iter().map(|segment| Cursor::new(segment, share));
     let mut cursors = cursors.collect::<Result<Vec<Cursor<'_, F>>>>()?;
-    if let ([cursor], None) = (&mut cursors[..], only) {
+    if let [cursor] = &mut cursors[..] {
         while cursor.next_block()? {
             visit(cursor.rest());
         }
@@ -192,11 +188,8 @@ pub(crate) fn visit_stored<F: Fingerprint>(
     for cursor in &mut cursors {
         cursor.fill()?;
     }
-    // A fingerprint of several segments has its number from the first one.
-    while let Some((least, number)) = cursors.iter().filter_map(Cursor::head).min() {
-        if only.is_none_or(|only| only.has(number)) {
-            merged.push(least);
-        }
+    while let Some(&least) = cursors.iter().filter_map(|cursor| cursor.rest().first()).min() {
+        merged.push(least);
         for cursor in cursors.iter_mut().filter(|cursor| cursor.rest().first() == Some(&least)) {
             cursor.rest.start += 1;
             cursor.fill()?;
@@ -215,8 +208,6 @@ pub(crate) fn visit_stored<F: Fingerprint>(
 struct Cursor<'a, F> {
     table: &'a Table,
     share: Share,
-    /// The number of the segment's first fingerprint.
-    first: u64,
     scratch: Scratch,
     /// The next block.
     block: usize,
@@ -227,10 +218,10 @@ struct Cursor<'a, F> {
 }
 
 impl<'a, F: Fingerprint> Cursor<'a, F> {
-    fn new(segment: &'a Segment, share: Share, first: u64) -> Result<Self> {
+    fn new(segment: &'a Segment, share: Share) -> Result<Self> {
         let table = segment.first_table()?;
         let block = table.index().find(share.from);
-        Ok(Self { table, share, first, scratch: Scratch::default(), block, fingerprints: Vec::new(), rest: 0..0 })
+        Ok(Self { table, share, scratch: Scratch::default(), block, fingerprints: Vec::new(), rest: 0..0 })
     }
 
     /// Decodes the next block; false behind the share.
@@ -248,13 +239,6 @@ impl<'a, F: Fingerprint> Cursor<'a, F> {
 
     fn rest(&self) -> &[F] {
         self.fingerprints.get(self.rest.clone()).unwrap_or_default()
-    }
-
-    /// The next fingerprint and its number, after [`Cursor::fill`].
-    fn head(&self) -> Option<(F, usize)> {
-        let fingerprint = self.rest().first().copied()?;
-        let number = self.first + self.table.index().rank(self.block.saturating_sub(1)) + self.rest.start as u64;
-        Some((fingerprint, usize::try_from(number).unwrap_or(usize::MAX)))
     }
 
     /// Decodes blocks until the next fingerprint is there.

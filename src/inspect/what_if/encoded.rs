@@ -18,18 +18,15 @@ const KEYS_AT_ONCE: usize = 1 << 26;
 
 /// The tables of several stores. A table that several designs share is encoded once.
 pub(super) struct Tables {
-    layouts: Vec<TableLayout>,
-    /// All distinct tables, by layout.
-    distinct: Vec<TableKind>,
-    /// The tables of each store.
-    of_stores: Vec<Vec<TableKind>>,
+    /// All distinct layouts, each with its distinct encodings.
+    layouts: Vec<(TableLayout, Vec<Encoding>)>,
+    /// For each store, the number of the layout and the encoding of each table.
+    of_stores: Vec<Vec<(usize, Encoding)>>,
 }
 
-/// The parameters that determine the size of a table.
+/// The parameters of an encoded table.
 #[derive(Clone, Copy, PartialEq)]
-struct TableKind {
-    /// Number of its layout in [`Tables::layouts`].
-    layout: usize,
+struct Encoding {
     codec: Codec,
     block_size: u32,
 }
@@ -37,50 +34,43 @@ struct TableKind {
 impl Tables {
     /// The tables of stores with these parameters.
     pub(super) fn of(parameters: &[Parameters]) -> Result<Self> {
-        let mut layouts: Vec<TableLayout> = Vec::new();
+        let mut layouts: Vec<(TableLayout, Vec<Encoding>)> = Vec::new();
         let mut of_stores = Vec::new();
         for parameters in parameters {
+            let encoding = Encoding { codec: parameters.codec(), block_size: parameters.block_size() };
             let mut tables = Vec::new();
             for layout in parameters.design().tables(WIDTH)? {
-                let known = layouts.iter().position(|other| other.permutation == layout.permutation);
-                let number = known.unwrap_or(layouts.len());
-                if known.is_none() {
-                    layouts.push(layout);
+                let known = layouts.iter().position(|(other, _)| other.permutation == layout.permutation);
+                tables.push((known.unwrap_or(layouts.len()), encoding));
+                match known.and_then(|number| layouts.get_mut(number)) {
+                    Some((_, encodings)) if encodings.contains(&encoding) => {}
+                    Some((_, encodings)) => encodings.push(encoding),
+                    None => layouts.push((layout, vec![encoding])),
                 }
-                let (codec, block_size) = (parameters.codec(), parameters.block_size());
-                tables.push(TableKind { layout: number, codec, block_size });
             }
             of_stores.push(tables);
         }
-        let mut distinct = of_stores.concat();
-        distinct.sort_by_key(|kind| (kind.layout, kind.codec.name(), kind.block_size));
-        distinct.dedup();
-        Ok(Self { layouts, distinct, of_stores })
+        Ok(Self { layouts, of_stores })
     }
 
     /// Encodes all tables of a segment, as many at a time as the memory allows. Returns the sizes of each store's tables.
     pub(super) fn encode(&self, segment: &SegmentView, keys: &Keys<'_>) -> Result<Vec<Vec<Encoded>>> {
         let lanes = rayon::current_num_threads().min(KEYS_AT_ONCE / keys.encoded().max(1)).max(1);
-        let mut encoded: Vec<(TableKind, Encoded)> = Vec::new();
-        let mut ready: Vec<(usize, Vec<u64>)> = Vec::new();
-        for together in self.distinct.chunks(lanes) {
-            ready.retain(|(layout, _)| together.iter().any(|kind| kind.layout == *layout));
-            let mut missing: Vec<usize> = together.iter().map(|kind| kind.layout).collect();
-            missing.dedup();
-            missing.retain(|layout| ready.iter().all(|(have, _)| have != layout));
-            let found = missing.into_par_iter().filter_map(|number| {
-                let layout = self.layouts.get(number)?;
-                Some(keys.of_table(&layout.permutation).map(|keys| (number, keys)))
-            });
-            ready.append(&mut found.collect::<Result<Vec<_>>>()?);
-            let done = together.par_iter().filter_map(|kind| {
-                let layout = self.layouts.get(kind.layout)?;
-                let (_, of_table) = ready.iter().find(|(have, _)| *have == kind.layout)?;
-                Some(kind.encode(segment, layout, of_table, keys.fingerprints()).map(|sizes| (*kind, sizes)))
+        let mut encoded = Vec::new();
+        for together in self.layouts.chunks(lanes) {
+            let done = together.par_iter().map(|(layout, encodings)| {
+                let of_table = keys.of_table(&layout.permutation)?;
+                let sizes = |encoding: &Encoding| {
+                    let sizes = encoding.encode(segment, layout, &of_table, keys.fingerprints())?;
+                    Ok((*encoding, sizes))
+                };
+                encodings.iter().map(sizes).collect::<Result<Vec<_>>>()
             });
             encoded.append(&mut done.collect::<Result<Vec<_>>>()?);
         }
-        let find = |kind: &TableKind| encoded.iter().find(|(other, _)| other == kind).map(|&(_, sizes)| sizes);
+        let find = |(layout, encoding): &(usize, Encoding)| {
+            encoded.get(*layout)?.iter().find(|(other, _)| other == encoding).map(|&(_, sizes)| sizes)
+        };
         Ok(self.of_stores.iter().map(|tables| tables.iter().filter_map(find).collect()).collect())
     }
 }
@@ -97,7 +87,7 @@ pub(super) struct Encoded {
     pub(super) estimated: bool,
 }
 
-impl TableKind {
+impl Encoding {
     /// Encodes keys of a table of `all` keys and opens it as a reader does, without the pages, which opening does not read.
     /// Only checksums depend on the number of a table, so it is 0.
     fn encode(self, segment: &SegmentView, layout: &TableLayout, keys: &[u64], all: u64) -> Result<Encoded> {

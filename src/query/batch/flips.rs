@@ -92,3 +92,52 @@ impl Flips {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::low_mask;
+    use crate::fingerprint::leading_ones;
+    use crate::plan::Design;
+    use crate::query::batch::marks::Marks;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_prefix_in_a_range_is_visited_once() {
+        let queries: Vec<u64> = (1..=3000).map(|number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        let sorted = SortedQueries::new(&queries, &Design::Tables { parts: 1 }.tables(64).unwrap()[0].permutation);
+        for (common, prefix, radius) in [(0, 9, 1), (5, 5, 1), (4, 16, 0), (4, 16, 1), (3, 12, 2), (6, 9, 3), (2, 8, 9)]
+        {
+            let first = queries[7] & leading_ones(common);
+            let range = KeyRange { first, common, prefix, blocks: 0..1 };
+            let mut flips = Flips::default();
+            flips.prepare(&range, radius);
+            let mut visited = BTreeSet::new();
+            let mut marks = Marks::default();
+            flips.each(&range, &sorted, |word, places, at| {
+                marks.set(word, places);
+                for place in (0..64).filter(|place| places >> place & 1 == 1) {
+                    assert!(visited.insert((u64::from(word) * 64 + place, sorted.number(at))), "twice");
+                }
+            });
+            let mut wanted = BTreeSet::new();
+            for (number, query) in (0..).zip(&queries) {
+                for mask in masks(prefix, radius) {
+                    let key = query ^ mask;
+                    if (key ^ first).leading_zeros() >= common {
+                        wanted.insert((key >> (64 - prefix) & low_mask(prefix - common), number));
+                    }
+                }
+            }
+            assert_eq!(visited, wanted, "{common} {prefix} {radius}");
+            assert_eq!(flips.count(&range, &sorted), wanted.len() as u64);
+            let marked: BTreeSet<u64> = wanted.iter().map(|(place, _)| *place).collect();
+            for place in 0..1u64 << (prefix - common) {
+                let key = place << (64 - prefix);
+                let found = marks.among(&[key], 64 - prefix, low_mask(prefix - common)) == 1;
+                assert_eq!(found, marked.contains(&place));
+                assert!(!found || marks.any(place, place));
+            }
+        }
+    }
+}

@@ -22,6 +22,4 @@ mod merge;
 mod queries;
 pub(crate) mod query_batch;
 mod ranges;
-#[cfg(test)]
-mod tests;
 mod worker;
