@@ -21,8 +21,8 @@ pub struct Distributions {
     pub fingerprints: Vec<u64>,
     /// Blocks by kind.
     pub kinds: BTreeMap<String, u64>,
-    /// For the name of every Huffman code, its symbols by the length of their code words in bits. Symbols without a code word
-    /// do not count.
+    /// For the name of every Huffman code, its symbols by the length of their code words in bits. Symbols without a
+    /// code word do not count.
     pub code_lengths: BTreeMap<String, Vec<u64>>,
     /// Fingerprints by the bit length of their difference from the next smaller one, from 1 on.
     pub gaps: Vec<u64>,

@@ -35,8 +35,8 @@ fn traced(
     result
 }
 
-/// Calls `visit` with every field of a segment file, a log, a manifest, or of all files of a store, in file order. Large
-/// runs of packed bits are one field each.
+/// Calls `visit` with every field of a segment file, a log, a manifest, or of all files of a store, in file order.
+/// Large runs of packed bits are one field each.
 ///
 /// # Errors
 /// `NotFound`, `Io`; the first damage, after all fields before it were visited; those of `visit`.

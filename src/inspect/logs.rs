@@ -51,8 +51,8 @@ impl LogView {
         Ok(Self { reader: LogReader::open_file(&*options.env, path.as_ref())? })
     }
 
-    /// Opens a log that [`logs`] listed for a store; `None` if a writer has removed it since, because its writes are in segments
-    /// now.
+    /// Opens a log that [`logs`] listed for a store; `None` if a writer has removed it since, because its writes are in
+    /// segments now.
     ///
     /// # Errors
     /// Those of [`LogView::open`]; `NotFound` if the manifest still needs the log.

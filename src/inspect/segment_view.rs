@@ -51,8 +51,8 @@ pub struct BlockView {
     pub rank: u64,
     /// Number of its keys.
     pub count: usize,
-    /// Its keys in ascending order, as they are stored; the last one is the block key, which is in the index. Empty if they
-    /// are rows ([`SegmentView::fingerprints`]).
+    /// Its keys in ascending order, as they are stored; the last one is the block key, which is in the index. Empty if
+    /// they are rows ([`SegmentView::fingerprints`]).
     pub keys: Vec<u64>,
 }
 

@@ -17,9 +17,9 @@ pub(crate) struct Join<'a, F> {
     /// The numbers of the fingerprints on the right that take part ([`crate::cluster::Numbers`]); `None`: all.
     pub(crate) only: Option<&'a Bitset>,
     pub(crate) k: u32,
-    /// Bytes: three eighths for the buckets in memory, an eighth for threads that join buckets, an eighth for a bucket that
-    /// is too large for a thread; a quarter for fingerprints that are read once and kept or, where keeping them does not
-    /// pay, for more buckets; the rest for counts and for results that wait.
+    /// Bytes: three eighths for the buckets in memory, an eighth for threads that join buckets, an eighth for a bucket
+    /// that is too large for a thread; a quarter for fingerprints that are read once and kept or, where keeping them
+    /// does not pay, for more buckets; the rest for counts and for results that wait.
     pub(crate) memory: u64,
     pub(crate) progress: &'a Progress,
     pub(crate) executor: &'a Executor,
@@ -38,8 +38,8 @@ impl<'a, F: Fingerprint> Join<'a, F> {
         Self { left, right, only: None, k, memory, progress, executor, fingerprints: PhantomData }
     }
 
-    /// Bytes for fingerprints that are read once and kept. Decoding one segment again takes no longer than reading them from
-    /// memory; merging segments, or selecting fingerprints, takes ten times as long.
+    /// Bytes for fingerprints that are read once and kept. Decoding one segment again takes no longer than reading them
+    /// from memory; merging segments, or selecting fingerprints, takes ten times as long.
     pub(super) fn kept(&self) -> u64 {
         let is_plain = self.left.len() <= 1 && self.right.is_none_or(|right| right.len() <= 1) && self.only.is_none();
         if is_plain { 0 } else { self.memory / 4 }
@@ -56,8 +56,8 @@ impl<'a, F: Fingerprint> Join<'a, F> {
         self.memory / 8 / F::BYTES as u64
     }
 
-    /// Maximum number of fingerprints of a bucket that one thread joins; two threads may have such a bucket. Does not depend
-    /// on the number of threads, on which the order of results would then depend.
+    /// Maximum number of fingerprints of a bucket that one thread joins; two threads may have such a bucket. Does not
+    /// depend on the number of threads, on which the order of results would then depend.
     pub(super) fn most_in_bucket(&self) -> usize {
         usize::try_from(self.memory / 16).unwrap_or(usize::MAX) / Self::BYTES_IN_BUCKET
     }

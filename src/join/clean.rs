@@ -43,8 +43,8 @@ impl CleanSegments {
     }
 }
 
-/// The segments of a state. Without tombstones: its own, and one more for its memtables. With tombstones: a single one of
-/// all records. A new segment is in a temporary file without a name, which vanishes with its last reader.
+/// The segments of a state. Without tombstones: its own, and one more for its memtables. With tombstones: a single one
+/// of all records. A new segment is in a temporary file without a name, which vanishes with its last reader.
 fn segments<F: Fingerprint>(
     context: &StoreContext,
     state: &ReadView,

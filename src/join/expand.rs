@@ -62,8 +62,8 @@ where
         }
     }
 
-    /// Pairs of the records of fingerprints with too many records for memory. Reads the ids of the second fingerprint again for
-    /// each piece of those of the first or, if pairs come in order, for each single one.
+    /// Pairs of the records of fingerprints with too many records for memory. Reads the ids of the second fingerprint
+    /// again for each piece of those of the first or, if pairs come in order, for each single one.
     fn pieces(&mut self, pair: Pair<F>, output: &Output<Ticket>) -> Step {
         let left = self.left.segments();
         let right = self.right.as_ref().map_or(left, IdLookup::segments);

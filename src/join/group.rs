@@ -1,8 +1,8 @@
 //! Joining fingerprints in memory, on one thread.
 //!
-//! The fingerprints of a [`Node`] are put in groups that agree in the bits of a child. The fingerprints of a small group
-//! are compared with each other; a large group is a node that is divided further. Two buffers suffice for any depth:
-//! groups are made in the other buffer, and one level down the two change places.
+//! The fingerprints of a [`Node`] are put in groups that agree in the bits of a child. The fingerprints of a small
+//! group are compared with each other; a large group is a node that is divided further. Two buffers suffice for any
+//! depth: groups are made in the other buffer, and one level down the two change places.
 
 use super::hash::Groups;
 use super::mask;
@@ -58,7 +58,8 @@ impl<F: Fingerprint> Joiner<F> {
         all.into_iter().try_for_each(|group| self.join(node, sides.group(group), take))
     }
 
-    /// Hands on the pairs of the node among these fingerprints, which agree in its bits or have the same hash by chance.
+    /// Hands on the pairs of the node among these fingerprints, which agree in its bits or have the same hash by
+    /// chance.
     pub(super) fn join(&mut self, node: &Node<F>, mut sides: Sides<'_, F>, take: Take<'_, F>) -> Step {
         if sides.len() <= SMALL {
             let right = sides.right.as_ref().map(|right| &*right.fingerprints);

@@ -5,10 +5,10 @@
 //!
 //! * [`Pairs`] is the public interface; [`PairIter`] and [`RecordPairIter`] run it on a thread of their own.
 //! * `clean.rs` first makes a state one of segments alone, without memtables and tombstones.
-//! * [`Join`] (`budget.rs`) divides the memory, and `passes.rs` runs the join: it deals fingerprints to buckets that agree
-//!   in some bits, as many at a time as fit the memory, and each bucket is joined by one thread (`group.rs`). The plan is
-//!   [`crate::plan::join`]; `node.rs` explains why every pair is found once. Where dividing does not pay, `tiles.rs`
-//!   compares all with all.
+//! * [`Join`] (`budget.rs`) divides the memory, and `passes.rs` runs the join: it deals fingerprints to buckets that
+//!   agree in some bits, as many at a time as fit the memory, and each bucket is joined by one thread (`group.rs`). The
+//!   plan is [`crate::plan::join`]; `node.rs` explains why every pair is found once. Where dividing does not pay,
+//!   `tiles.rs` compares all with all.
 //! * The threads hand pairs to a [`Taker`] each: `expand.rs` makes pairs of records, and may gather several before it
 //!   sends a result. Results reach the caller in the order of the tasks (`ordered.rs`); a thread that is too far ahead
 //!   waits. `sorted.rs` sorts pairs first.

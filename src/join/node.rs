@@ -1,10 +1,10 @@
 //! The tree of a join, and the rule by which each pair is emitted once.
 //!
-//! A [`Node`] has the fingerprints that agree in some bits. Its pairs are those within the distance that differ in each of
-//! the masks `apart`; the number of errors that they can have in the `free` bits is known. Cut the free bits into more
-//! parts than there can be errors: a pair agrees in some part. It belongs to the child of the *first* such part, so it
-//! differs in all parts before. Thus a pair of a node belongs to one of its children, and the child is a function of the
-//! differing bits and of masks alone. No set of seen pairs is needed.
+//! A [`Node`] has the fingerprints that agree in some bits. Its pairs are those within the distance that differ in each
+//! of the masks `apart`; the number of errors that they can have in the `free` bits is known. Cut the free bits into
+//! more parts than there can be errors: a pair agrees in some part. It belongs to the child of the *first* such part,
+//! so it differs in all parts before. Thus a pair of a node belongs to one of its children, and the child is a function
+//! of the differing bits and of masks alone. No set of seen pairs is needed.
 
 use super::mask;
 use crate::fingerprint::Fingerprint;
@@ -32,7 +32,8 @@ impl<F: Fingerprint> Node<F> {
         Self { free, errors: k, ..self.clone() }
     }
 
-    /// The children by the first of `levels` parts in which a pair agrees. Only those free bits that vary are cut into parts.
+    /// The children by the first of `levels` parts in which a pair agrees. Only those free bits that vary are cut into
+    /// parts.
     pub(super) fn children(&self, varying: F, levels: u32) -> Vec<Self> {
         let parts = mask::split(mask::and(self.free, varying), self.errors + levels);
         let mut children = Vec::new();

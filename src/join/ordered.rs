@@ -1,8 +1,8 @@
 //! Tasks on several threads, with results in the order of the tasks.
 //!
-//! Each task has a queue for its results, and the queues are read one after another. A queue is short, and only some are
-//! open at a time; a thread that is too far ahead waits. So memory is bounded for any number of results, and their order
-//! does not depend on the number of threads.
+//! Each task has a queue for its results, and the queues are read one after another. A queue is short, and only some
+//! are open at a time; a thread that is too far ahead waits. So memory is bounded for any number of results, and their
+//! order does not depend on the number of threads.
 
 use crate::error::{Error, Result};
 use rayon::ThreadPool;
@@ -54,8 +54,9 @@ pub(crate) fn ordered<J: Send, W, T: Send>(
     ordered_by(pool.current_num_threads(), pool, tasks, worker, work, sink)
 }
 
-/// Runs tasks on up to `threads` threads of the pool, each with a `worker` of its own, and calls `sink` on this thread with
-/// all results, until it breaks. The threads wait for each other and for `sink`, so no other work should need the pool.
+/// Runs tasks on up to `threads` threads of the pool, each with a `worker` of its own, and calls `sink` on this thread
+/// with all results, until it breaks. The threads wait for each other and for `sink`, so no other work should need the
+/// pool.
 pub(super) fn ordered_by<J: Send, W, T: Send>(
     threads: usize,
     pool: &ThreadPool,

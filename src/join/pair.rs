@@ -22,7 +22,8 @@ impl<F: Fingerprint> Pair<F> {
 /// Two records near each other.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordPair<F = u64> {
-    /// The one with the smaller fingerprint, or the smaller id of equal fingerprints; between two stores, the first one's.
+    /// The one with the smaller fingerprint, or the smaller id of equal fingerprints; between two stores, the first
+    /// one's.
     pub a: Record<F>,
     /// The other one.
     pub b: Record<F>,

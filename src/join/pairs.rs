@@ -23,9 +23,9 @@ const SHARE: u64 = 1 << 16;
 
 /// A join: all pairs within a distance.
 ///
-/// Every pair comes once, in an order that depends only on the stores, not on the number of threads. Results come while the
-/// work goes on. Without ids, each pair of fingerprints comes once with their counts, and so does a fingerprint that was
-/// counted several times, with itself.
+/// Every pair comes once, in an order that depends only on the stores, not on the number of threads. Results come while
+/// the work goes on. Without ids, each pair of fingerprints comes once with their counts, and so does a fingerprint
+/// that was counted several times, with itself.
 ///
 /// ```
 /// use fpstore::{Options, Parameters, Records, Store};
@@ -67,15 +67,16 @@ impl<F: Fingerprint> Pairs<F> {
         })
     }
 
-    /// Takes about so many bytes of memory, at least 1 MiB, beside the block indexes of the stores. The default is 1 GiB.
+    /// Takes about so many bytes of memory, at least 1 MiB, beside the block indexes of the stores. The default is 1
+    /// GiB.
     #[must_use]
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.job.memory = bytes.max(LEAST_MEMORY);
         self
     }
 
-    /// Makes temporary files in this directory. The default is that of the store's options, or else of the system. The files
-    /// have no names and vanish with the process.
+    /// Makes temporary files in this directory. The default is that of the store's options, or else of the system. The
+    /// files have no names and vanish with the process.
     #[must_use]
     pub fn with_temp_dir(mut self, directory: &Path) -> Self {
         self.job = self.job.in_directory(directory);
@@ -95,8 +96,8 @@ impl<F: Fingerprint> Pairs<F> {
         self.job.progress.clone()
     }
 
-    /// Calls `sink` with all pairs of distinct fingerprints, some at a time and in order, after `map` has made a result of
-    /// them on the threads that find them. Ends when `sink` breaks.
+    /// Calls `sink` with all pairs of distinct fingerprints, some at a time and in order, after `map` has made a result
+    /// of them on the threads that find them. Ends when `sink` breaks.
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading, or from temporary files; those of `sink`.
@@ -112,8 +113,8 @@ impl<F: Fingerprint> Pairs<F> {
         if self.sorted { self.visit_sorted(false, &taker, &mut sink) } else { self.run(&taker, &mut sink) }
     }
 
-    /// Calls `sink` with the gathered results of all pairs of records, in order, until it breaks. `add` is called on the
-    /// threads that find the pairs, and breaks when a result is large enough to be handed on.
+    /// Calls `sink` with the gathered results of all pairs of records, in order, until it breaks. `add` is called on
+    /// the threads that find the pairs, and breaks when a result is large enough to be handed on.
     ///
     /// # Errors
     /// As [`Pairs::visit_distinct`].

@@ -31,8 +31,8 @@ const MOST_BITS: u32 = 18;
 const TASK: usize = 8192;
 
 impl<F: Fingerprint> Join<'_, F> {
-    /// Hands all pairs to takers on the threads of a crew, and their results to `sink` on this thread, in order, until it
-    /// breaks.
+    /// Hands all pairs to takers on the threads of a crew, and their results to `sink` on this thread, in order, until
+    /// it breaks.
     ///
     /// # Errors
     /// Those of reading the segments, of takers and of `sink`.

@@ -81,8 +81,8 @@ impl<F: Fingerprint> Sides<'_, F> {
         mask::varying(sample.copied())
     }
 
-    /// Copies the fingerprints to the buffers, group by group. Appends the ranges of the groups of more than `more_than`
-    /// fingerprints that have some on each side. `starts` is a buffer for reuse.
+    /// Copies the fingerprints to the buffers, group by group. Appends the ranges of the groups of more than
+    /// `more_than` fingerprints that have some on each side. `starts` is a buffer for reuse.
     pub(super) fn deal(
         &mut self,
         groups: Groups<F>,

@@ -1,4 +1,5 @@
-//! Pairs in the order of their fingerprints: all are sorted, on disk if they exceed the memory, before the first is returned.
+//! Pairs in the order of their fingerprints: all are sorted, on disk if they exceed the memory, before the first is
+//! returned.
 
 use crate::error::Result;
 use crate::extsort::Sorter;
@@ -10,7 +11,8 @@ use crate::join::taker::{CHUNK, MakeTaker, PairChunks, Results, Sink, Taker, Tic
 use std::ops::ControlFlow;
 
 impl<F: Fingerprint> Pairs<F> {
-    /// Hands all pairs to takers in order; if `repeated` is set, including pairs of equal fingerprints within one store.
+    /// Hands all pairs to takers in order; if `repeated` is set, including pairs of equal fingerprints within one
+    /// store.
     pub(crate) fn visit_sorted(&self, repeated: bool, taker: MakeTaker<'_, F>, sink: &mut Sink<'_>) -> Result<()> {
         let half = self.job.memory / 2;
         let mut sorter = Sorter::new(&self.job.workspace(half), half);

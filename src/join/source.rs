@@ -15,8 +15,8 @@ const CHUNK: usize = 4096;
 /// Blocks that are sampled for the bits that vary.
 const SAMPLED: usize = 64;
 
-/// Fingerprints of segments. They are kept in memory if it has space; otherwise each visit decodes them again, which takes
-/// a nanosecond or two each, less than sorting or writing them.
+/// Fingerprints of segments. They are kept in memory if it has space; otherwise each visit decodes them again, which
+/// takes a nanosecond or two each, less than sorting or writing them.
 #[derive(Debug)]
 pub(super) struct FingerprintSource<'a, F> {
     segments: Vec<Arc<Segment>>,
@@ -37,8 +37,8 @@ enum LoadedPart<F> {
 }
 
 impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
-    /// All fingerprints of these segments, or those with the numbers `only`, kept if they fit `memory` bytes. Has about two
-    /// parts for each thread of the current pool.
+    /// All fingerprints of these segments, or those with the numbers `only`, kept if they fit `memory` bytes. Has about
+    /// two parts for each thread of the current pool.
     pub(super) fn new(segments: &[Arc<Segment>], only: Option<&'a Bitset>, memory: u64) -> Result<Self> {
         let shares = Share::cut(segments, 2 * rayon::current_num_threads())?;
         let at_most = only.map_or_else(|| fingerprints_of(segments), Bitset::count);
@@ -98,8 +98,8 @@ impl<'a, F: Fingerprint> FingerprintSource<'a, F> {
         Ok(sample)
     }
 
-    /// The results of `make` for each part, in order, on the threads of the current pool. `make` gets a function that visits
-    /// the fingerprints of the part, some at a time.
+    /// The results of `make` for each part, in order, on the threads of the current pool. `make` gets a function that
+    /// visits the fingerprints of the part, some at a time.
     pub(super) fn each_part<T: Send>(
         &self,
         make: impl Fn(&dyn Fn(Visit<'_, F>) -> Result<()>) -> Result<T> + Sync,
@@ -137,8 +137,8 @@ pub(super) fn no_memory() -> Error {
     Error::new(ErrorKind::Io, "there is not enough memory for the join").with_remedy("allow it less, with --memory")
 }
 
-/// Calls `visit` with the fingerprints of a share whose numbers are `wanted`, and their numbers, each once, until it fails.
-/// Decodes only blocks that have such fingerprints.
+/// Calls `visit` with the fingerprints of a share whose numbers are `wanted`, and their numbers, each once, until it
+/// fails. Decodes only blocks that have such fingerprints.
 pub(crate) fn visit_wanted<F: Fingerprint>(
     segments: &[Arc<Segment>],
     share: Share,

@@ -1,7 +1,7 @@
 //! Comparing all with all, where dividing does not pay: the distance is large for the width, or few bits vary.
 //!
-//! Fingerprints are dealt to tiles. Each tile is compared with itself and with those after it, or with those of the other
-//! side. Memory holds as many tiles at a time as it has space for.
+//! Fingerprints are dealt to tiles. Each tile is compared with itself and with those after it, or with those of the
+//! other side. Memory holds as many tiles at a time as it has space for.
 
 use super::buckets::{Counts, Path, load};
 use super::group::Joiner;

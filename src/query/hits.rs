@@ -24,8 +24,8 @@ impl HitPlace {
     }
 }
 
-/// Hits in the order of answers, those of one fingerprint from new to old; and the farthest fingerprint, if farther ones
-/// were dropped.
+/// Hits in the order of answers, those of one fingerprint from new to old; and the farthest fingerprint, if farther
+/// ones were dropped.
 pub(crate) type Nearest<F> = (Vec<Hit<F>>, Option<(u32, F)>);
 
 /// Collects the hits of the fingerprints that follow a given one in the order of answers.

@@ -141,8 +141,8 @@ impl ViewSearcher {
         Ok(found)
     }
 
-    /// Calls `visit` with the fingerprints of an id, in any order, perhaps several times if several runs have one. Keeps
-    /// none of them: an id may have millions.
+    /// Calls `visit` with the fingerprints of an id, in any order, perhaps several times if several runs have one.
+    /// Keeps none of them: an id may have millions.
     ///
     /// # Errors
     /// `Unsupported` if the store has no id index; `Damaged` or `Io` from reading; those of `visit`.

@@ -11,9 +11,10 @@ use std::sync::Arc;
 
 /// Answers queries and reuses its buffers; one a thread.
 ///
-/// The searcher of a [`crate::Store`] answers from the latest state, that of a [`crate::Snapshot`] from the snapshot's. Between
-/// two queries it keeps the state of the last one: segments that were compacted since stay on disk, and memtables that were
-/// flushed in memory, until the next query or until it is dropped. A thread without queries for a long time should drop it.
+/// The searcher of a [`crate::Store`] answers from the latest state, that of a [`crate::Snapshot`] from the snapshot's.
+/// Between two queries it keeps the state of the last one: segments that were compacted since stay on disk, and
+/// memtables that were flushed in memory, until the next query or until it is dropped. A thread without queries for a
+/// long time should drop it.
 #[derive(Debug)]
 pub struct Searcher<'a, F: Fingerprint = u64> {
     /// The source of later states.
@@ -71,8 +72,8 @@ impl<'a, F: Fingerprint> Searcher<'a, F> {
         self.now().first_of(fingerprint, count, &Visit::within(F::WIDTH))
     }
 
-    /// The first `count` matches that [`Searcher::query`] would return. Beyond the distance that the store is made for, takes
-    /// memory for so many fingerprints, not for all within `k`.
+    /// The first `count` matches that [`Searcher::query`] would return. Beyond the distance that the store is made for,
+    /// takes memory for so many fingerprints, not for all within `k`.
     ///
     /// # Errors
     /// As [`Searcher::query`].

@@ -1,4 +1,5 @@
-//! The newest visible entries of one fingerprint, without reading all of them: a fingerprint may have millions of records.
+//! The newest visible entries of one fingerprint, without reading all of them: a fingerprint may have millions of
+//! records.
 
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, IdKind};

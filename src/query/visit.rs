@@ -1,5 +1,5 @@
-//! Passing on the matches of a query in bounded memory: some of the nearest fingerprints at a time, and a page of the ids
-//! of one fingerprint.
+//! Passing on the matches of a query in bounded memory: some of the nearest fingerprints at a time, and a page of the
+//! ids of one fingerprint.
 
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Id, IdKind, Match, distance};
@@ -11,8 +11,8 @@ use crate::query::visit_options::Visit;
 use std::ops::ControlFlow;
 
 impl<F: Fingerprint> Searcher<'_, F> {
-    /// Calls `visit` with the matches that [`Searcher::query`] returns, in their order, until it breaks. Memory is bounded
-    /// for any number of matches.
+    /// Calls `visit` with the matches that [`Searcher::query`] returns, in their order, until it breaks. Memory is
+    /// bounded for any number of matches.
     ///
     /// ```
     /// # use fpstore::{Options, Parameters, Records, Store, Visit};
@@ -145,8 +145,8 @@ impl ViewSearcher {
         }
     }
 
-    /// Calls `visit` with the ids of the records of a fingerprint in order, or with their count, until it breaks. `hits` are
-    /// all of the fingerprint, newest first.
+    /// Calls `visit` with the ids of the records of a fingerprint in order, or with their count, until it breaks.
+    /// `hits` are all of the fingerprint, newest first.
     fn visit_ids<F: Fingerprint>(
         &mut self,
         fingerprint: F,

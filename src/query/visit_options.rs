@@ -33,8 +33,8 @@ impl Visit {
         self
     }
 
-    /// Bytes of memory for fingerprints that were found but not yet visited. With less memory, a query with many matches takes
-    /// longer.
+    /// Bytes of memory for fingerprints that were found but not yet visited. With less memory, a query with many
+    /// matches takes longer.
     #[must_use]
     pub fn with_memory(mut self, bytes: usize) -> Self {
         self.memory = bytes;

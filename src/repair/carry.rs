@@ -67,8 +67,8 @@ impl<F: Fingerprint> Repairing<'_, F> {
         Ok(())
     }
 
-    /// Replaces the manifest. Before that, damaged files with losses get a second name; after it, the files that the new
-    /// manifest does not need are removed.
+    /// Replaces the manifest. Before that, damaged files with losses get a second name; after it, the files that the
+    /// new manifest does not need are removed.
     fn replace_manifest(&self, manifest: &ManifestData) -> Result<()> {
         let store = &self.context.path;
         for (path, _) in self.retired.iter().filter(|(_, stays)| *stays) {

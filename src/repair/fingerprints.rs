@@ -1,8 +1,8 @@
 //! The fingerprints of a damaged segment, in order.
 //!
-//! Every table has all fingerprints of 64 bits. The primary table has the order of the ids, and its index has the number
-//! and the bounds of the fingerprints of a damaged block; other tables fill the block if they have all of them. Without
-//! that index, the other tables together must have all fingerprints of the segment.
+//! Every table has all fingerprints of 64 bits. The primary table has the order of the ids, and its index has the
+//! number and the bounds of the fingerprints of a damaged block; other tables fill the block if they have all of them.
+//! Without that index, the other tables together must have all fingerprints of the segment.
 //!
 //! Wider fingerprints are whole only in their rows, a known number in each page.
 

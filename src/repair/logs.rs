@@ -4,8 +4,9 @@
 //! entries of a batch do not depend on other batches. The store then has the records that it would have if the lost
 //! batches had never been written. The report lists their sequence numbers.
 //!
-//! The checksum of a frame covers its place, its log's number and its sequence number. A frame that holds counts, unless
-//! a later log begins with its number or a smaller one: then a crash had cut the frame off, and its number was reused.
+//! The checksum of a frame covers its place, its log's number and its sequence number. A frame that holds counts,
+//! unless a later log begins with its number or a smaller one: then a crash had cut the frame off, and its number was
+//! reused.
 
 use super::Repairing;
 use super::report::{Loss, Lost, RepairAction};
@@ -22,8 +23,8 @@ use std::path::{Path, PathBuf};
 struct Log {
     reader: LogReader,
     frames: Vec<FramePlace>,
-    /// The sequence number of its first frame, from its header or from the first frame that holds. `None` without either,
-    /// and for the log of another store.
+    /// The sequence number of its first frame, from its header or from the first frame that holds. `None` without
+    /// either, and for the log of another store.
     first: Option<u64>,
 }
 

@@ -1,20 +1,20 @@
 //! Repairing a store: saves every record that is left, and lists the others.
 //!
 //! **Saved.** A damaged segment is written again with every record whose fingerprint and id follow from bytes whose
-//! checksums hold (`rebuilt.rs`); a table of 64-bit fingerprints can replace another one (`fingerprints.rs`). Id indexes
-//! are made from the segments that they index (`segment.rs`). Every batch of damaged logs that holds goes to a segment
-//! (`logs.rs`).
+//! checksums hold (`rebuilt.rs`); a table of 64-bit fingerprints can replace another one (`fingerprints.rs`). Id
+//! indexes are made from the segments that they index (`segment.rs`). Every batch of damaged logs that holds goes to a
+//! segment (`logs.rs`).
 //!
 //! **Not saved.** A repair never guesses. A damaged manifest is refused: no other file has the segments of the store,
 //! their order and their roles. So is a segment whose parts hold and contradict each other ([`RepairReport::refused`]).
 //! Every loss is listed ([`RepairReport::losses`]), and the damaged file stays in the directory as `NAME.damaged`.
 //!
-//! **Order of writes** (`carry.rs`). New segments; second names of the files that stay; one new manifest in place of the
-//! old one; then the removal of the old files. A killed repair leaves the store as before, or repaired; the next one
-//! begins again. A plan takes the same steps without writing.
+//! **Order of writes** (`carry.rs`). New segments; second names of the files that stay; one new manifest in place of
+//! the old one; then the removal of the old files. A killed repair leaves the store as before, or repaired; the next
+//! one begins again. A plan takes the same steps without writing.
 //!
-//! [`repair`] holds the store's lock and runs on a crew of its own; only sorting and new segments use its other threads.
-//! format-spec/ specifies all files.
+//! [`repair`] holds the store's lock and runs on a crew of its own; only sorting and new segments use its other
+//! threads. format-spec/ specifies all files.
 
 mod carry;
 mod fingerprints;
@@ -40,8 +40,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// Returns the report of a [`repair`] without writing. While another process writes to the store, the end of its log may
-/// look torn.
+/// Returns the report of a [`repair`] without writing. While another process writes to the store, the end of its log
+/// may look torn.
 ///
 /// ```
 /// use fpstore::{Options, Parameters, Store};
@@ -68,8 +68,8 @@ pub fn plan_repair(path: impl AsRef<Path>, options: &Options) -> Result<RepairRe
     }
 }
 
-/// Repairs a store as far as possible without guessing, and returns the actions and the losses. No other process may have
-/// the store open for writing.
+/// Repairs a store as far as possible without guessing, and returns the actions and the losses. No other process may
+/// have the store open for writing.
 ///
 /// # Errors
 /// Those of [`plan_repair`]; `Locked` if another process writes; `Io` from writing: the store is then as before or, if

@@ -159,7 +159,8 @@ impl<F: Fingerprint> Repairing<'_, F> {
         Ok(Some(new))
     }
 
-    /// Makes a segment. Without records, and for a plan, which only reads the batches, the entry has nothing but a number.
+    /// Makes a segment. Without records, and for a plan, which only reads the batches, the entry has nothing but a
+    /// number.
     ///
     /// # Errors
     /// `Io` from writing; those of the batches.

@@ -8,7 +8,8 @@ use crate::fingerprint::Fingerprint;
 use std::path::Path;
 
 impl<F: Fingerprint> Store<F> {
-    /// Sizes and counts. Looks up the records that no segment has yet, which takes about a second for a million of them.
+    /// Sizes and counts. Looks up the records that no segment has yet, which takes about a second for a million of
+    /// them.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         let mut statistics = self.snapshot().statistics();
@@ -53,7 +54,8 @@ impl<F: Fingerprint> Store<F> {
         self.inner().health()
     }
 
-    /// Copies the store as it is now to a new path, and checks every byte of the copy. Writes and queries go on meanwhile.
+    /// Copies the store as it is now to a new path, and checks every byte of the copy. Writes and queries go on
+    /// meanwhile.
     ///
     /// ```
     /// use fpstore::{BackupMode, Durability, Options, Parameters, Store};
@@ -68,14 +70,14 @@ impl<F: Fingerprint> Store<F> {
     /// ```
     ///
     /// # Errors
-    /// `AlreadyExists` if the path exists; `Damaged` if the copy, and so the store, is damaged; `Io`. After an error, no store
-    /// is left at the path if it can be removed.
+    /// `AlreadyExists` if the path exists; `Damaged` if the copy, and so the store, is damaged; `Io`. After an error,
+    /// no store is left at the path if it can be removed.
     pub fn backup(&self, path: impl AsRef<Path>, mode: BackupMode) -> Result<BackupReport> {
         backup::backup(&self.handle, path.as_ref(), mode)
     }
 
-    /// Makes one segment of all present records; whether there was anything to do. Records that are written meanwhile stay in
-    /// segments of their own.
+    /// Makes one segment of all present records; whether there was anything to do. Records that are written meanwhile
+    /// stay in segments of their own.
     ///
     /// # Errors
     /// `ReadOnly`, `Poisoned`; `Damaged` or `Io` from reading; `Io` from writing, which leaves the store as before.

@@ -13,8 +13,9 @@ use std::path::Path;
 
 /// A store of any width, for programs and bindings that learn the width from the store.
 ///
-/// Its methods and their errors are those of [`Store`]; fingerprints carry their width, and one of another width than the
-/// store's is an error of kind `InvalidInput`. Code that is written for a type of fingerprints matches on the variants.
+/// Its methods and their errors are those of [`Store`]; fingerprints carry their width, and one of another width than
+/// the store's is an error of kind `InvalidInput`. Code that is written for a type of fingerprints matches on the
+/// variants.
 ///
 /// ```
 /// use fpstore::{AnyStore, Durability, Options, Parameters};

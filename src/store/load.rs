@@ -9,8 +9,9 @@ use crate::load::{IntoSorted, LoadReport, Merging, RemoveIdsReport, RemoveReport
 impl<F: Fingerprint> Store<F> {
     /// Adds records, durably and all or nothing. Records that the store has already are counted and left out.
     ///
-    /// Other threads may write meanwhile. All new records become visible at one moment, shortly before the call returns. The
-    /// call decides at its start which records are new: a present one that another thread removes meanwhile stays removed.
+    /// Other threads may write meanwhile. All new records become visible at one moment, shortly before the call
+    /// returns. The call decides at its start which records are new: a present one that another thread removes
+    /// meanwhile stays removed.
     ///
     /// ```
     /// # use fpstore::{Options, Parameters, Record, Records, Store};
@@ -33,8 +34,8 @@ impl<F: Fingerprint> Store<F> {
         self.exclusive(|inner| inner.bulk_load(records, Merging::AsDue)).map(|(report, _)| report)
     }
 
-    /// Adds records and makes one segment of all; whether there were several. This is one step, unless other threads write
-    /// meanwhile: then the records are added first, and stay if the compaction fails.
+    /// Adds records and makes one segment of all; whether there were several. This is one step, unless other threads
+    /// write meanwhile: then the records are added first, and stay if the compaction fails.
     ///
     /// # Errors
     /// As [`Store::bulk_load`]; the store is as before.
@@ -43,29 +44,29 @@ impl<F: Fingerprint> Store<F> {
         self.exclusive(|inner| inner.bulk_load(records, Merging::All))
     }
 
-    /// Removes many records, durably and all or nothing; those that the store does not have are counted. Without ids, each
-    /// given record lowers the count of its fingerprint by one.
+    /// Removes many records, durably and all or nothing; those that the store does not have are counted. Without ids,
+    /// each given record lowers the count of its fingerprint by one.
     ///
-    /// Other threads may write meanwhile. All records go at one moment, shortly before the call returns. The call decides at its
-    /// start which records go: one that another thread adds meanwhile stays, and a present one goes even if another thread
-    /// adds it again.
+    /// Other threads may write meanwhile. All records go at one moment, shortly before the call returns. The call
+    /// decides at its start which records go: one that another thread adds meanwhile stays, and a present one goes even
+    /// if another thread adds it again.
     ///
     /// # Errors
-    /// `ReadOnly`; `InvalidInput` if the records have no ids and the store's have; `Damaged` or `Io` from reading what is
-    /// there; `Io` from writing, in which case the store is as before; `Poisoned`.
+    /// `ReadOnly`; `InvalidInput` if the records have no ids and the store's have; `Damaged` or `Io` from reading what
+    /// is there; `Io` from writing, in which case the store is as before; `Poisoned`.
     pub fn bulk_remove(&self, records: impl IntoSorted<F>) -> Result<RemoveReport> {
         let records = records.into_sorted(self.path(), &self.inner().context.options)?;
         self.exclusive(|inner| inner.bulk_remove(&records))
     }
 
-    /// Removes all records of many ids, durably and all or nothing; ids that no record has are counted. Writes of other threads
-    /// count as in [`Store::bulk_remove`].
+    /// Removes all records of many ids, durably and all or nothing; ids that no record has are counted. Writes of other
+    /// threads count as in [`Store::bulk_remove`].
     ///
     /// Few ids are looked up in the id index ([`crate::Parameters::with_id_index`]); otherwise all records are read.
     ///
     /// # Errors
-    /// `ReadOnly`; `InvalidInput` if the store has no ids, or others than these; `Damaged` or `Io` from reading what is there;
-    /// `Io` from writing, in which case the store is as before; `Poisoned`.
+    /// `ReadOnly`; `InvalidInput` if the store has no ids, or others than these; `Damaged` or `Io` from reading what is
+    /// there; `Io` from writing, in which case the store is as before; `Poisoned`.
     pub fn bulk_remove_ids(&self, ids: &SortedIds) -> Result<RemoveIdsReport> {
         self.exclusive(|inner| inner.bulk_remove_ids(ids))
     }
@@ -89,15 +90,16 @@ impl<F: Fingerprint> Store<F> {
     /// ```
     ///
     /// # Errors
-    /// `ReadOnly`; `InvalidInput` if the store has no ids, or numbers its records itself, or the input has other ids; `Damaged` or
-    /// `Io` from reading what is there; `Io` from writing, in which case the store is as before; `Poisoned`.
+    /// `ReadOnly`; `InvalidInput` if the store has no ids, or numbers its records itself, or the input has other ids;
+    /// `Damaged` or `Io` from reading what is there; `Io` from writing, in which case the store is as before;
+    /// `Poisoned`.
     pub fn bulk_replace(&self, records: impl IntoSorted<F>) -> Result<ReplaceReport> {
         let records = records.into_sorted(self.path(), &self.inner().context.options)?;
         self.exclusive(|inner| inner.bulk_replace(records, Merging::AsDue)).map(|(report, _)| report)
     }
 
-    /// As [`Store::bulk_replace`], and makes one segment of all, in the steps of [`Store::bulk_load_compact`]; whether there
-    /// were several.
+    /// As [`Store::bulk_replace`], and makes one segment of all, in the steps of [`Store::bulk_load_compact`]; whether
+    /// there were several.
     ///
     /// # Errors
     /// As [`Store::bulk_replace`].

@@ -3,19 +3,19 @@
 //! One process at a time may have it open for writing, from any number of threads; any number of processes may read.
 //!
 //! **Durability.** A write is appended to a log and entered in a memtable, where all readers see it at once; the caller
-//! chooses its [`Durability`](crate::Durability). Full memtables become segments, segments are compacted, and obsolete logs
-//! are removed. After any crash that its durability covers, an acknowledged write or load is there; a batch, and a load, is
-//! there whole or not at all.
+//! chooses its [`Durability`](crate::Durability). Full memtables become segments, segments are compacted, and obsolete
+//! logs are removed. After any crash that its durability covers, an acknowledged write or load is there; a batch, and a
+//! load, is there whole or not at all.
 //!
-//! **Errors.** A failed sync, or a manifest that cannot be made durable, leaves the content of the files in doubt. The store
-//! then refuses writes ([`ErrorKind::Poisoned`](crate::ErrorKind::Poisoned)) until it is opened again, and goes on answering
-//! queries; likewise if its directory was replaced by another one. No other error touches acknowledged records: a failed
-//! write or load may be tried again, and background work tries again by itself ([`Store::health`]).
+//! **Errors.** A failed sync, or a manifest that cannot be made durable, leaves the content of the files in doubt. The
+//! store then refuses writes ([`ErrorKind::Poisoned`](crate::ErrorKind::Poisoned)) until it is opened again, and goes
+//! on answering queries; likewise if its directory was replaced by another one. No other error touches acknowledged
+//! records: a failed write or load may be tried again, and background work tries again by itself ([`Store::health`]).
 //!
 //! [`Store`] has no logic of its own. `write.rs` and `load.rs` call [`crate::db`] and [`crate::load`], `query.rs` and
 //! `snapshot.rs` call [`crate::query`], [`crate::join`] and [`crate::cluster`], `admin.rs` calls [`crate::admin`].
-//! [`any::AnyStore`] is a store of any width. The threads and locks are those of [`crate::db`]; format-spec/ specifies the
-//! files.
+//! [`any::AnyStore`] is a store of any width. The threads and locks are those of [`crate::db`]; format-spec/ specifies
+//! the files.
 
 mod admin;
 pub(crate) mod any;
@@ -73,8 +73,8 @@ impl<F: Fingerprint> Store<F> {
         crate::db::vacancy_for_store(&*options.env, path.as_ref()).map(|_| ())
     }
 
-    /// Makes a store that holds `records` from the start: after a crash at any moment, it exists with all of them or not at
-    /// all.
+    /// Makes a store that holds `records` from the start: after a crash at any moment, it exists with all of them or
+    /// not at all.
     ///
     /// # Errors
     /// Those of [`Store::create`] and [`Store::bulk_load`].
@@ -89,8 +89,8 @@ impl<F: Fingerprint> Store<F> {
         Ok((Self::typed(handle), report))
     }
 
-    /// Opens a store for reading and writing, and removes the leftovers of an interrupted process. Reads writes that are in no
-    /// segment yet from the logs; see [`Store::recovery`].
+    /// Opens a store for reading and writing, and removes the leftovers of an interrupted process. Reads writes that
+    /// are in no segment yet from the logs; see [`Store::recovery`].
     ///
     /// # Errors
     /// `NotFound`, `Locked` if another process writes, `InvalidInput` if the store is of another width, `Damaged`,
@@ -107,12 +107,13 @@ impl<F: Fingerprint> Store<F> {
         Handle::open_read_only(path.as_ref(), options, F::WIDTH).map(Self::typed)
     }
 
-    /// Makes the writes of another process since opening, or since the last refresh, visible; whether there were any. A store
-    /// that is open for writing always sees everything.
+    /// Makes the writes of another process since opening, or since the last refresh, visible; whether there were any. A
+    /// store that is open for writing always sees everything.
     ///
     /// # Errors
-    /// `InvalidInput` if the path has another store now, with other parameters: open it again. `Damaged`, `Unsupported`, `Io`:
-    /// the state is as before, or has those later batches that could be read; the next call reads on.
+    /// `InvalidInput` if the path has another store now, with other parameters: open it again. `Damaged`,
+    /// `Unsupported`, `Io`: the state is as before, or has those later batches that could be read; the next call reads
+    /// on.
     pub fn refresh(&self) -> Result<bool> {
         self.handle.refresh()
     }
@@ -147,8 +148,8 @@ impl<F: Fingerprint> Store<F> {
         self.inner().versions().manifest.id_assignment
     }
 
-    /// Closes the store and reports errors, which dropping it cannot: whether all writes are durable. Background threads end;
-    /// their unfinished work begins again when the store is opened.
+    /// Closes the store and reports errors, which dropping it cannot: whether all writes are durable. Background
+    /// threads end; their unfinished work begins again when the store is opened.
     ///
     /// ```
     /// # use fpstore::{Durability, Options, Parameters, Store};
@@ -161,8 +162,8 @@ impl<F: Fingerprint> Store<F> {
     /// ```
     ///
     /// # Errors
-    /// `Poisoned` if an earlier error has left the content of the files in doubt, or a background thread has panicked; `Io` if
-    /// the log cannot be synced.
+    /// `Poisoned` if an earlier error has left the content of the files in doubt, or a background thread has panicked;
+    /// `Io` if the log cannot be synced.
     pub fn close(self) -> Result<()> {
         self.handle.close()
     }

@@ -12,8 +12,8 @@ use crate::segment::Filter;
 use crate::version::RecordIter;
 
 impl<F: Fingerprint> Store<F> {
-    /// All records within distance `k` of a fingerprint, by distance, then fingerprint, then id. Complete for any `k`, and
-    /// slower above the store's maximum. For many queries, use [`Store::searcher`], which reuses its buffers.
+    /// All records within distance `k` of a fingerprint, by distance, then fingerprint, then id. Complete for any `k`,
+    /// and slower above the store's maximum. For many queries, use [`Store::searcher`], which reuses its buffers.
     ///
     /// ```
     /// # use fpstore::{Options, Parameters, Records, Store};
@@ -21,8 +21,8 @@ impl<F: Fingerprint> Store<F> {
     /// # let path = directory.path().join("store");
     /// let loaded = Records::Numbered(vec![0b0000u64, 0b0111, 0b1111]);
     /// let (store, _) = Store::create_loaded(&path, &Parameters::new(3), &Options::new(), loaded)?;
-    /// let near: Vec<(u32, u64)> = store.query(0b0011, 2)?.iter().map(|found| (found.distance, found.fingerprint)).collect();
-    /// assert_eq!(near, [(1, 0b0111), (2, 0b0000), (2, 0b1111)]);
+    /// let near = store.query(0b0011, 2)?.into_iter().map(|found| (found.distance, found.fingerprint));
+    /// assert!(near.eq([(1, 0b0111), (2, 0b0000), (2, 0b1111)]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -7,15 +7,13 @@ use crate::fingerprint::{Fingerprint, Id, IdRef};
 use crate::wal::Durability;
 
 impl<F: Fingerprint> Store<F> {
-    /// Adds a record; adding a present one changes nothing. The id is [`IdRef::None`] if the store has no ids or numbers its
-    /// records; [`Store::insert_numbered`] returns the number.
+    /// Adds a record; adding a present one changes nothing. The id is [`IdRef::None`] if the store has no ids or
+    /// numbers its records; [`Store::insert_numbered`] returns the number.
     ///
     /// # Errors
     /// `InvalidInput` if the id does not suit the store; `ReadOnly`, `Poisoned`; `Io`.
     pub fn insert<'a>(&self, fingerprint: F, id: impl Into<IdRef<'a>>, durability: Durability) -> Result<()> {
-        let mut batch = WriteBatch::new();
-        batch.insert(fingerprint, id);
-        self.write(&batch, durability).map(drop)
+        self.write_batch(durability, |batch| batch.insert(fingerprint, id)).map(drop)
     }
 
     /// Adds a record that the store numbers, and returns the number.
@@ -23,9 +21,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// Those of [`Store::insert`].
     pub fn insert_numbered(&self, fingerprint: F, durability: Durability) -> Result<u64> {
-        let mut batch = WriteBatch::new();
-        batch.insert(fingerprint, IdRef::None);
-        let number = self.write(&batch, durability)?.first_number;
+        let number = self.write_batch(durability, |batch| batch.insert(fingerprint, IdRef::None))?.first_number;
         number.ok_or_else(|| Error::invalid("the store has no numbers for its records").at_path(self.path()))
     }
 
@@ -38,9 +34,9 @@ impl<F: Fingerprint> Store<F> {
         records: impl IntoIterator<Item = (F, I)>,
         durability: Durability,
     ) -> Result<()> {
-        let mut batch = WriteBatch::new();
-        records.into_iter().for_each(|(fingerprint, id)| batch.insert(fingerprint, id));
-        self.write(&batch, durability).map(drop)
+        let records = records.into_iter();
+        self.write_batch(durability, |batch| records.for_each(|(fingerprint, id)| batch.insert(fingerprint, id)))
+            .map(drop)
     }
 
     /// Removes a record; whether it was there. Without ids, lowers the count of the fingerprint by one.
@@ -48,9 +44,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// Those of [`Store::insert`]; `Damaged` or `Io` from reading.
     pub fn remove<'a>(&self, fingerprint: F, id: impl Into<IdRef<'a>>, durability: Durability) -> Result<bool> {
-        let mut batch = WriteBatch::new();
-        batch.remove(fingerprint, id);
-        self.write(&batch, durability).map(|written| written.removed > 0)
+        self.write_batch(durability, |batch| batch.remove(fingerprint, id)).map(|written| written.removed > 0)
     }
 
     /// Removes all records of a fingerprint, and returns their number.
@@ -58,9 +52,7 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// Those of [`Store::remove`].
     pub fn remove_fingerprint(&self, fingerprint: F, durability: Durability) -> Result<u64> {
-        let mut batch = WriteBatch::new();
-        batch.remove_fingerprint(fingerprint);
-        self.write(&batch, durability).map(|written| written.removed)
+        self.write_batch(durability, |batch| batch.remove_fingerprint(fingerprint)).map(|written| written.removed)
     }
 
     /// Removes all records of an id, and returns their number.
@@ -68,35 +60,37 @@ impl<F: Fingerprint> Store<F> {
     /// # Errors
     /// Those of [`Store::remove`]; `Unsupported` if the store has no id index ([`crate::Parameters::with_id_index`]).
     pub fn remove_id<'a>(&self, id: impl Into<IdRef<'a>>, durability: Durability) -> Result<u64> {
-        let mut batch = WriteBatch::new();
-        batch.remove_id(id);
-        self.write(&batch, durability).map(|written| written.removed)
+        self.write_batch(durability, |batch| batch.remove_id(id)).map(|written| written.removed)
     }
 
-    /// Gives a document another fingerprint in one step: removes its records and adds one. Returns the number of removed
-    /// records with other fingerprints.
+    /// Gives a document another fingerprint in one step: removes its records and adds one. Returns the number of
+    /// removed records with other fingerprints.
     ///
     /// # Errors
     /// Those of [`Store::remove_id`].
     pub fn replace<'a>(&self, fingerprint: F, id: impl Into<IdRef<'a>>, durability: Durability) -> Result<u64> {
+        self.write_batch(durability, |batch| batch.replace(fingerprint, id)).map(|written| written.removed)
+    }
+
+    fn write_batch(&self, durability: Durability, fill: impl FnOnce(&mut WriteBatch<F>)) -> Result<WriteSummary> {
         let mut batch = WriteBatch::new();
-        batch.replace(fingerprint, id);
-        self.write(&batch, durability).map(|written| written.removed)
+        fill(&mut batch);
+        self.write(&batch, durability)
     }
 
     /// Makes all writes of a batch, or none, and returns once they are as durable as requested.
     ///
     /// # Errors
-    /// `InvalidInput` if the store cannot take one of the writes, or the batch exceeds 256 MiB; `Unsupported` if one of them
-    /// needs an id index and the store has none; `ReadOnly`, `Poisoned`; `Damaged` or `Io` from reading; `Io` from writing:
-    /// nothing was written then, unless a sync has failed, which poisons the store.
+    /// `InvalidInput` if the store cannot take one of the writes, or the batch exceeds 256 MiB; `Unsupported` if one of
+    /// them needs an id index and the store has none; `ReadOnly`, `Poisoned`; `Damaged` or `Io` from reading; `Io` from
+    /// writing: nothing was written then, unless a sync has failed, which poisons the store.
     pub fn write(&self, batch: &WriteBatch<F>, durability: Durability) -> Result<WriteSummary> {
         self.inner().write(&batch.writes, durability)
     }
 
-    /// Adds a record unless there is one within distance `k` that has another id: the crawler's operation. No other write
-    /// comes between the search and the insertion. Returns one of the near records, of the nearest fingerprint, once it is as
-    /// durable as requested.
+    /// Adds a record unless there is one within distance `k` that has another id: the crawler's operation. No other
+    /// write comes between the search and the insertion. Returns one of the near records, of the nearest fingerprint,
+    /// once it is as durable as requested.
     ///
     /// ```
     /// use fpstore::{Durability, Options, Parameters, Store};
@@ -142,7 +136,8 @@ impl<F: Fingerprint> Store<F> {
     /// The fingerprints of an id, in ascending order.
     ///
     /// # Errors
-    /// `Unsupported` if the store has no id index ([`crate::Parameters::with_id_index`]); `Damaged` or `Io` from reading.
+    /// `Unsupported` if the store has no id index ([`crate::Parameters::with_id_index`]); `Damaged` or `Io` from
+    /// reading.
     pub fn get_id<'a>(&self, id: impl Into<IdRef<'a>>) -> Result<Vec<F>> {
         self.inner().context.check_id_index()?;
         let id = owned(id.into());
@@ -166,8 +161,8 @@ impl<F: Fingerprint> Store<F> {
         self.inner().promise_all(durability)
     }
 
-    /// Waits until the background threads have no work left. Returns at once without such threads ([`crate::Maintenance`], and
-    /// stores that are open for reading).
+    /// Waits until the background threads have no work left. Returns at once without such threads
+    /// ([`crate::Maintenance`], and stores that are open for reading).
     ///
     /// # Errors
     /// `Poisoned` if they have failed.

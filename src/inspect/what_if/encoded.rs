@@ -53,7 +53,8 @@ impl Tables {
         Ok(Self { layouts, of_stores })
     }
 
-    /// Encodes all tables of a segment, as many at a time as the memory allows. Returns the sizes of each store's tables.
+    /// Encodes all tables of a segment, as many at a time as the memory allows. Returns the sizes of each store's
+    /// tables.
     pub(super) fn encode(&self, segment: &SegmentView, keys: &Keys<'_>) -> Result<Vec<Vec<Encoded>>> {
         let lanes = rayon::current_num_threads().min(KEYS_AT_ONCE / keys.encoded().max(1)).max(1);
         let mut encoded = Vec::new();
@@ -88,8 +89,8 @@ pub(super) struct Encoded {
 }
 
 impl Encoding {
-    /// Encodes keys of a table of `all` keys and opens it as a reader does, without the pages, which opening does not read.
-    /// Only checksums depend on the number of a table, so it is 0.
+    /// Encodes keys of a table of `all` keys and opens it as a reader does, without the pages, which opening does not
+    /// read. Only checksums depend on the number of a table, so it is 0.
     fn encode(self, segment: &SegmentView, layout: &TableLayout, keys: &[u64], all: u64) -> Result<Encoded> {
         let parameters = Parameters::default().with_codec(self.codec).with_block_size(self.block_size);
         let mut encoder = TableEncoder::new(&parameters, 0, keys);

@@ -1,12 +1,12 @@
 //! The keys of the tables that a segment would have: all of them, or a sample.
 //!
-//! A sample must be as dense as the whole, or its gaps would take more bits a key. So it consists of *runs*, ranges of the
-//! sorted keys with all keys in them, spread evenly over the table. The *splitters* of a table give the bounds of its
-//! runs: fingerprints at equal ranks, as keys of that table, sorted. Adjacent splitters enclose about equally many keys
-//! for any distribution.
+//! A sample must be as dense as the whole, or its gaps would take more bits a key. So it consists of *runs*, ranges of
+//! the sorted keys with all keys in them, spread evenly over the table. The *splitters* of a table give the bounds of
+//! its runs: fingerprints at equal ranks, as keys of that table, sorted. Adjacent splitters enclose about equally many
+//! keys for any distribution.
 //!
-//! Runs are then moved together: gaps between them would distort the training of the codec and widen chunks of the index.
-//! A run moves by a multiple of a large power of two, so that its neighbours still differ in the same bits.
+//! Runs are then moved together: gaps between them would distort the training of the codec and widen chunks of the
+//! index. A run moves by a multiple of a large power of two, so that its neighbours still differ in the same bits.
 
 use crate::bits::bit_length;
 use crate::error::Result;

@@ -1,8 +1,8 @@
 //! The size of a store under other parameters: its fingerprints are encoded again, in memory, and measured.
 //!
-//! Sizes are those of the encoder, codes and index included, and memory is that of the tables opened for reading: a store
-//! that is loaded with these parameters has exactly these numbers. The planner's model predicts the cost of a query from
-//! the real number of keys of a block.
+//! Sizes are those of the encoder, codes and index included, and memory is that of the tables opened for reading: a
+//! store that is loaded with these parameters has exactly these numbers. The planner's model predicts the cost of a
+//! query from the real number of keys of a block.
 
 mod encoded;
 mod keys;
@@ -49,9 +49,9 @@ pub struct QueryCost {
 
 /// Encodes the fingerprints of each segment with each of the `parameters`, in parallel.
 ///
-/// Of a segment with more than `sample` distinct fingerprints, about so many are encoded for each table, and the sizes are
-/// scaled up: they are estimates. Takes eight bytes of memory for each encoded fingerprint, and up to a gibibyte for the
-/// tables that are encoded at the same time.
+/// Of a segment with more than `sample` distinct fingerprints, about so many are encoded for each table, and the sizes
+/// are scaled up: they are estimates. Takes eight bytes of memory for each encoded fingerprint, and up to a gibibyte
+/// for the tables that are encoded at the same time.
 ///
 /// # Errors
 /// `InvalidInput` if no store can have some of the parameters; `Damaged`, `Io`.
@@ -76,7 +76,8 @@ pub fn what_if(segments: &[SegmentView], parameters: &[Parameters], sample: usiz
 }
 
 impl Alternative {
-    /// The predicted cost of a query within a distance, with the prefix filters that the store would make, or without any.
+    /// The predicted cost of a query within a distance, with the prefix filters that the store would make, or without
+    /// any.
     ///
     /// # Errors
     /// None: [`what_if()`] has checked the parameters.
@@ -127,8 +128,8 @@ impl Alternative {
     }
 }
 
-/// The planner's prediction for tables of so many blocks. Its model derives the number of blocks from the block size, for
-/// evenly spread keys; so this asks for the block size at which evenly spread keys fill as many blocks.
+/// The planner's prediction for tables of so many blocks. Its model derives the number of blocks from the block size,
+/// for evenly spread keys; so this asks for the block size at which evenly spread keys fill as many blocks.
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "predicted")]
 fn predicted(parameters: &Parameters, workload: Workload, blocks: u64) -> Result<Cost> {
     let fingerprints = workload.fingerprints as f64;

@@ -1,8 +1,8 @@
 //! The prefixes that queries ask for in a range.
 //!
-//! A prefix begins with the bits that all keys of the range share. A query with the same leading bits may flip any of the
-//! other bits within the radius. A query that differs in some leading bits has to flip exactly these, and has fewer flips
-//! left. Flips of the last six bits stay in one word of the bitmap and are made all at once.
+//! A prefix begins with the bits that all keys of the range share. A query with the same leading bits may flip any of
+//! the other bits within the radius. A query that differs in some leading bits has to flip exactly these, and has fewer
+//! flips left. Flips of the last six bits stay in one word of the bitmap and are made all at once.
 
 use crate::fingerprint::Fingerprint;
 use crate::plan::masks::masks;

@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Match, distance};
 use crate::query::batch::answer_budget::AnswerBudget;
-use crate::query::batch::job::Pair;
 use crate::query::batch::merge::merge_segment;
+use crate::query::batch::worker::Pair;
 use crate::query::view_searcher::{in_order, rank_of};
 use crate::query_stats::QueryStats;
 use crate::segment::{IdScratch, Scratch, Segment};

@@ -4,16 +4,15 @@ use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::plan::merging;
 use crate::query::batch::answer_budget::AnswerBudget;
-use crate::query::batch::job::{Job, Pair, Sight};
 use crate::query::batch::queries::SortedQueries;
 use crate::query::batch::ranges;
-use crate::query::batch::worker::Worker;
+use crate::query::batch::worker::{Job, Pair, Sight, Worker};
 use crate::query_stats::QueryStats;
 use crate::segment::Segment;
 use rayon::prelude::*;
 
-/// Every fingerprint of a segment within distance `k` of each of fewer than 2^32 queries, table by table, each pair once.
-/// Pairs are missing if they exceed the budget.
+/// Every fingerprint of a segment within distance `k` of each of fewer than 2^32 queries, table by table, each pair
+/// once. Pairs are missing if they exceed the budget.
 ///
 /// # Errors
 /// `Damaged` or `Io` from reading blocks.

@@ -41,8 +41,8 @@ impl SortedQueries {
         Self { leads, numbers, bits, starts }
     }
 
-    /// The position and the leading bits of the queries whose first `length` (0 to [`LEAD`]) bits are those of `first`, which
-    /// has no other bits set.
+    /// The position and the leading bits of the queries whose first `length` (0 to [`LEAD`]) bits are those of `first`,
+    /// which has no other bits set.
     #[inline]
     pub(crate) fn run(&self, first: u64, length: u32) -> (usize, &[u32]) {
         let last = first | !leading_ones(length);

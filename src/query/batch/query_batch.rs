@@ -32,8 +32,8 @@ const CHUNK: usize = 1 << 22;
 const PROBED: usize = 256;
 
 impl<F: Fingerprint> Searcher<'_, F> {
-    /// The answers of [`Searcher::query`] to many independent queries, in their order, on all threads of rayon's current
-    /// pool.
+    /// The answers of [`Searcher::query`] to many independent queries, in their order, on all threads of rayon's
+    /// current pool.
     ///
     /// A large batch needs every block anyway. So it is sorted and *merged* with the tables, each of which is read once
     /// from its beginning to its end. That takes some 40 bytes of memory a query beside the answers.
@@ -82,8 +82,8 @@ impl<F: Fingerprint> Searcher<'_, F> {
         })
     }
 
-    /// The strategy of [`BatchStrategy::Auto`] for most of the records and so many queries, with the present filters. Merging
-    /// needs no filters.
+    /// The strategy of [`BatchStrategy::Auto`] for most of the records and so many queries, with the present filters.
+    /// Merging needs no filters.
     #[must_use]
     pub fn batch_strategy(&mut self, queries: usize, k: u32) -> BatchStrategy {
         let view = &self.now().state.view;
@@ -97,12 +97,13 @@ impl<F: Fingerprint> Searcher<'_, F> {
         }
     }
 
-    /// Merges a batch as [`BatchStrategy::Always`] does, in about so many bytes of memory beside the 40 bytes a query. Calls
-    /// `make` on all threads with the number of a query and the answers to it and to the following queries, and `take` with
-    /// the results of `make`, in the order of the queries. An answer that is `None` may have very many records of one
-    /// fingerprint; [`Searcher::visit`] finds them.
+    /// Merges a batch as [`BatchStrategy::Always`] does, in about so many bytes of memory beside the 40 bytes a query.
+    /// Calls `make` on all threads with the number of a query and the answers to it and to the following queries, and
+    /// `take` with the results of `make`, in the order of the queries. An answer that is `None` may have very many
+    /// records of one fingerprint; [`Searcher::visit`] finds them.
     ///
-    /// Returns `false`, without having called either, if the answers take more memory; the caller then asks fewer queries.
+    /// Returns `false`, without having called either, if the answers take more memory; the caller then asks fewer
+    /// queries.
     ///
     /// # Errors
     /// Those of [`Searcher::query_batch`], and those of `take`.

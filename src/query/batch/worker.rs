@@ -5,14 +5,57 @@ use crate::codec::prefetch;
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, leading_ones};
 use crate::plan::TableForm;
+use crate::query::batch::answer_budget::AnswerBudget;
 use crate::query::batch::flips::Flips;
-use crate::query::batch::job::{Job, Pair};
 use crate::query::batch::marks::{Marks, WORD_BITS};
+use crate::query::batch::queries::SortedQueries;
 use crate::query::batch::ranges::KeyRange;
 use crate::query::probe::compare::{Found, NamedRow, ones, visit_rows};
 use crate::query_stats::QueryStats;
-use crate::segment::Scratch;
+use crate::segment::{Scratch, Segment, Table};
 use std::ops::ControlFlow;
+
+/// A stored fingerprint near a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pair<F> {
+    /// The query's number.
+    pub(crate) query: u32,
+    pub(crate) found: Found<F>,
+}
+
+/// A table and the radius within which it sees the keys near a query.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sight<'a> {
+    pub(crate) table: &'a Table,
+    pub(crate) radius: u32,
+}
+
+impl Sight<'_> {
+    /// Whether the table sees a fingerprint that differs from the query in these bits.
+    #[inline]
+    pub(crate) fn sees<F: Fingerprint>(&self, difference: F) -> bool {
+        self.near(self.table.layout().permutation.head(difference))
+    }
+
+    /// As [`Sight::sees`], given the 64 leading bits of the permuted difference.
+    #[inline]
+    pub(crate) fn near(&self, head: u64) -> bool {
+        (head & leading_ones(self.table.leading())).count_ones() <= self.radius
+    }
+}
+
+/// The merge of the queries with one table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Job<'a, F> {
+    pub(crate) segment: &'a Segment,
+    pub(crate) queries: &'a [F],
+    pub(crate) k: u32,
+    pub(crate) own: Sight<'a>,
+    /// The tables before this one.
+    pub(crate) earlier: &'a [Sight<'a>],
+    pub(crate) sorted: &'a SortedQueries,
+    pub(crate) budget: &'a AnswerBudget,
+}
 
 /// A decoded key whose prefix some query asks for.
 #[derive(Clone, Copy, Debug)]

@@ -54,7 +54,8 @@ impl SegmentPlan {
     }
 }
 
-/// Whether merging a batch of so many queries with the segment's tables is faster than probing, with the present filters.
+/// Whether merging a batch of so many queries with the segment's tables is faster than probing, with the present
+/// filters.
 #[expect(clippy::cast_precision_loss, reason = "estimates")]
 pub(crate) fn merging_pays(segment: &Segment, k: u32, queries: usize) -> bool {
     let Choices { tables, scan } = Choices::of(segment, k);

@@ -10,8 +10,8 @@ use crate::segment::{Scratch, Segment};
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
-/// Calls `visit` with each fingerprint of a segment within distance `k`, once or several times, until it breaks. Carries
-/// out only `part` of a plan that probes; a scan belongs to the last part.
+/// Calls `visit` with each fingerprint of a segment within distance `k`, once or several times, until it breaks.
+/// Carries out only `part` of a plan that probes; a scan belongs to the last part.
 ///
 /// # Errors
 /// `Damaged` or `Io` from reading blocks.

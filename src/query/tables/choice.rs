@@ -1,8 +1,8 @@
 //! The cheapest design for some queries, and the cheapest prefix in each of its tables.
 //!
-//! In each table, a fingerprint costs a step for every prefix within the radius, more for a prefix that passes the filter,
-//! and a comparison for every query with that prefix. The number of those depends on the likeness of the queries. It is
-//! measured on a sample, for the designs that would be best for evenly spread queries.
+//! In each table, a fingerprint costs a step for every prefix within the radius, more for a prefix that passes the
+//! filter, and a comparison for every query with that prefix. The number of those depends on the likeness of the
+//! queries. It is measured on a sample, for the designs that would be best for evenly spread queries.
 
 use crate::fingerprint::Fingerprint;
 use crate::plan::probing::masks;
@@ -58,24 +58,18 @@ impl<F: Fingerprint> Choice<F> {
 
     /// The cheapest choice for these distinct queries within `bytes` of memory.
     pub(crate) fn cheapest(distinct: &[F], distance: u32, bytes: u64) -> Self {
-        let even = Known::<F> { queries: distinct.len(), sample: &[] };
-        let mut designs: Vec<(Design, f64)> = candidates(F::WIDTH)
-            .into_par_iter()
-            .filter_map(|design| Some((design, even.price(design, distance)?)))
-            .filter(|(_, priced)| priced.bytes <= bytes)
-            .map(|(design, priced)| (design, priced.nanos))
-            .collect();
-        designs.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let price = |sample: &[F], designs: Vec<Design>| {
+            let known = Known { queries: distinct.len(), sample };
+            let priced = designs.into_par_iter().filter_map(|design| known.price(design, distance));
+            let mut priced: Vec<Priced<F>> = priced.filter(|priced| priced.bytes <= bytes).collect();
+            priced.sort_by(|a, b| a.nanos.total_cmp(&b.nanos));
+            priced
+        };
+        let even = price(&[], candidates(F::WIDTH));
         let step = distinct.len().div_ceil(SAMPLE).max(1);
         let sample: Vec<F> = distinct.iter().step_by(step).copied().collect();
-        let known = Known { queries: distinct.len(), sample: &sample };
-        let measured: Vec<Priced<F>> = designs
-            .into_par_iter()
-            .take(MEASURED)
-            .filter_map(|(design, _)| known.price(design, distance))
-            .filter(|priced| priced.bytes <= bytes)
-            .collect();
-        let best = measured.into_iter().min_by(|a, b| a.nanos.total_cmp(&b.nanos));
+        let measured = price(&sample, even.iter().take(MEASURED).map(|priced| priced.choice.design).collect());
+        let best = measured.into_iter().next();
         let all = compare_nanos::<F>(distinct.len());
         best.filter(|best| best.nanos < all).map_or_else(|| Self::comparing_all(distance), |best| best.choice)
     }
@@ -120,8 +114,8 @@ impl<F: Fingerprint> Known<'_, F> {
         Some(flips * (filter + passing * place + compare_nanos::<F>(1) * (queries * alike + others)))
     }
 
-    /// The probability that a query has the prefix of a fingerprint, by prefix length: that of two queries having the same
-    /// prefix, and at least that of evenly spread queries.
+    /// The probability that a query has the prefix of a fingerprint, by prefix length: that of two queries having the
+    /// same prefix, and at least that of evenly spread queries.
     fn alike(&self, permutation: &Permutation) -> Vec<f64> {
         let mut heads: Vec<u64> = self.sample.iter().map(|&query| permutation.head(query)).collect();
         heads.sort_unstable();
