@@ -179,7 +179,7 @@ impl<F: Fingerprint> ClusterChanges<F> {
         if !changed.is_empty() {
             let (mut changed, mut counts) = (changed.into_iter().peekable(), self.order.counts(chunk));
             let mut result = Ok(());
-            visit_stored(old, chunk.share, None, &mut |fingerprints: &[F]| {
+            visit_stored(old, chunk.share, &mut |fingerprints: &[F]| {
                 let mut each = fingerprints.iter();
                 if result.is_ok() {
                     result = each.try_for_each(|&fingerprint| {

@@ -8,7 +8,7 @@ use crate::cluster::numbers::Numbers;
 use crate::cluster::union_find::UnionFind;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::join::{Groups, JoinProgress, mask, visit_stored, visit_wanted};
+use crate::join::{Groups, Progress, mask, visit_stored, visit_wanted};
 use crate::segment::{Scratch, Segment};
 use crate::version::Share;
 use rayon::prelude::*;
@@ -68,7 +68,7 @@ impl<F: Fingerprint> Few<F> {
         segments: &[Arc<Segment>],
         numbers: &Numbers<F>,
         sets: &UnionFind,
-        progress: &JoinProgress,
+        progress: &Progress,
     ) -> Result<()> {
         if self.tables.iter().all(|table| table.members.is_empty()) {
             return Ok(());
@@ -78,7 +78,7 @@ impl<F: Fingerprint> Few<F> {
         shares.into_par_iter().try_for_each(|share| {
             progress.check()?;
             let (mut scratch, mut result) = (Scratch::default(), Ok(()));
-            visit_stored(segments, share, None, &mut |fingerprints: &[F]| {
+            visit_stored(segments, share, &mut |fingerprints: &[F]| {
                 let mut each = fingerprints.iter();
                 if result.is_ok() {
                     result = each.try_for_each(|&one| self.unite_one(one, numbers, sets, &mut scratch));

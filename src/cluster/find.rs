@@ -135,7 +135,7 @@ impl<F: Fingerprint> Clusters<F> {
         let executor = &self.job.executor;
         let memory_of_numbers = if few.is_some() { 0 } else { spare / 2 };
         let mut numbers = executor.run(|| Numbers::<F>::new(&segments, memory_of_numbers))?;
-        let progress = &self.job.progress.0;
+        let progress = &self.job.progress;
         if let Some(few) = few {
             executor.run(|| few.unite(&segments, &numbers, &sets, progress))?;
         } else if searched > 0 {
@@ -144,10 +144,8 @@ impl<F: Fingerprint> Clusters<F> {
             let right = fresh.map(|_| &segments[..]);
             let components = before.as_ref().map_or(0, |_| u64::from(count) * COMPONENT);
             let memory = spare - numbers.bytes() - components;
-            let mut join = Join::<F>::new(&segments, right, self.k, memory, Arc::clone(progress), executor);
-            if let Some(fresh) = fresh {
-                join = join.only(fresh);
-            }
+            let mut join = Join::<F>::new(&segments, right, self.k, memory, progress, executor);
+            join.only = fresh;
             let _ = join.run(&taker, &mut |_| Ok(ControlFlow::Continue(())))?;
         }
         numbers.release();

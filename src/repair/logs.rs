@@ -1,12 +1,12 @@
 //! The batches that damaged logs still hold.
 //!
-//! Opening a store stops at the first damaged batch. A repair reads every batch that holds, also later ones: a batch
-//! says by itself which records are there and which are not. The store then holds what it would hold if the lost
+//! Opening a store stops at the first damaged batch. A repair reads every batch that holds, including later ones: the
+//! entries of a batch do not depend on other batches. The store then has the records that it would have if the lost
 //! batches had never been written. The report lists their sequence numbers.
 //!
 //! The checksum of a frame covers its place, its log's number and its sequence number. A frame that holds counts,
 //! unless a later log begins with its number or a smaller one: then a crash had cut the frame off, and its number was
-//! given again.
+//! reused.
 
 use super::Repairing;
 use super::report::{Loss, Lost, RepairAction};
@@ -23,8 +23,8 @@ use std::path::{Path, PathBuf};
 struct Log {
     reader: LogReader,
     frames: Vec<FramePlace>,
-    /// The sequence number of its first frame, from its header or from the first frame that holds. None without either,
-    /// and for the log of another store.
+    /// The sequence number of its first frame, from its header or from the first frame that holds. `None` without
+    /// either, and for the log of another store.
     first: Option<u64>,
 }
 
@@ -51,7 +51,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
             && logs.last() == Some(path)
             && !self.can_read(path, *offset, *bytes)
         {
-            // Of the last log nothing else tells whether these bytes were durable.
+            // No later log tells whether these bytes were durable.
             let (path, offset) = (path.clone(), Some(*offset));
             let message = format!("{bytes} bytes at the end of the last log cannot be read");
             self.report.damages.push(Damage { path: path.clone(), section: "log frame".to_owned(), offset, message });
@@ -66,7 +66,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
             && self.manifest.id_assignment == IdAssignment::Auto
             && self.context.parameters.ids() == IdKind::Number
         {
-            // Lost batches may have been given so many numbers; none is given again.
+            // Lost batches may have used so many numbers; none is used again.
             let most = recovered.file_bytes / (F::BYTES as u64 + 8);
             recovered.next_id = recovered.next_id.saturating_add(most);
         }
@@ -76,7 +76,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
         Ok(Some(recovered))
     }
 
-    /// Whether the device gives these bytes.
+    /// Whether the device can read these bytes.
     fn can_read(&self, path: &Path, offset: u64, bytes: u64) -> bool {
         let length = usize::try_from(bytes).unwrap_or(usize::MAX);
         let file = self.media.open(path, ReadMode::Pread);
@@ -124,7 +124,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
         Ok(Log { reader, frames, first })
     }
 
-    /// Takes the batches of a log, those in front of number `end` if a later log begins with that number.
+    /// Takes the batches of a log, only those before number `end` if a later log begins with that number.
     fn salvage_log(&mut self, mut log: Log, end: Option<u64>, salvaged: &mut Recovered) -> Result<()> {
         salvaged.file_bytes += log.reader.length();
         let (path, mut at) = (log.reader.path().to_owned(), log.reader.position());
@@ -158,7 +158,7 @@ impl<F: Fingerprint> Repairing<'_, F> {
         Ok(())
     }
 
-    /// The batches from the one on that is expected to before number `next` are lost; whether there are any.
+    /// Reports the batches from the next expected one up to number `next`, exclusive, as lost; whether there are any.
     fn lose_before(&mut self, next: u64, salvaged: &mut Recovered, path: &Path, offset: u64) -> bool {
         let first = salvaged.next_sequence;
         let is_loss = first < next;

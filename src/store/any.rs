@@ -1,4 +1,4 @@
-//! A store whose width is known at run time only.
+//! A store of a width that is known only at run time.
 
 use super::{Store, parameters_of};
 use crate::admin::{BackupMode, BackupReport, Statistics, VerifyReport};
@@ -10,10 +10,11 @@ use crate::options::Options;
 use crate::wal::Durability;
 use std::path::Path;
 
-/// A store of any width: for programs and bindings that learn the width from the store.
+/// A store of any width, for programs and bindings that learn the width from the store.
 ///
-/// Its methods are those of [`Store`], with fingerprints that carry their width; one of another width than the store's is
-/// `InvalidInput`. Code that is written for a type of fingerprints matches on the variants instead.
+/// Its methods and their errors are those of [`Store`]; fingerprints carry their width, and one of another width than
+/// the store's is an error of kind `InvalidInput`. Code that is written for a type of fingerprints matches on the
+/// variants.
 ///
 /// ```
 /// use fpstore::{AnyStore, Durability, Options, Parameters};
@@ -37,7 +38,7 @@ pub enum AnyStore {
     Bits256(Store<U256>),
 }
 
-/// Evaluates an expression with the store of the width that there is.
+/// Evaluates an expression with the typed store.
 macro_rules! with_store {
     ($any:expr, $store:ident => $body:expr) => {
         match $any {
@@ -48,42 +49,32 @@ macro_rules! with_store {
     };
 }
 
+/// Evaluates an expression that makes a store, for the type of the width.
+macro_rules! with_width {
+    ($width:expr, $store:expr) => {
+        match $width {
+            256 => $store.map(Self::Bits256),
+            128 => $store.map(Self::Bits128),
+            _ => $store.map(Self::Bits64),
+        }
+    };
+}
+
 impl AnyStore {
-    /// As [`Store::create`]; the parameters say the width.
-    ///
-    /// # Errors
-    /// Those of [`Store::create`].
+    /// As [`Store::create`]; the parameters have the width.
     pub fn create(path: impl AsRef<Path>, parameters: &Parameters, options: &Options) -> Result<Self> {
         parameters.check()?;
-        Ok(match parameters.width() {
-            256 => Self::Bits256(Store::create(path, parameters, options)?),
-            128 => Self::Bits128(Store::create(path, parameters, options)?),
-            _ => Self::Bits64(Store::create(path, parameters, options)?),
-        })
+        with_width!(parameters.width(), Store::create(path, parameters, options))
     }
 
-    /// As [`Store::open`], whatever the width.
-    ///
-    /// # Errors
-    /// Those of [`Store::open`].
+    /// As [`Store::open`].
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        Ok(match parameters_of(&path, options)?.width() {
-            256 => Self::Bits256(Store::open(path, options)?),
-            128 => Self::Bits128(Store::open(path, options)?),
-            _ => Self::Bits64(Store::open(path, options)?),
-        })
+        with_width!(parameters_of(&path, options)?.width(), Store::open(path, options))
     }
 
-    /// As [`Store::open_read_only`], whatever the width.
-    ///
-    /// # Errors
-    /// Those of [`Store::open_read_only`].
+    /// As [`Store::open_read_only`].
     pub fn open_read_only(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        Ok(match parameters_of(&path, options)?.width() {
-            256 => Self::Bits256(Store::open_read_only(path, options)?),
-            128 => Self::Bits128(Store::open_read_only(path, options)?),
-            _ => Self::Bits64(Store::open_read_only(path, options)?),
-        })
+        with_width!(parameters_of(&path, options)?.width(), Store::open_read_only(path, options))
     }
 
     /// As [`Store::parameters`].
@@ -111,9 +102,6 @@ impl AnyStore {
     }
 
     /// As [`Store::insert`].
-    ///
-    /// # Errors
-    /// Those of [`Store::insert`].
     pub fn insert<'a>(
         &self,
         fingerprint: AnyFingerprint,
@@ -124,17 +112,11 @@ impl AnyStore {
     }
 
     /// As [`Store::insert_numbered`].
-    ///
-    /// # Errors
-    /// Those of [`Store::insert_numbered`].
     pub fn insert_numbered(&self, fingerprint: AnyFingerprint, durability: Durability) -> Result<u64> {
         with_store!(self, store => store.insert_numbered(fingerprint.typed()?, durability))
     }
 
     /// As [`Store::insert_if_new`].
-    ///
-    /// # Errors
-    /// Those of [`Store::insert_if_new`].
     pub fn insert_if_new<'a>(
         &self,
         fingerprint: AnyFingerprint,
@@ -150,9 +132,6 @@ impl AnyStore {
     }
 
     /// As [`Store::insert_many`]; nothing is written if one of the fingerprints is of another width.
-    ///
-    /// # Errors
-    /// Those of [`Store::insert_many`].
     pub fn insert_many<'a, I: Into<IdRef<'a>>>(
         &self,
         records: impl IntoIterator<Item = (AnyFingerprint, I)>,
@@ -168,9 +147,6 @@ impl AnyStore {
     }
 
     /// As [`Store::remove`].
-    ///
-    /// # Errors
-    /// Those of [`Store::remove`].
     pub fn remove<'a>(
         &self,
         fingerprint: AnyFingerprint,
@@ -181,25 +157,16 @@ impl AnyStore {
     }
 
     /// As [`Store::remove_fingerprint`].
-    ///
-    /// # Errors
-    /// Those of [`Store::remove_fingerprint`].
     pub fn remove_fingerprint(&self, fingerprint: AnyFingerprint, durability: Durability) -> Result<u64> {
         with_store!(self, store => store.remove_fingerprint(fingerprint.typed()?, durability))
     }
 
     /// As [`Store::remove_id`].
-    ///
-    /// # Errors
-    /// Those of [`Store::remove_id`].
     pub fn remove_id<'a>(&self, id: impl Into<IdRef<'a>>, durability: Durability) -> Result<u64> {
         with_store!(self, store => store.remove_id(id, durability))
     }
 
     /// As [`Store::replace`].
-    ///
-    /// # Errors
-    /// Those of [`Store::replace`].
     pub fn replace<'a>(
         &self,
         fingerprint: AnyFingerprint,
@@ -210,41 +177,26 @@ impl AnyStore {
     }
 
     /// As [`Store::query`].
-    ///
-    /// # Errors
-    /// Those of [`Store::query`].
     pub fn query(&self, fingerprint: AnyFingerprint, k: u32) -> Result<Vec<Match<AnyFingerprint>>> {
         with_store!(self, store => store.query(fingerprint.typed()?, k).map(any_matches))
     }
 
     /// As [`Store::contains_near`].
-    ///
-    /// # Errors
-    /// Those of [`Store::contains_near`].
     pub fn contains_near(&self, fingerprint: AnyFingerprint, k: u32) -> Result<Option<Match<AnyFingerprint>>> {
         with_store!(self, store => Ok(store.contains_near(fingerprint.typed()?, k)?.map(any_match)))
     }
 
     /// As [`Store::nearest`].
-    ///
-    /// # Errors
-    /// Those of [`Store::nearest`].
     pub fn nearest(&self, fingerprint: AnyFingerprint, count: usize) -> Result<Vec<Match<AnyFingerprint>>> {
         with_store!(self, store => store.nearest(fingerprint.typed()?, count).map(any_matches))
     }
 
     /// As [`Store::get`].
-    ///
-    /// # Errors
-    /// Those of [`Store::get`].
     pub fn get(&self, fingerprint: AnyFingerprint) -> Result<Vec<Id>> {
         with_store!(self, store => store.get(fingerprint.typed()?))
     }
 
     /// As [`Store::get_id`].
-    ///
-    /// # Errors
-    /// Those of [`Store::get_id`].
     pub fn get_id<'a>(&self, id: impl Into<IdRef<'a>>) -> Result<Vec<AnyFingerprint>> {
         with_store!(self, store => Ok(store.get_id(id)?.into_iter().map(AnyFingerprint::from).collect()))
     }
@@ -259,25 +211,16 @@ impl AnyStore {
     }
 
     /// As [`Store::sync`].
-    ///
-    /// # Errors
-    /// Those of [`Store::sync`].
     pub fn sync(&self, durability: Durability) -> Result<()> {
         with_store!(self, store => store.sync(durability))
     }
 
     /// As [`Store::compact`].
-    ///
-    /// # Errors
-    /// Those of [`Store::compact`].
     pub fn compact(&self) -> Result<bool> {
         with_store!(self, store => store.compact())
     }
 
     /// As [`Store::refresh`].
-    ///
-    /// # Errors
-    /// Those of [`Store::refresh`].
     pub fn refresh(&self) -> Result<bool> {
         with_store!(self, store => store.refresh())
     }
@@ -295,25 +238,16 @@ impl AnyStore {
     }
 
     /// As [`Store::verify`].
-    ///
-    /// # Errors
-    /// Those of [`Store::verify`].
     pub fn verify(&self) -> Result<VerifyReport> {
         with_store!(self, store => store.verify())
     }
 
     /// As [`Store::backup`].
-    ///
-    /// # Errors
-    /// Those of [`Store::backup`].
     pub fn backup(&self, path: impl AsRef<Path>, mode: BackupMode) -> Result<BackupReport> {
         with_store!(self, store => store.backup(path, mode))
     }
 
     /// As [`Store::close`].
-    ///
-    /// # Errors
-    /// Those of [`Store::close`].
     pub fn close(self) -> Result<()> {
         with_store!(self, store => store.close())
     }

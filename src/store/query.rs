@@ -12,10 +12,8 @@ use crate::segment::Filter;
 use crate::version::RecordIter;
 
 impl<F: Fingerprint> Store<F> {
-    /// All records within distance `k` of a fingerprint, by distance, then fingerprint, then id. Complete for
-    /// any `k`; slower for one above the store's maximum.
-    ///
-    /// To ask many times, use [`Store::searcher`], which keeps its buffers.
+    /// All records within distance `k` of a fingerprint, by distance, then fingerprint, then id. Complete for any `k`,
+    /// and slower above the store's maximum. For many queries, use [`Store::searcher`], which reuses its buffers.
     ///
     /// ```
     /// # use fpstore::{Options, Parameters, Records, Store};
@@ -23,18 +21,18 @@ impl<F: Fingerprint> Store<F> {
     /// # let path = directory.path().join("store");
     /// let loaded = Records::Numbered(vec![0b0000u64, 0b0111, 0b1111]);
     /// let (store, _) = Store::create_loaded(&path, &Parameters::new(3), &Options::new(), loaded)?;
-    /// let near: Vec<(u32, u64)> = store.query(0b0011, 2)?.iter().map(|found| (found.distance, found.fingerprint)).collect();
-    /// assert_eq!(near, [(1, 0b0111), (2, 0b0000), (2, 0b1111)]);
+    /// let near = store.query(0b0011, 2)?.into_iter().map(|found| (found.distance, found.fingerprint));
+    /// assert!(near.eq([(1, 0b0111), (2, 0b0000), (2, 0b1111)]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// `InvalidInput` if `k` exceeds the width; `Damaged` or `Io` from reading.
     pub fn query(&self, fingerprint: F, k: u32) -> Result<Vec<Match<F>>> {
-        self.inner().ask(|searcher| searcher.query(fingerprint, k))
+        self.inner().ask(|searcher| searcher.query(fingerprint, k, false))
     }
 
-    /// Some record within distance `k` of a fingerprint, the first that is found.
+    /// Some record within distance `k` of a fingerprint: the first that is found.
     ///
     /// # Errors
     /// As [`Store::query`].
@@ -62,7 +60,7 @@ impl<F: Fingerprint> Store<F> {
         self.inner().ask(|searcher| searcher.first_of(fingerprint, count, &Visit::within(F::WIDTH)))
     }
 
-    /// Something to ask many queries with; one a thread. It asks for the latest state each time.
+    /// A searcher for many queries; one a thread. Each query sees the latest state.
     #[must_use]
     pub fn searcher(&self) -> Searcher<'_, F> {
         Searcher::following(&self.inner().context, &self.inner().latest)
@@ -74,7 +72,7 @@ impl<F: Fingerprint> Store<F> {
         RecordIter::new(&self.inner().state())
     }
 
-    /// All pairs of records within distance `k`. The store may be written to meanwhile: the pairs are those of now.
+    /// All pairs of present records within distance `k`. Later writes do not change the pairs.
     ///
     /// # Errors
     /// `InvalidInput` if `k` exceeds the width.
@@ -90,7 +88,7 @@ impl<F: Fingerprint> Store<F> {
         self.snapshot().pairs_with(&other.snapshot(), k)
     }
 
-    /// The clusters of all records at distance `k`. The store may be written to meanwhile: the records are those of now.
+    /// The clusters of all present records at distance `k`. Later writes do not change the clusters.
     ///
     /// # Errors
     /// `InvalidInput` if `k` exceeds the width.
@@ -98,18 +96,17 @@ impl<F: Fingerprint> Store<F> {
         self.snapshot().clusters(k)
     }
 
-    /// Begins with the filters in the background, or makes them now, of a store that was opened without
-    /// ([`crate::Filters::Off`]).
+    /// Makes the filters of a store that was opened without them ([`crate::Filters::Off`]), now or in the background.
     pub fn make_filters(&self, when: Filters) {
         self.inner().make_filters(when);
     }
 
-    /// Returns when the filters that are made in the background are there ([`crate::Filters`]).
+    /// Waits for the filters that are made in the background ([`crate::Filters`]).
     pub fn wait_for_filters(&self) {
         self.inner().wait_for_filters();
     }
 
-    /// Bytes of memory of the filters that are there now.
+    /// Bytes of memory of the present filters.
     #[must_use]
     pub fn filter_bytes(&self) -> u64 {
         let view = self.inner().view();
@@ -117,7 +114,7 @@ impl<F: Fingerprint> Store<F> {
         tables.filter_map(|table| table.filter()).map(Filter::bytes).sum()
     }
 
-    /// Which filters there are now, and which there is no memory for.
+    /// The present filters, and those for which there is no memory.
     #[must_use]
     pub fn filter_statistics(&self) -> FilterStatistics {
         filters::statistics(&self.inner().view().segments, self.inner().context.filter_budget())

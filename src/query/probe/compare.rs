@@ -1,61 +1,48 @@
-//! Comparing what a block holds with a query, whatever the form of its table.
+//! Comparing the keys of a block with a query, for every form of table.
 
 use crate::bits::low_mask;
 use crate::codec::{CHUNK, near, near_leads, near_rows};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::plan::TableForm;
-use crate::query::probe::asked::Asked;
-use crate::query::probe::found::Found;
 use crate::query_stats::QueryStats;
-use crate::segment::{Scratch, Table};
+use crate::segment::{Scratch, Segment, Table};
 use std::ops::ControlFlow;
 
-/// What a block is compared with.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Near<F> {
-    pub(crate) query: F,
-    /// The query's number.
-    pub(crate) number: u32,
-    /// Greatest distance of an answer.
-    pub(crate) k: u32,
-    /// Greatest distance of the leading bits of a narrow key.
-    pub(crate) radius: u32,
+/// A stored fingerprint within the distance of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Found<F> {
+    pub(crate) fingerprint: F,
+    /// Its rank in the primary table, if the table that found it knows the rank.
+    pub(crate) rank: Option<u64>,
 }
 
-/// A row that a narrow key names: to be compared with the query.
+/// A row that a narrow key names, to be compared with a query.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NamedRow {
     /// The query's number.
     pub(crate) query: u32,
-    /// The row's.
+    /// The row's number.
     pub(crate) row: u64,
 }
 
-/// Decodes a block and visits its fingerprints within the distance, or notes the rows that may be.
-pub(crate) fn visit_block<F: Fingerprint, B>(
+/// Decodes a block of narrow keys and appends the rows of those whose leading bits are within `radius` of `query`.
+pub(crate) fn name_rows<F: Fingerprint>(
     table: &Table,
+    (lead, row): (u32, u32),
     block: usize,
-    what: Near<F>,
+    (query, radius): (F, u32),
     scratch: &mut Scratch,
-    work: &mut QueryStats,
     rows: &mut Vec<NamedRow>,
-    visit: &mut impl FnMut(usize, Found<F>) -> ControlFlow<B>,
-) -> Result<ControlFlow<B>> {
-    let TableForm::Narrow { lead, row } = table.form() else {
-        let mut pass = |found| visit(what.number as usize, found);
-        return visit_fingerprints(table, block, what.query, what.k, scratch, work, &mut pass);
-    };
-    let wanted = table.layout().permutation.head(what.query).checked_shr(64 - lead).unwrap_or(0);
-    let keys = table.block(block, scratch)?;
-    work.blocks += 1;
-    for chunk in keys.chunks(CHUNK) {
-        for position in ones(near_leads(chunk, wanted, row, what.radius)) {
+) -> Result<()> {
+    let wanted = table.layout().permutation.head(query).checked_shr(64 - lead).unwrap_or(0);
+    for chunk in table.block(block, scratch)?.chunks(CHUNK) {
+        for position in ones(near_leads(chunk, wanted, row, radius)) {
             let Some(key) = chunk.get(position) else { break };
-            rows.push(NamedRow { query: what.number, row: key & low_mask(row) });
+            rows.push(NamedRow { query: 0, row: key & low_mask(row) });
         }
     }
-    Ok(ControlFlow::Continue(()))
+    Ok(())
 }
 
 /// Decodes a block of whole fingerprints and visits those within distance `k` of `query`.
@@ -69,7 +56,7 @@ pub(crate) fn visit_fingerprints<F: Fingerprint, B>(
     visit: &mut impl FnMut(Found<F>) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>> {
     work.blocks += 1;
-    // Only in the first table keys are fingerprints, so only there a key's rank is the fingerprint's.
+    // Only in the primary table the rank of a key is that of the fingerprint.
     let rank = |position: usize| table.is_first().then(|| table.index().rank(block) + position as u64);
     if table.form() == TableForm::Rows {
         let rows = table.rows(block, scratch)?;
@@ -103,17 +90,19 @@ pub(crate) fn visit_fingerprints<F: Fingerprint, B>(
     Ok(ControlFlow::Continue(()))
 }
 
-/// Compares rows with the queries that narrow keys named them for.
+/// Compares named rows with their queries. Calls `visit` with the number of the query and each row within distance `k`,
+/// until it breaks.
 pub(crate) fn visit_rows<F: Fingerprint, B>(
-    asked: Asked<'_, F>,
+    segment: &Segment,
+    (queries, k): (&[F], u32),
     named: &[NamedRow],
     scratch: &mut Scratch,
     work: &mut QueryStats,
     mut visit: impl FnMut(usize, Found<F>) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>> {
-    /// Rows that are on the way together.
+    /// Rows that are prefetched ahead.
     const AHEAD: usize = 32;
-    let table = asked.segment.first_table()?;
+    let table = segment.first_table()?;
     let known = table.index().fingerprints();
     let fetch = |row: &NamedRow| {
         if row.row < known {
@@ -124,14 +113,13 @@ pub(crate) fn visit_rows<F: Fingerprint, B>(
     let mut ahead = named.iter().skip(AHEAD);
     for &NamedRow { query: number, row } in named {
         ahead.next().into_iter().for_each(fetch);
-        let Some(&query) = asked.queries.get(number as usize) else { continue };
+        let Some(&query) = queries.get(number as usize) else { continue };
         if row >= known {
-            let message = "a narrow key names a row that is not there";
-            return Err(Error::damaged(message).at_path(asked.segment.path()));
+            return Err(Error::damaged("a narrow key names a row that is not there").at_path(segment.path()));
         }
         let bytes = table.row(row, scratch)?;
         work.candidates += 1;
-        if near_rows(bytes, query, asked.k) == 0 {
+        if near_rows(bytes, query, k) == 0 {
             continue;
         }
         let Some(fingerprint) = F::from_le_bytes(bytes) else { continue };

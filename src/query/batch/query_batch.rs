@@ -1,8 +1,8 @@
-//! Asking a store many queries at once.
+//! Many queries at once: merged or probed, segment by segment.
 
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Match};
-use crate::query::batch::gathered::{Bounds, Gathered, Parts};
+use crate::query::batch::gathered::{Bounds, Gathered};
 use crate::query::probe::plan::merging_pays;
 use crate::query::searcher::Searcher;
 use crate::query::view_searcher::{ViewSearcher, check_distance};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BatchStrategy {
-    /// For each segment in the way that is expected to be faster.
+    /// For each segment the way that is expected to be faster.
     #[default]
     Auto,
     /// The queries are sorted and merged with the tables of every segment, in one pass over each.
@@ -25,18 +25,18 @@ pub enum BatchStrategy {
     Never,
 }
 
-/// Queries that are answered together: bounds the memory of what is found but not yet an answer.
+/// Queries that are answered together: bounds the memory of pairs that are not yet answers.
 const CHUNK: usize = 1 << 22;
 
-/// Queries that one thread probes with at a time.
+/// Queries that a thread probes with at a time.
 const PROBED: usize = 256;
 
 impl<F: Fingerprint> Searcher<'_, F> {
-    /// The answers of [`Searcher::query`] to many independent queries, in their order, on all threads of rayon's current
-    /// pool.
+    /// The answers of [`Searcher::query`] to many independent queries, in their order, on all threads of rayon's
+    /// current pool.
     ///
-    /// Of a large batch every block is wanted anyway. So the queries are sorted and *merged* with the tables, each of
-    /// which is read once from its beginning to its end. That takes some 40 bytes of memory a query beside the answers.
+    /// A large batch needs every block anyway. So it is sorted and *merged* with the tables, each of which is read once
+    /// from its beginning to its end. That takes some 40 bytes of memory a query beside the answers.
     ///
     /// ```
     /// use fpstore::{BatchStrategy, Options, Parameters, Records, Store};
@@ -50,7 +50,7 @@ impl<F: Fingerprint> Searcher<'_, F> {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if `k` exceeds the width; `Damaged` or `Io` from reading: then there is no answer to any query.
+    /// `InvalidInput` if `k` exceeds the width; `Damaged` or `Io` from reading: then no query has an answer.
     pub fn query_batch(&mut self, fingerprints: &[F], k: u32, batch: BatchStrategy) -> Result<Vec<Vec<Match<F>>>> {
         check_distance(k, F::WIDTH)?;
         let searcher = self.now();
@@ -72,19 +72,18 @@ impl<F: Fingerprint> Searcher<'_, F> {
                 for segment in &merged {
                     gathered.merge(segment, queries, k, work)?;
                 }
-                let parts = gathered.into_parts();
-                let answers_of = answers.par_chunks_mut(parts.length).zip(parts.parts);
+                let answers_of = answers.par_chunks_mut(gathered.length).zip(gathered.parts);
                 answers_of.for_each(|(answers, found)| _ = found.distribute(answers));
                 if state.has_tombstones() {
-                    drop_removed(context, state, queries, answers)?;
+                    drop_removed(context, state, answers)?;
                 }
             }
             Ok(answers)
         })
     }
 
-    /// What [`BatchStrategy::Auto`] does with most of the records for so many queries, with the filters that there are now. Batches
-    /// that are merged need no filters.
+    /// The strategy of [`BatchStrategy::Auto`] for most of the records and so many queries, with the present filters.
+    /// Merging needs no filters.
     #[must_use]
     pub fn batch_strategy(&mut self, queries: usize, k: u32) -> BatchStrategy {
         let view = &self.now().state.view;
@@ -98,12 +97,13 @@ impl<F: Fingerprint> Searcher<'_, F> {
         }
     }
 
-    /// Merges a batch as [`BatchStrategy::Always`] does, in about so many bytes of memory beside what it takes for each query:
-    /// calls `make` on all threads with the number of a query and the answers to it and those behind it, and `take` with
-    /// what it returns, in the order of the queries. An answer that is `None` has very many records of one fingerprint, or
-    /// may have; [`Searcher::visit`] finds them.
+    /// Merges a batch as [`BatchStrategy::Always`] does, in about so many bytes of memory beside the 40 bytes a query.
+    /// Calls `make` on all threads with the number of a query and the answers to it and to the following queries, and
+    /// `take` with the results of `make`, in the order of the queries. An answer that is `None` may have very many
+    /// records of one fingerprint; [`Searcher::visit`] finds them.
     ///
-    /// Returns `false`, and has called neither, if the answers take more memory; then the caller asks fewer at once.
+    /// Returns `false`, without having called either, if the answers take more memory; the caller then asks fewer
+    /// queries.
     ///
     /// # Errors
     /// Those of [`Searcher::query_batch`], and those of `take`.
@@ -126,8 +126,8 @@ impl<F: Fingerprint> Searcher<'_, F> {
             }
         }
         let live = ReadView::part(state, Vec::new());
-        let Parts { parts, length } = executor.run(|| Ok(gathered.into_parts()))?;
-        let numbered = fingerprints.chunks(length).zip(parts).enumerate();
+        let length = gathered.length;
+        let numbered = fingerprints.chunks(length).zip(gathered.parts).enumerate();
         let mut numbered = numbered.map(|(number, (queries, found))| (number * length, queries, found));
         loop {
             let some: Vec<_> = numbered.by_ref().take(2 * executor.threads()).collect();
@@ -142,7 +142,7 @@ impl<F: Fingerprint> Searcher<'_, F> {
                 }
                 let apart = found.distribute(&mut answers);
                 if state.has_tombstones() {
-                    drop_removed(context, state, queries, &mut answers)?;
+                    drop_removed::<F>(context, state, &mut answers)?;
                 }
                 let answers = answers.into_iter().zip(0..);
                 let answers = answers.map(|(answer, number)| (!apart.contains(&number)).then_some(answer));
@@ -156,7 +156,7 @@ impl<F: Fingerprint> Searcher<'_, F> {
     }
 }
 
-/// Answers each query by itself, removed records included.
+/// Answers each query by probing, removed records included.
 fn probe<F: Fingerprint>(
     context: &Arc<StoreContext>,
     state: &ReadView,
@@ -165,32 +165,30 @@ fn probe<F: Fingerprint>(
     answers: &mut [Vec<Match<F>>],
 ) -> Result<QueryStats> {
     let chunks = queries.par_chunks(PROBED).zip(answers.par_chunks_mut(PROBED));
-    let searchers: Result<Vec<Searcher<'_, F>>> = chunks
+    let searchers: Result<Vec<ViewSearcher>> = chunks
         .try_fold(
-            || Searcher::with_removed(context, state.clone()),
+            || {
+                let mut searcher = ViewSearcher::new(context, state.clone());
+                searcher.with_removed = true;
+                searcher
+            },
             |mut searcher, (queries, answers)| {
-                for (answer, found) in answers
-                    .iter_mut()
-                    .zip(queries.iter().map(|&query| searcher.query(query, k)).collect::<Result<Vec<_>>>()?)
-                {
-                    *answer = found;
+                for (answer, &query) in answers.iter_mut().zip(queries) {
+                    *answer = searcher.query(query, k, false)?;
                 }
                 Ok(searcher)
             },
         )
         .collect();
-    Ok(searchers?.iter().map(Searcher::stats).fold(QueryStats::default(), |sum, work| sum + work))
+    Ok(searchers?.iter().fold(QueryStats::default(), |sum, searcher| sum + searcher.work))
 }
 
-/// Leaves records out of the answers that are not there any more.
+/// Drops removed records from the answers.
 fn drop_removed<F: Fingerprint>(
     context: &Arc<StoreContext>,
     state: &ReadView,
-    queries: &[F],
     answers: &mut [Vec<Match<F>>],
 ) -> Result<()> {
-    queries.par_iter().zip(answers).try_for_each_init(
-        || ViewSearcher::new(context, state.clone()),
-        |searcher, (&query, answer)| searcher.drop_removed(query, answer),
-    )
+    let searcher = || ViewSearcher::new(context, state.clone());
+    answers.par_iter_mut().try_for_each_init(searcher, |searcher, answer| searcher.drop_removed(answer))
 }

@@ -1,8 +1,8 @@
-//! How much memory what is found may take.
+//! The memory of a batch for what it finds.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes that threads take together. Full for ever once it was too small.
+/// Bytes that threads take together. Once exceeded, it stays exceeded.
 #[derive(Debug)]
 pub(crate) struct AnswerBudget {
     bytes: u64,
@@ -14,20 +14,20 @@ impl AnswerBudget {
         Self { bytes, taken: AtomicU64::new(0) }
     }
 
-    /// Takes some; whether there were so many left.
+    /// Takes bytes; whether the budget sufficed.
     pub(crate) fn take(&self, bytes: u64) -> bool {
-        // Relaxed: that it is full is seen in the end, whatever the order.
+        // Relaxed: threads see an exceeded budget eventually, in any order.
         self.taken.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= self.bytes
     }
 
-    /// Whether it was too small.
+    /// Whether the budget was exceeded.
     pub(crate) fn is_full(&self) -> bool {
         self.taken.load(Ordering::Relaxed) > self.bytes
     }
 
-    /// Whether one list may have so many bytes that is gone again soon.
+    /// Whether a temporary list of a thread may have so many bytes.
     pub(crate) fn allows(&self, bytes: u64) -> bool {
-        /// Each thread has such a list, beside what is kept.
+        /// Each thread has such a list beside the results.
         const SHARE: u64 = 4;
         bytes / SHARE <= self.bytes / (rayon::current_num_threads() as u64).max(1)
     }
