@@ -27,7 +27,6 @@ pub(crate) enum Unlabelled<K> {
 }
 
 /// Goes through all ids, ascending.
-#[derive(Debug)]
 pub(crate) struct Labelled<'a, K: Key> {
     lines: Walk<'a, Line<K>>,
     records: Walk<'a, (K, u64)>,

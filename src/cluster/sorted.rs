@@ -1,13 +1,13 @@
 //! Sorted items, one after another.
 
 use crate::error::Result;
-use crate::extsort::{Chunk, Chunks, Item, Sorted};
+use crate::extsort::{Chunks, Item, Sorted};
+use std::borrow::Cow;
 
 /// Walks over sorted items.
-#[derive(Debug)]
 pub(crate) struct Walk<'a, T: Item> {
     chunks: Chunks<'a, T>,
-    chunk: Option<Chunk<'a, T>>,
+    chunk: Option<Cow<'a, [T]>>,
     at: usize,
 }
 

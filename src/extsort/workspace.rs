@@ -2,7 +2,7 @@
 
 use crate::env::Env;
 use crate::executor::Executor;
-use crate::extsort::entry::NumberedRecord;
+use crate::extsort::item::NumberedRecord;
 use crate::fingerprint::Fingerprint;
 use crate::options::{LEAST_LOAD_MEMORY, Options};
 use std::path::{Path, PathBuf};

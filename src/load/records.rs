@@ -332,10 +332,10 @@ impl<F: Fingerprint> SortedRecords<F> {
         match &self.source {
             RecordSource::Nothing => Box::new(std::iter::empty()),
             RecordSource::Without(sorted) => {
-                Box::new(sorted.chunks(memory).map(|chunk| Ok(RecordChunk::Unnumbered(chunk?.into()))))
+                Box::new(sorted.chunks(memory).map(|chunk| Ok(RecordChunk::Unnumbered(chunk?))))
             }
             RecordSource::Numbers(sorted) => {
-                Box::new(sorted.chunks(memory).map(|chunk| Ok(RecordChunk::Numbers(chunk?.into()))))
+                Box::new(sorted.chunks(memory).map(|chunk| Ok(RecordChunk::Numbers(chunk?))))
             }
             RecordSource::Texts(sorted, _) => {
                 Box::new(sorted.chunks(memory).map(|chunk| Ok(RecordChunk::Texts(chunk?))))
