@@ -1,4 +1,4 @@
-//! An environment some of whose operations fail, for fault sweeps.
+//! An environment with failing operations, for fault sweeps.
 
 use crate::env::traits::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Passes everything on to another environment, and makes one operation fail instead.
+/// Forwards to another environment, and fails some operations instead.
 #[derive(Clone, Debug)]
 pub struct Failing {
     inner: Arc<dyn Env>,
@@ -18,20 +18,19 @@ pub struct Failing {
 }
 
 impl Failing {
-    /// Makes the operations whose numbers (from 0) are in `fails` fail: one of them, or all from one on as when a disk
-    /// is full or gone.
+    /// Fails the operations whose numbers (from 0) are in `fails`: one, or all from one on as if the disk were full or gone.
     #[must_use]
     pub fn new(inner: Arc<dyn Env>, fails: Range<u64>) -> Self {
         Self { inner, operations: Arc::default(), fails, free: None, available: None }
     }
 
-    /// Tells everybody who asks that so many bytes are free.
+    /// Reports so many free bytes.
     #[must_use]
     pub fn with_free_bytes(self, bytes: u64) -> Self {
         Self { free: Some(bytes), ..self }
     }
 
-    /// Reports that the process may take so many bytes of memory.
+    /// Reports so many bytes of available memory.
     #[must_use]
     pub fn with_available_memory(self, bytes: u64) -> Self {
         Self { available: Some(bytes), ..self }
@@ -125,7 +124,7 @@ impl Env for Failing {
     }
 }
 
-/// What a disk that fills up takes of what it is given.
+/// The part of the bytes that reaches a disk that becomes full.
 fn half(bytes: &[u8]) -> &[u8] {
     bytes.get(..bytes.len() / 2).unwrap_or_default()
 }

@@ -1,8 +1,8 @@
-//! The directory of a store that is open for writing, as long as it is the one that was locked.
+//! Protects a store against writes of a process whose directory was replaced.
 //!
-//! A directory can be moved away and another one put in its place while a process writes to the store in it. Paths lead to the
-//! other one then, and what this process replaced or removed there would be another store's. So before any name in the
-//! directory is made, replaced or removed, the lock file that its path leads to has to be the one that is held.
+//! A directory can be moved away and another one put in its place while a process writes to the store in it. Paths then lead
+//! to another store. So before a name in the directory is made, replaced or removed, the lock file at its path has to be the
+//! one that this process holds.
 
 use crate::env::traits::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
 use crate::error::Displaced;
@@ -10,24 +10,24 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
-/// Passes everything on to another environment, but for changes in a directory whose lock is not held any more.
+/// Forwards to another environment, and refuses changes in a directory whose lock is not held any more.
 #[derive(Debug)]
 pub(crate) struct Held {
     inner: Arc<dyn Env>,
     directory: PathBuf,
-    /// The path of the lock's file.
+    /// The path of the lock file.
     path: PathBuf,
-    /// Gone when the store is closed.
+    /// Dropped when the store is closed.
     lock: Weak<dyn LockFile>,
 }
 
 impl Held {
-    /// Guards the directory whose lock, on the file at this path, is held.
+    /// Guards a directory; `lock` is held on the file at `path`.
     pub(crate) fn new(inner: &Arc<dyn Env>, directory: &Path, path: PathBuf, lock: &Arc<dyn LockFile>) -> Self {
         Self { inner: Arc::clone(inner), directory: directory.to_owned(), path, lock: Arc::downgrade(lock) }
     }
 
-    /// Refuses to change what is at a path, if it is in the directory and that is another one now.
+    /// Refuses to change a path in the directory if the directory was replaced.
     fn check(&self, path: &Path) -> io::Result<()> {
         if path.parent() != Some(&self.directory) {
             return Ok(());

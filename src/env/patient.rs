@@ -1,17 +1,17 @@
-//! Reading from media that fail, around what cannot be read.
+//! Reading around bad sectors.
 
 use crate::env::traits::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes that are given up together.
+/// Bytes that are replaced together.
 const PIECE: usize = 4096;
-/// Stands for bytes that cannot be read. No zero, which would pass for padding; every checksum over it fails.
+/// Replaces unreadable bytes. Not zero, which would pass for padding; every checksum over it fails.
 const UNREADABLE: u8 = 0xa5;
 
-/// Passes everything on to another environment, but lets nothing that was opened fail to be read: bytes that the device does
-/// not give come as bytes that no checksum accepts. So one bad sector costs the pages that are on it, and no more.
+/// Forwards to another environment, but reads of open files do not fail: unreadable bytes are replaced by bytes that no
+/// checksum accepts. So one bad sector costs only the pages on it.
 #[derive(Clone, Debug)]
 pub(crate) struct Patient(pub(crate) Arc<dyn Env>);
 
@@ -36,7 +36,7 @@ impl Env for Patient {
         self.0.create(path)
     }
 
-    /// Never by memory map: there, what cannot be read ends the process.
+    /// Never by memory map: an unreadable page would kill the process.
     fn open(&self, path: &Path, _mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
         Ok(Box::new(PatientFile(self.0.open(path, ReadMode::Pread)?)))
     }
@@ -78,7 +78,6 @@ impl Env for Patient {
     }
 }
 
-/// A file of which everything can be read, in some way.
 #[derive(Debug)]
 struct PatientFile(Box<dyn ReadFile>);
 
@@ -104,7 +103,7 @@ impl ReadFile for PatientFile {
         Ok(buffer)
     }
 
-    /// Another try may give other bytes.
+    /// Another read may return other bytes.
     fn is_stable(&self) -> bool {
         false
     }
@@ -138,7 +137,7 @@ mod tests {
     #[test]
     fn what_is_never_read_is_replaced_piece_by_piece() {
         let all = read(&*memory()).unwrap();
-        // The whole fails, and the first piece.
+        // The read of everything fails, and that of the first piece.
         let failing: Arc<dyn Env> = Arc::new(Failing::new(memory(), 1..3));
         let found = read(&Patient(failing)).unwrap();
         assert!(found[..PIECE].iter().all(|&byte| byte == UNREADABLE));

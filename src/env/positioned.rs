@@ -1,6 +1,4 @@
-//! Files of the real file system, read and written where one says.
-//!
-//! Where is said every time, because a file's own position would be shared by all threads.
+//! Positioned reads and writes of the real file system, as all threads share a file's own position.
 
 use crate::env::traits::ReadFile;
 use std::fs::File;
@@ -14,7 +12,6 @@ pub(super) struct Positioned {
 }
 
 impl Positioned {
-    /// Reads the file as long as it is now.
     pub(super) fn new(file: File) -> io::Result<Self> {
         Ok(Self { length: file.metadata()?.len(), file })
     }
@@ -36,7 +33,7 @@ impl ReadFile for Positioned {
 
     #[cfg(target_os = "linux")]
     fn will_read(&self, offset: u64, length: u64) {
-        // Only advice. The kernel begins to read and does not wait.
+        // Advice: the kernel starts to read and does not wait.
         let length = std::num::NonZeroU64::new(length);
         let _ = rustix::fs::fadvise(&self.file, offset, length, rustix::fs::Advice::WillNeed);
     }

@@ -1,21 +1,21 @@
-//! Bytes that are made before the place in the file where they belong is reached.
+//! Bytes that are made before their place in a file is reached.
 
 use crate::error::Result;
 use crate::extsort::memory::length;
 use crate::extsort::temporary_file::TemporaryFile;
 use crate::extsort::workspace::Workspace;
 
-/// Bytes in memory and, where they are many, in an unnamed temporary file.
+/// Bytes in memory, and many bytes in an unnamed temporary file.
 pub(crate) struct Spool {
     limit: usize,
-    /// Bytes that are read again at once.
+    /// Bytes read at once.
     piece: usize,
     memory: Vec<u8>,
     file: TemporaryFile,
 }
 
 impl Spool {
-    /// For bytes that wait for their place in the file: ids, and a section for each thread but the one that writes.
+    /// For ids, or for a section of a thread.
     pub(crate) fn within(workspace: &Workspace) -> Self {
         Self::new(workspace, length(workspace.memory / 16 / workspace.executor.threads() as u64))
     }

@@ -43,7 +43,7 @@ impl<F: Fingerprint> TextSorter<F> {
     ///
     /// # Errors
     /// If the text has 4 GiB, or if a run could not be written; after that all further calls fail as well.
-    pub(crate) fn push(&mut self, fingerprint: F, text: &str) -> Result<()> {
+    pub(crate) fn push(&mut self, fingerprint: F, text: &[u8]) -> Result<()> {
         let bytes = text.len() + LENGTH_BYTES;
         if u32::try_from(bytes).is_err() {
             return Err(Error::invalid(format!("a text has {} bytes", text.len())));

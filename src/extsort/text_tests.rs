@@ -8,7 +8,7 @@ type Record<F> = (F, String);
 
 fn sort<F: Fingerprint>(records: &[Record<F>], memory_: u64) -> SortedTexts<F> {
     let mut sorter = TextSorter::new(&workspace(memory(), DIRECTORY), memory_);
-    records.iter().for_each(|(fingerprint, text)| sorter.push(*fingerprint, text).unwrap());
+    records.iter().for_each(|(fingerprint, text)| sorter.push(*fingerprint, text.as_bytes()).unwrap());
     assert!(sorter.peak() <= memory_, "a sorter took {} of {memory_} bytes", sorter.peak());
     sorter.finish().unwrap()
 }
@@ -96,7 +96,7 @@ fn a_record_may_be_larger_than_the_memory() {
     let mut records = texts(100, |i| (i, "x".repeat(5_000 + i as usize % 100)));
     records.extend(texts(2_000, |i| (i, (i % 10).to_string())));
     let mut sorter = TextSorter::new(&workspace(memory(), DIRECTORY), 2_000);
-    records.iter().for_each(|(fingerprint, text)| sorter.push(*fingerprint, text).unwrap());
+    records.iter().for_each(|(fingerprint, text)| sorter.push(*fingerprint, text.as_bytes()).unwrap());
     let sorted = sorter.finish().unwrap();
     records.sort_unstable();
     records.dedup();
@@ -109,7 +109,7 @@ fn every_failure_is_reported() {
     sweep(|env| {
         let mut sorter = TextSorter::new(&workspace(env, DIRECTORY), 4_000);
         for item in scattered(1_000) {
-            if let Err(error) = sorter.push(item, "some text") {
+            if let Err(error) = sorter.push(item, b"some text") {
                 sorter.finish().expect_err("finished after an error");
                 return Err(error);
             }

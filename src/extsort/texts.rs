@@ -41,12 +41,12 @@ impl Texts {
 
     /// Appends a text, for which there is space, and returns its place.
     #[expect(clippy::cast_possible_truncation, reason = "a text is shorter than a piece")]
-    pub(crate) fn push(&mut self, text: &str) -> u64 {
+    pub(crate) fn push(&mut self, text: &[u8]) -> u64 {
         let number = self.pieces.len().saturating_sub(1) as u64;
         let Some(piece) = self.pieces.last_mut() else { return 0 };
         let offset = piece.len() as u64;
         piece.extend_from_slice(&(text.len() as u32).to_le_bytes());
-        piece.extend_from_slice(text.as_bytes());
+        piece.extend_from_slice(text);
         self.count += 1;
         number << 32 | offset
     }
