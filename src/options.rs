@@ -150,7 +150,6 @@ impl Options {
         self
     }
 
-    /// Bytes that filters may take in all.
     pub(crate) fn filter_budget(&self) -> u64 {
         let half_of_available = || self.env.available_memory().map_or(FALLBACK_FILTER_MEMORY, |bytes| bytes / 2);
         self.filter_memory.unwrap_or_else(half_of_available)

@@ -125,7 +125,6 @@ impl Copying<'_> {
         Ok(BackupReport { records, files, ..self.report })
     }
 
-    /// Copies a segment under the same name.
     fn take(&mut self, segment: &Segment) -> Result<()> {
         let Some(name) = segment.path().file_name() else { return Ok(()) };
         let target = self.path.join(name);
@@ -138,7 +137,6 @@ impl Copying<'_> {
         copy.copied(segment.file().contents(), segment.path())?.commit().map(|_| ())
     }
 
-    /// Makes a run of the memtables.
     fn take_memtables<F: Fingerprint>(&mut self, state: &ReadView) -> Result<()> {
         let last = state.view.runs.last().map_or(0, |run| run.entry.last);
         if self.manifest.flushed <= last {

@@ -185,7 +185,6 @@ pub(crate) fn of_state(parameters: &Parameters, state: &ReadView) -> Statistics 
     total
 }
 
-/// The sums over segments.
 fn collect<'a>(parameters: &Parameters, segments: impl IntoIterator<Item = &'a Segment>) -> Statistics {
     // An empty store has empty tables.
     let tables = empty_tables(parameters.design(), parameters.width());

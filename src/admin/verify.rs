@@ -52,7 +52,6 @@ pub fn verify(path: impl AsRef<Path>, options: &Options) -> Result<VerifyReport>
     }
 }
 
-/// Verifies the files that a store's manifest names.
 fn verify_store(path: &Path, options: &Options) -> Result<VerifyReport> {
     let env = &*options.env;
     let mut report = VerifyReport::default();
@@ -106,7 +105,6 @@ fn read_log(path: &Path, options: &Options, report: &mut VerifyReport) -> Result
     Ok(())
 }
 
-/// Compares the id index of a run with its records.
 fn check_id_index(path: &Path, options: &Options, run: &Run) -> Result<()> {
     let (Some(index), Some(records)) = (&run.id_index, &run.records) else { return Ok(()) };
     by_width!(records.footer().parameters.width(), F => compare_id_index::<F>(path, options, index, records))

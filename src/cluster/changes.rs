@@ -9,9 +9,9 @@ use crate::bitset::Bitset;
 use crate::cluster::clustering::{Among, Clustered, Clustering, United, best_of};
 use crate::cluster::clusters::Clusters;
 use crate::cluster::keeper::Keeper;
+use crate::cluster::label_order::{Order, OrderChunk};
 use crate::cluster::labels::Label;
 use crate::cluster::numbers::Numbers;
-use crate::cluster::order::{Order, OrderChunk};
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::join::{Output, Step, ordered, visit_stored, visit_wanted};
@@ -23,9 +23,7 @@ use std::sync::Arc;
 
 /// At most one of so many fingerprints may have a changed label.
 const UNCHANGED: u64 = 16;
-/// Chunks that a thread takes at a time.
 const CHUNKS: usize = 32;
-/// Most labels in one change.
 const LABELS: u64 = 1 << 10;
 
 /// The outcome of [`Clusters::find_changes`].
@@ -204,12 +202,10 @@ impl<F: Fingerprint> ClusterChanges<F> {
     }
 }
 
-/// The rest of a chunk.
 struct Rest<'a, F: Fingerprint> {
     changes: &'a ClusterChanges<F>,
     new: Peekable<Iter<'a, (u64, u32, Record<F>)>>,
     unlabelled: Peekable<Iter<'a, (u64, Id)>>,
-    /// The next old record.
     record: u64,
     /// The last fingerprint whose label was looked up, and the label.
     last: Option<(F, Label<F>)>,
@@ -292,14 +288,12 @@ impl<F: Fingerprint, A: FnMut(ClusterChange<F>) -> Step> Parts<'_, F, A> {
         if self.same.end - self.same.start >= LABELS { self.flush() } else { Ok(()) }
     }
 
-    /// Adds records that had a label and have this one now.
     fn relabel(&mut self, records: Range<u64>, label: &Label<F>) -> Step {
         self.flush()?;
         let labelled = self.labelled(&records);
         self.each(labelled, |labels| ClusterChange::Other(labels, label.clone()))
     }
 
-    /// Adds a record that had no label.
     fn add_record(&mut self, record: Record<F>, label: Label<F>) -> Step {
         self.flush()?;
         (self.add)(ClusterChange::Record(Clustered { record, label, size: None }))

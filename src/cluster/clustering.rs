@@ -17,7 +17,6 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::vec::IntoIter;
 
-/// Fingerprints in one message of a thread.
 const CHUNK: usize = 1 << 13;
 
 /// A record and its cluster.
@@ -48,7 +47,6 @@ impl LeftOut {
     }
 }
 
-/// Components without labels.
 pub(crate) struct United<F: Fingerprint> {
     pub(crate) segments: Vec<Arc<Segment>>,
     pub(crate) numbers: Numbers<F>,
@@ -321,7 +319,6 @@ pub(crate) fn best_of<F: Fingerprint>(
 #[derive(Debug)]
 pub struct ClusteredIter<'a, F: Fingerprint = u64> {
     clustering: &'a Clustering<F>,
-    /// `None` after the end.
     groups: Option<Groups<'a, F>>,
     /// The fingerprint of `ids`, its label and the size of its cluster.
     current: Option<(F, Label<F>, Option<u64>)>,

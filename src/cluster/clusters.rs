@@ -15,11 +15,9 @@ use std::sync::Arc;
 
 /// If more than one of so many fingerprints is wanted, all are read instead of looking each up.
 pub(crate) const LOOKED_UP: u64 = 256;
-/// Least memory of the join.
 const LEAST_JOIN: u64 = 16 << 20;
 /// Bytes of memory a fingerprint: its component, and one bit.
 const EACH: u64 = 5;
-/// Bytes of a fingerprint's component.
 pub(crate) const COMPONENT: u64 = 4;
 
 /// The connected components of a store's records at a distance. Two records are linked if their

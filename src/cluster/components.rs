@@ -39,7 +39,6 @@ impl Components {
         Self { of, count }
     }
 
-    /// Number of components with several members.
     pub(crate) fn count(&self) -> usize {
         self.count as usize
     }

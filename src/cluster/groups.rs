@@ -9,7 +9,6 @@ use crate::version::{RecordIter, Share};
 use std::iter::Peekable;
 use std::sync::Arc;
 
-/// Fingerprints of a share, about.
 const SHARE: u64 = 1 << 14;
 
 /// Cuts all fingerprints into shares, which threads take one after another.
@@ -26,7 +25,6 @@ pub(crate) struct Groups<'a, F: Fingerprint> {
     records: Peekable<RecordIter<F>>,
     numbers: Ascending<'a, F>,
     components: &'a Components,
-    /// The number of the last fingerprint.
     number: u32,
 }
 
@@ -78,7 +76,6 @@ impl<'a, F: Fingerprint> Groups<'a, F> {
         Ok(records)
     }
 
-    /// Whether there are more ids of the fingerprint.
     pub(crate) fn has_more(&mut self, fingerprint: F) -> bool {
         self.records.peek().is_some_and(|next| next.as_ref().is_ok_and(|record| record.fingerprint == fingerprint))
     }
@@ -92,7 +89,6 @@ impl<'a, F: Fingerprint> Groups<'a, F> {
     }
 }
 
-/// The number of records of some ids.
 pub(crate) fn records_of(ids: &[Id]) -> u64 {
     let count = |id: &Id| if let Id::Count(count) = id { *count } else { 1 };
     ids.iter().map(count).fold(0, u64::saturating_add)

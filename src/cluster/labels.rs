@@ -11,7 +11,6 @@ use std::path::PathBuf;
 /// The offset of a missing text.
 const NONE: u64 = u64::MAX;
 
-/// Bytes written at once.
 const PIECE: usize = 1 << 20;
 
 /// The label of a cluster: one of its ids or, without ids, one of its fingerprints.
@@ -106,11 +105,9 @@ impl<F: Fingerprint> Labels<F> {
     }
 }
 
-/// Gathers the best label of each component.
 pub(crate) struct Gathering<'k, F: Fingerprint> {
     keeper: &'k Keeper,
     workspace: Workspace,
-    /// The components with a label so far.
     known: Bitset,
     best: Best<F>,
     /// The fingerprint of each component's keeper, if wanted.
@@ -141,7 +138,6 @@ impl<'k, F: Fingerprint> Gathering<'k, F> {
         Self { keeper, workspace, known: Bitset::new(components), best, keepers }
     }
 
-    /// Adds the best id of a fingerprint.
     pub(crate) fn add(&mut self, component: usize, fingerprint: F, id: &Id) -> Result<()> {
         let known = !self.known.insert(component);
         let mut keep = |fingerprint: F| {
@@ -178,7 +174,6 @@ impl<'k, F: Fingerprint> Gathering<'k, F> {
         Ok(())
     }
 
-    /// The labels, and the fingerprints of the keepers.
     pub(crate) fn finish(mut self) -> Result<(Labels<F>, Option<Vec<F>>)> {
         let labels = match self.best {
             Best::Numbers(all) => Labels::Numbers(all),

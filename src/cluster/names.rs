@@ -12,7 +12,6 @@ pub(crate) enum Names<F> {
 }
 
 impl<F: Fingerprint> Names<F> {
-    /// Capacity for `count` names and `bytes` bytes of texts.
     pub(crate) fn new(kind: IdKind, count: usize, bytes: usize) -> Self {
         match kind {
             IdKind::Number => Self::Numbers(Vec::with_capacity(count)),

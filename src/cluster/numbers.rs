@@ -20,7 +20,6 @@ pub(crate) struct Numbers<F> {
 #[derive(Debug)]
 struct Numbered<F> {
     segment: Arc<Segment>,
-    /// The number of its first fingerprint.
     first: u32,
     /// All fingerprints, if there is memory for them: a lookup in them is faster than decoding a block.
     all: Option<(Array<F>, Directory)>,
@@ -57,13 +56,11 @@ impl<F: Fingerprint> Numbers<F> {
         Ok(Self { segments: numbered })
     }
 
-    /// Bytes of memory taken for faster lookups.
     pub(crate) fn bytes(&self) -> u64 {
         let kept = self.segments.iter().filter_map(|one| one.all.as_ref());
         kept.map(|(all, _)| all.as_slice().len() as u64 * (F::BYTES as u64 + DIRECTORY)).sum()
     }
 
-    /// Frees the memory for faster lookups.
     pub(crate) fn release(&mut self) {
         self.segments.iter_mut().for_each(|one| one.all = None);
     }
@@ -93,7 +90,6 @@ impl<F: Fingerprint> Numbers<F> {
     }
 }
 
-/// Numbers of ascending fingerprints.
 #[derive(Debug)]
 pub(crate) struct Ascending<'a, F> {
     segments: &'a [Numbered<F>],
@@ -120,7 +116,6 @@ fn missing() -> Error {
 /// Fingerprints with the same first word that are searched linearly.
 const NEAR: usize = 8;
 
-/// The rank of a fingerprint among ascending ones.
 fn rank_in<F: Fingerprint>(all: &[F], directory: &Directory, fingerprint: F) -> Option<u64> {
     let head = fingerprint.word(0);
     let from = directory.lower_bound(all, directory.slot(head), head);
@@ -131,7 +126,6 @@ fn rank_in<F: Fingerprint>(all: &[F], directory: &Directory, fingerprint: F) -> 
     behind.get(at).filter(|one| **one == fingerprint).map(|_| (from + at) as u64)
 }
 
-/// The fingerprints of a segment, ascending.
 fn all<F: Fingerprint>(segment: &Segment) -> Result<(Array<F>, Directory)> {
     let table = segment.first_table()?;
     let count = usize::try_from(table.index().fingerprints()).unwrap_or(usize::MAX);

@@ -1,10 +1,10 @@
 //! Labels of an earlier clustering, as the caller passes them in.
 
 use crate::cluster::clusters::Clusters;
+use crate::cluster::earlier_clusters::{self, Known};
 use crate::cluster::keys::Keys;
-use crate::cluster::known::{self, Known};
 use crate::cluster::labels::LabelRef;
-use crate::cluster::matching::Matching;
+use crate::cluster::match_by_place::Matching;
 use crate::cluster::union_find::UnionFind;
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, IdKind};
@@ -77,11 +77,11 @@ impl<F: Fingerprint> Previous<F> {
         match self.labels {
             Labels::Narrow(mut matching) => {
                 matching.end(keys)?;
-                known::unite(matching, sets, count, memory, progress)
+                earlier_clusters::unite(matching, sets, count, memory, progress)
             }
             Labels::Wide(mut matching) => {
                 matching.end(keys)?;
-                known::unite(matching, sets, count, memory, progress)
+                earlier_clusters::unite(matching, sets, count, memory, progress)
             }
         }
     }

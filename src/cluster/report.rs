@@ -120,7 +120,6 @@ impl<F: Fingerprint> Clustering<F> {
         Ok((by_size, largest, far))
     }
 
-    /// Measures the distances within some clusters.
     fn measured(&self, clusters: &[(u64, Place<F>)]) -> Result<Vec<LargeCluster<F>>> {
         let wanted: BTreeMap<usize, usize> = clusters
             .iter()
@@ -177,7 +176,6 @@ fn keep_largest<F: Fingerprint>(mut all: Vec<(u64, F)>, count: usize) -> Vec<(u6
     all
 }
 
-/// Sizes by powers of two.
 fn classes(by_size: &BTreeMap<u64, u64>) -> Vec<SizeClass> {
     let mut classes: BTreeMap<u64, SizeClass> = BTreeMap::new();
     for (&size, &clusters) in by_size {

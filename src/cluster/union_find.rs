@@ -8,14 +8,12 @@
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Disjoint sets of the numbers from 0 on.
 #[derive(Debug)]
 pub(crate) struct UnionFind {
     parents: Vec<AtomicU32>,
 }
 
 impl UnionFind {
-    /// `count` sets of one number each.
     pub(crate) fn new(count: u32) -> Self {
         Self { parents: (0..count).map(AtomicU32::new).collect() }
     }
@@ -35,7 +33,6 @@ impl UnionFind {
         self.parents.iter().map(|parent| parent.load(Relaxed))
     }
 
-    /// Unites the sets of two numbers.
     pub(crate) fn unite(&self, mut a: u32, mut b: u32) {
         loop {
             (a, b) = (self.root(a), self.root(b));

@@ -9,16 +9,13 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
-/// Most bytes read of a file.
 const MOST_BYTES: u64 = 1 << 16;
 
 /// Most groups read, from the group of the process upwards.
 const MOST_GROUPS: usize = 64;
 
-/// Reads a file; `None` if that fails.
 type Reader<'r> = &'r dyn Fn(&Path) -> Option<String>;
 
-/// The files of a version of control groups.
 struct Version {
     root: &'static str,
     limits: &'static [&'static str],

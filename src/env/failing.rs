@@ -1,6 +1,6 @@
 //! An environment with failing operations, for fault sweeps.
 
-use crate::env::traits::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
+use crate::env::traits::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile, forward};
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -48,26 +48,26 @@ impl Failing {
         }
         Ok(())
     }
+
+    fn env(&self) -> io::Result<&dyn Env> {
+        self.step().map(|()| &*self.inner)
+    }
 }
 
 impl Env for Failing {
+    forward! { env:
+        create_dir(path: &Path) -> ();
+        remove_dir(path: &Path) -> ();
+        list(path: &Path) -> Vec<String>;
+        rename(from: &Path, to: &Path) -> ();
+        hard_link(from: &Path, to: &Path) -> ();
+        remove(path: &Path) -> ();
+        sync_dir(path: &Path) -> ();
+        lock(path: &Path) -> Arc<dyn LockFile>;
+    }
+
     fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
         self.inner.absolute(path)
-    }
-
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
-        self.inner.create_dir(path)
-    }
-
-    fn remove_dir(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
-        self.inner.remove_dir(path)
-    }
-
-    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
-        self.step()?;
-        self.inner.list(path)
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn WriteFile>> {
@@ -83,31 +83,6 @@ impl Env for Failing {
     fn create_log(&self, path: &Path) -> io::Result<Box<dyn LogFile>> {
         self.step()?;
         Ok(Box::new(FailingLog { env: self.clone(), inner: self.inner.create_log(path)? }))
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.step()?;
-        self.inner.rename(from, to)
-    }
-
-    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.step()?;
-        self.inner.hard_link(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
-        self.inner.remove(path)
-    }
-
-    fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
-        self.inner.sync_dir(path)
-    }
-
-    fn lock(&self, path: &Path) -> io::Result<Arc<dyn LockFile>> {
-        self.step()?;
-        self.inner.lock(path)
     }
 
     fn free_bytes(&self, directory: &Path) -> Option<u64> {

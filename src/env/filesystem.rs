@@ -99,7 +99,6 @@ impl Env for FileSystem {
     }
 }
 
-/// Whether the path leads to the open file.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;

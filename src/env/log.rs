@@ -7,7 +7,6 @@ use std::io;
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
-/// A file open for writing at any offset.
 #[derive(Debug)]
 pub(super) struct Log {
     file: File,

@@ -13,7 +13,6 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// A read-only map of a whole file.
 #[derive(Debug)]
 pub(super) struct Mapped {
     /// `None` for an empty file, which not every system can map.
@@ -21,7 +20,6 @@ pub(super) struct Mapped {
 }
 
 impl Mapped {
-    /// Maps the file at its present length.
     pub(super) fn new(file: &File) -> io::Result<Self> {
         if file.metadata()?.len() == 0 {
             return Ok(Self { map: None });
@@ -173,7 +171,6 @@ unsafe impl<A: Atomic> Send for AtomicArray<A> {}
 // SAFETY: as above.
 unsafe impl<A: Atomic> Sync for AtomicArray<A> {}
 
-/// The owner of an array's memory.
 #[derive(Debug)]
 #[expect(dead_code, reason = "only dropped")]
 enum Shared<A> {

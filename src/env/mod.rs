@@ -6,7 +6,7 @@
 //! Two wrappers are internal: `Held` refuses writes to a directory that was replaced, `Patient` reads around bad sectors.
 //! `mmap.rs` also has large arrays in huge pages, and `available.rs` the free memory of a process on Linux.
 //!
-//! A durable file is written under a temporary name, synced, renamed, and its directory synced (`TempFile` in `temp.rs`):
+//! A durable file is written under a temporary name, synced, renamed, and its directory synced (`TempFile` in `temp_file.rs`):
 //! after a crash it is there whole or not at all. A [`LogFile`] is synced repeatedly while it grows: after a crash everything
 //! up to the last sync is there, and any part of the rest may be. format-spec/store.md specifies the names. Environments and
 //! files may be used by any number of threads; none starts a thread.
@@ -19,29 +19,29 @@
 
 #[cfg(target_os = "linux")]
 mod available;
+mod bad_sectors;
+mod displaced;
 mod failing;
 mod filesystem;
-mod held;
 mod log;
 mod memory;
 #[cfg_attr(fpstore_loom, allow(dead_code, reason = "loom has an array of its own"))]
 mod mmap;
-mod patient;
 mod positioned;
 mod scratch;
-mod temp;
+mod temp_file;
 #[cfg(test)]
 mod tests;
 mod traits;
 
+pub(crate) use bad_sectors::Patient;
+pub(crate) use displaced::Held;
 pub use failing::Failing;
 pub use filesystem::FileSystem;
-pub(crate) use held::Held;
 pub use memory::Memory;
 #[cfg_attr(fpstore_loom, allow(unused_imports, reason = "loom has an array of its own"))]
 pub(crate) use mmap::{Arena, Array, AtomicArray};
-pub(crate) use patient::Patient;
-pub(crate) use temp::{TEMP_SUFFIX, TempFile};
+pub(crate) use temp_file::{TEMP_SUFFIX, TempFile};
 
 pub(crate) use traits::slice;
 pub use traits::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};

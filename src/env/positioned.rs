@@ -4,7 +4,6 @@ use crate::env::traits::ReadFile;
 use std::fs::File;
 use std::io;
 
-/// A file read with positioned reads.
 #[derive(Debug)]
 pub(super) struct Positioned {
     file: File,
@@ -43,13 +42,11 @@ impl ReadFile for Positioned {
     }
 }
 
-/// Fills the buffer with the bytes from `offset` on.
 #[cfg(unix)]
 pub(super) fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
 }
 
-/// Fills the buffer with the bytes from `offset` on.
 #[cfg(windows)]
 pub(super) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
     while !buffer.is_empty() {
@@ -64,13 +61,11 @@ pub(super) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64)
     Ok(())
 }
 
-/// Writes all bytes from `offset` on.
 #[cfg(unix)]
 pub(super) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
 }
 
-/// Writes all bytes from `offset` on.
 #[cfg(windows)]
 pub(super) fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
     while !bytes.is_empty() {

@@ -63,6 +63,16 @@ pub trait Env: Debug + Send + Sync {
     }
 }
 
+/// Implements methods of an [`Env`] that wraps another one, which the method `$to` returns unless it fails.
+macro_rules! forward {
+    ($to:ident: $($method:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
+        fn $method(&self, $($argument: $type),*) -> io::Result<$result> {
+            self.$to()?.$method($($argument),*)
+        }
+    )*};
+}
+pub(super) use forward;
+
 /// A locked file.
 pub trait LockFile: Debug + Send + Sync {
     /// Whether the path leads to this file.
@@ -125,7 +135,6 @@ pub trait ReadFile: Debug + Send + Sync {
     fn is_stable(&self) -> bool;
 }
 
-/// `length` bytes of a slice from `offset` on.
 pub(crate) fn slice(bytes: &[u8], offset: u64, length: usize) -> io::Result<&[u8]> {
     usize::try_from(offset)
         .ok()

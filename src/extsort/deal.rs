@@ -16,7 +16,6 @@ pub(crate) fn deal<'a, T>(values: &'a mut [T], counts: &[&[usize]]) -> Vec<Vec<&
     dealt
 }
 
-/// Cuts a slice into pieces of these lengths.
 pub(crate) fn cut<T>(mut rest: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
     let mut pieces = Vec::with_capacity(lengths.size_hint().0);
     for length in lengths {
@@ -35,7 +34,6 @@ const TOGETHER: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Dealer<'a, T> {
     slots: Vec<&'a mut [T]>,
-    /// Gathered values of each bucket.
     gathered: Vec<[T; TOGETHER]>,
     counts: Vec<u8>,
 }
@@ -68,7 +66,6 @@ impl<'a, T: Copy + Default> Dealer<'a, T> {
         }
     }
 
-    /// Writes the values that are still gathered.
     pub(crate) fn finish(self) {
         for ((slots, gathered), count) in self.slots.into_iter().zip(self.gathered).zip(self.counts) {
             slots.iter_mut().zip(gathered).take(count.into()).for_each(|(slot, value)| *slot = value);

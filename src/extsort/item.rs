@@ -5,7 +5,6 @@ use rayon::prelude::*;
 
 /// A value of fixed size that can be sorted by its leading bits and written to a run.
 pub(crate) trait Item: Copy + Ord + Default + Send + Sync + 'static {
-    /// Bytes of an item in a run.
     const BYTES: usize;
 
     /// The leading bits of its order: items with different keys are ordered as these.
@@ -66,7 +65,6 @@ pub(crate) struct NumberedRecord<F> {
     pub(crate) id: u64,
 }
 
-/// The fingerprint of each record.
 pub(crate) fn fingerprints<F: Fingerprint>(records: &[NumberedRecord<F>]) -> Vec<F> {
     records.par_iter().map(|record| record.fingerprint).collect()
 }

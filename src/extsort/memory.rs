@@ -8,7 +8,6 @@ pub(crate) fn length(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// Bytes of `count` values in memory.
 pub(crate) fn bytes_of<T>(count: usize) -> u64 {
     (count as u64).saturating_mul(size_of::<T>() as u64)
 }

@@ -15,7 +15,6 @@ use std::collections::binary_heap::PeekMut;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes of a text's length.
 pub(crate) const LENGTH_BYTES: usize = 4;
 
 /// Sorted, distinct records in memory, with a capacity that is fixed when they are made.
@@ -33,7 +32,6 @@ pub(crate) trait Chunk: Send + 'static {
 
     fn push(&mut self, item: Self::Item, text: &[u8]);
 
-    /// Bytes of the capacity.
     fn held(&self) -> u64;
 }
 
@@ -104,19 +102,16 @@ struct Head<T> {
     reader: Box<Reader>,
 }
 
-/// The rest of a run.
 struct Reader {
     bytes: Vec<u8>,
     /// The text of the next record in `bytes`. What follows it has been read ahead.
     text: Range<usize>,
     /// The bytes of the file that have not been read.
     rest: Range<u64>,
-    /// Bytes to read at once.
     buffer: usize,
 }
 
 impl<T: Item> Head<T> {
-    /// Goes on to the next record, if there is one.
     #[inline]
     fn advance<C: Chunk<Item = T>>(&mut self, file: &TemporaryFile) -> Result<bool> {
         let header = T::BYTES + if C::HAS_TEXTS { LENGTH_BYTES } else { 0 };

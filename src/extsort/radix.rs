@@ -83,15 +83,12 @@ fn values<S, T>(&(first, share): &(usize, &[S]), make: &impl Fn(usize, &S) -> T)
     share.iter().zip(first..).map(|(element, number)| make(number, element))
 }
 
-/// The bounds of no keys.
 const NOTHING: (u64, u64) = (u64::MAX, 0);
 
-/// The least and the greatest key.
 fn bounds(keys: impl Iterator<Item = u64>) -> (u64, u64) {
     keys.fold(NOTHING, |(least, greatest), key| (least.min(key), greatest.max(key)))
 }
 
-/// The number of values in each bucket.
 fn count<T>(values: impl Iterator<Item = T>, bucket: &impl Fn(&T) -> usize) -> Vec<usize> {
     let mut counts = vec![0; BUCKETS];
     values.for_each(|value| counts.iter_mut().skip(bucket(&value)).take(1).for_each(|count| *count += 1));

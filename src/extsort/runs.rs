@@ -17,21 +17,16 @@ use std::thread::JoinHandle;
 /// Bytes that are written at once, where the memory allows for it.
 const TRANSFER: u64 = 1 << 20;
 
-/// Bytes to write at once within `memory` bytes.
 pub(crate) fn transfer(memory: u64) -> u64 {
     TRANSFER.min(memory / 16)
 }
 
-/// Sorted runs of distinct records.
 #[derive(Debug)]
 pub(crate) struct Runs {
     pub(crate) executor: Arc<Executor>,
     pub(crate) file: TemporaryFile,
-    /// The bytes of each run in the file.
     pub(crate) runs: Vec<Range<u64>>,
-    /// Number of records in all runs.
     pub(crate) records: u64,
-    /// Of the iterators over these runs.
     pub(crate) peak: Peak,
 }
 

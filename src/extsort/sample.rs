@@ -5,14 +5,11 @@
 pub(crate) struct Sample<T> {
     kept: Vec<T>,
     most: usize,
-    /// Distance of the kept values.
     step: u64,
-    /// Values to skip before the next one.
     skip: u64,
 }
 
 impl<T: Copy> Sample<T> {
-    /// Keeps at most `most` values.
     pub(crate) fn new(most: usize) -> Self {
         Self { kept: Vec::new(), most: most.max(2), step: 1, skip: 0 }
     }

@@ -9,7 +9,6 @@ use crate::extsort::runs::Runs;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Items that were sorted.
 #[derive(Debug)]
 pub(crate) enum Sorted<T> {
     /// Ascending, each once.
@@ -65,7 +64,6 @@ impl<T: Item> Sorted<T> {
     }
 }
 
-/// An iterator over chunks of items.
 pub(crate) enum Chunks<'a, T: Item> {
     Memory(Option<&'a [T]>),
     Runs(Ahead<Vec<T>>),

@@ -9,14 +9,12 @@ use crate::extsort::texts::{FETCH, Slot, Texts};
 use crate::fingerprint::Fingerprint;
 use std::sync::Arc;
 
-/// Records with texts that were sorted.
 #[derive(Debug)]
 pub(crate) enum SortedTexts<F> {
     Memory(Arc<TextsInMemory<F>>),
     Runs(Arc<Runs>),
 }
 
-/// Distinct records in order.
 #[derive(Debug)]
 pub(crate) struct TextsInMemory<F> {
     pub(crate) slots: Vec<Slot<F>>,
@@ -25,7 +23,6 @@ pub(crate) struct TextsInMemory<F> {
 }
 
 impl<F: Fingerprint> SortedTexts<F> {
-    /// Whether nothing was written to a temporary file.
     pub(crate) fn is_in_memory(&self) -> bool {
         matches!(self, Self::Memory(_))
     }
@@ -90,16 +87,13 @@ impl<F: Fingerprint> SortedTexts<F> {
 /// A record of a chunk: fingerprint, and offset and length of its text in the chunk's.
 pub(crate) type TextEntry<F> = (F, u32, u32);
 
-/// Some records, ascending.
 #[derive(Debug, Default)]
 pub(crate) struct TextChunk<F> {
     pub(crate) entries: Vec<TextEntry<F>>,
-    /// The texts of all entries.
     pub(crate) texts: Vec<u8>,
 }
 
 impl<F: Fingerprint> TextChunk<F> {
-    /// The records: fingerprints and the bytes of their texts.
     pub(crate) fn records(&self) -> impl Iterator<Item = (F, &[u8])> {
         self.entries.iter().map(|entry| (entry.0, self.text(entry)))
     }
@@ -108,7 +102,6 @@ impl<F: Fingerprint> TextChunk<F> {
         self.texts.get(offset as usize..).and_then(|texts| texts.get(..length as usize)).unwrap_or_default()
     }
 
-    /// Number of records.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }

@@ -12,7 +12,6 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Capacity of a buffer at first, in items.
 const LEAST: usize = 1 << 12;
 
 /// Sorts any number of items within a given memory.
@@ -23,9 +22,7 @@ pub(crate) struct Sorter<T: Item> {
     executor: Arc<Executor>,
     directory: PathBuf,
     buffer: Vec<T>,
-    /// Number of items at which the buffer is full.
     limit: usize,
-    /// Bytes that are written at once.
     transfer: u64,
     spills: Spills,
     peak: Peak,
@@ -72,7 +69,6 @@ impl<T: Item> Sorter<T> {
         Ok(())
     }
 
-    /// Makes the full buffer larger or empties it.
     #[cold]
     fn make_space(&mut self) -> Result<()> {
         let capacity = self.buffer.capacity();
@@ -117,7 +113,6 @@ impl<T: Item> Sorter<T> {
         Ok(sorted)
     }
 
-    /// Makes a run of the buffer and has a thread write it.
     fn spill(&mut self) -> Result<()> {
         // Memory is for one sorted buffer, so the one before has to be written.
         self.spills.wait()?;

@@ -8,14 +8,12 @@ use crate::extsort::workspace::Workspace;
 /// Bytes in memory, and many bytes in an unnamed temporary file.
 pub(crate) struct Spool {
     limit: usize,
-    /// Bytes read at once.
     piece: usize,
     memory: Vec<u8>,
     file: TemporaryFile,
 }
 
 impl Spool {
-    /// For ids, or for a section of a thread.
     pub(crate) fn within(workspace: &Workspace) -> Self {
         Self::new(workspace, length(workspace.memory / 16 / workspace.executor.threads() as u64))
     }
@@ -35,7 +33,6 @@ impl Spool {
         Ok(())
     }
 
-    /// Calls `visit` with all bytes in order, a piece at a time.
     pub(crate) fn visit(&self, mut visit: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let (mut offset, mut piece) = (0, Vec::new());
         while offset < self.file.length() {

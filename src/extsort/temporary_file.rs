@@ -6,7 +6,6 @@ use crate::extsort::workspace::Workspace;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A file in the directory of a [`Workspace`].
 #[derive(Debug)]
 pub(crate) struct TemporaryFile {
     env: Arc<dyn Env>,
@@ -32,7 +31,6 @@ impl TemporaryFile {
         appended.map_err(|error| Error::temporary("cannot write temporary data to", &self.directory, error))
     }
 
-    /// Fills `bytes` with those from `offset` on.
     pub(crate) fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<()> {
         let read = self.file.as_ref().map_or(Ok(()), |file| file.read_at(offset, bytes));
         read.map_err(|error| Error::temporary("cannot read temporary data in", &self.directory, error))

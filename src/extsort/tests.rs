@@ -6,10 +6,8 @@ use proptest::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The directory of temporary files.
 pub(crate) const DIRECTORY: &str = "d";
 
-/// Files in memory.
 pub(crate) fn memory() -> Arc<dyn Env> {
     let memory = Memory::default();
     memory.create_dir(Path::new(DIRECTORY)).unwrap();
@@ -93,7 +91,6 @@ proptest! {
     }
 }
 
-/// Scattered numbers.
 pub(crate) fn scattered(count: u64) -> impl Iterator<Item = u64> {
     (0..count).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17))
 }

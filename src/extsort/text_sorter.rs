@@ -13,7 +13,6 @@ use crate::fingerprint::Fingerprint;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Capacity for entries at first.
 const LEAST: usize = 1 << 8;
 /// More records with one fingerprint than this are sorted by all threads.
 const LARGE: usize = 1 << 16;
@@ -124,7 +123,6 @@ impl<F: Fingerprint> TextSorter<F> {
         })
     }
 
-    /// Makes a run of the records in memory, has it written, and frees the memory.
     fn spill(&mut self) -> Result<()> {
         self.spills.wait()?;
         let slots = self.sort()?;

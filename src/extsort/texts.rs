@@ -7,7 +7,6 @@ use std::hint::black_box;
 /// Bytes of a piece of memory for texts. Pieces never grow, so texts are not moved.
 pub(crate) const PIECE: u64 = 1 << 20;
 
-/// Number of records whose texts are fetched at once.
 pub(crate) const FETCH: usize = 128;
 
 /// A record in memory. Sorted by its fields it is sorted by fingerprint, and then as the records came.
@@ -22,9 +21,7 @@ pub(crate) struct Slot<F> {
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
     pieces: Vec<Vec<u8>>,
-    /// Bytes of all pieces.
     pub(crate) capacity: u64,
-    /// Number of texts.
     pub(crate) count: u64,
 }
 
@@ -58,7 +55,6 @@ impl Texts {
         black_box(slots.iter().fold(0, |all, slot| all ^ last(slot)));
     }
 
-    /// Bytes of all texts.
     pub(crate) fn bytes(&self) -> u64 {
         self.pieces.iter().map(|piece| piece.len() as u64).sum::<u64>() - self.count * LENGTH_BYTES as u64
     }

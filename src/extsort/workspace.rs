@@ -19,14 +19,11 @@ const MOST_SAMPLED: usize = 4 << 20;
 pub(crate) struct Workspace {
     pub(crate) env: Arc<dyn Env>,
     pub(crate) executor: Arc<Executor>,
-    /// The directory of unnamed temporary files.
     pub(crate) directory: PathBuf,
-    /// Most bytes of each phase.
     pub(crate) memory: u64,
 }
 
 impl Workspace {
-    /// For a load into the store at `path`.
     pub(crate) fn new(path: &Path, options: &Options) -> Self {
         // The store, and the directories above it, may not exist yet.
         let here = |above: &&Path| !above.as_os_str().is_empty() && options.env.list(above).is_ok();
@@ -41,7 +38,6 @@ impl Workspace {
         Self { memory: self.memory.saturating_sub(bytes).max(LEAST_LOAD_MEMORY), ..self.clone() }
     }
 
-    /// The same with one of `parts` parts of the memory.
     pub(crate) fn part(&self, parts: u64) -> Self {
         Self { memory: (self.memory / parts.max(1)).max(LEAST_LOAD_MEMORY), ..self.clone() }
     }

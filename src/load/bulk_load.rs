@@ -38,12 +38,9 @@ impl LoadReport {
     }
 }
 
-/// The result of a load with reserved numbers.
 pub(crate) struct Loaded {
     pub(crate) report: LoadReport,
-    /// Old records that were removed.
     pub(crate) removed: u64,
-    /// Whether runs were merged.
     pub(crate) merged: bool,
 }
 
@@ -233,7 +230,6 @@ impl StoreInner {
         Ok(true)
     }
 
-    /// Installs a run as the last one. Writers wait for the last flush.
     fn enter(&self, made: MadeRun) -> Result<()> {
         let mark_obsolete = |parts: &RunParts| parts.mark_obsolete(&self.context.obsolete_files);
         let slowed = self.flush_most().inspect_err(|_| mark_obsolete(&made.parts))?;
@@ -272,7 +268,6 @@ impl StoreInner {
         Ok(slowed)
     }
 
-    /// Counts the net records of a run beside which others were written.
     fn count_beside(&self, run: &Arc<Run>, count: i64, older: &[Arc<Run>], last: u64) {
         // Statistics count the records later if this fails, if the run adds and removes, or if the runs beside it were merged
         // with older ones, which hides the removed records.
@@ -332,7 +327,6 @@ pub(crate) struct MadeRun {
     pub(crate) is_apart: bool,
 }
 
-/// The last sequence number of runs.
 pub(crate) fn last_of(runs: &[Arc<Run>]) -> u64 {
     runs.last().map_or(0, |run| run.entry.last)
 }

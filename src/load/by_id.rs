@@ -42,7 +42,6 @@ pub struct RemoveIdsReport {
 }
 
 impl StoreInner {
-    /// Removes all records of these ids.
     pub(crate) fn bulk_remove_ids(&self, ids: &SortedIds) -> Result<RemoveIdsReport> {
         self.writer().map(drop)?;
         let fits = match (self.context.parameters.ids(), ids.kind()) {
@@ -64,7 +63,6 @@ impl StoreInner {
         Ok(RemoveIdsReport { ids: ids.given(), unknown: unknown.count, unknown_ids, removed, left })
     }
 
-    /// The error of a store without ids.
     pub(crate) fn without_ids(&self) -> Error {
         let error = Error::invalid("the store has no ids").at_path(&self.context.path);
         error.with_remedy("name its records by their fingerprints")
@@ -89,7 +87,6 @@ impl StoreInner {
         Ok((sorter.finish()?, unknown))
     }
 
-    /// Looks ids up in the index.
     fn look_up<F: Fingerprint>(
         &self,
         state: &ReadView,

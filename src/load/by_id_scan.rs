@@ -24,11 +24,9 @@ const END: u8 = 0;
 /// Most unknown ids that are named.
 const NAMED: usize = 5;
 
-/// Ids that no record has.
 #[derive(Debug, Default)]
 pub(crate) struct Unknown {
     pub(crate) count: u64,
-    /// The smallest of them, at most [`NAMED`].
     pub(crate) some: BTreeSet<Id>,
 }
 
@@ -53,7 +51,6 @@ impl Unknown {
     }
 }
 
-/// Adds a record of an id.
 pub(crate) fn push<F: Fingerprint>(found: &Mutex<RecordSorter<F>>, fingerprint: F, id: &Id) -> Result<()> {
     found.lock().unwrap_or_else(PoisonError::into_inner).push(fingerprint, id.as_ref())
 }
@@ -116,13 +113,11 @@ fn name(id: &Id) -> Cow<'_, str> {
     }
 }
 
-/// The id of a line, and its fingerprint.
 fn split<F: Fingerprint>(line: &[u8]) -> (&[u8], F) {
     let (name, fingerprint) = line.split_at(line.len().saturating_sub(F::BYTES));
     (name.strip_suffix(&[END]).unwrap_or_default(), F::from_le_bytes(fingerprint).unwrap_or_default())
 }
 
-/// The lines of a chunk with their hashes.
 fn lines(chunk: Result<TextChunk<u64>>) -> Box<dyn Iterator<Item = Result<(u64, Vec<u8>)>>> {
     match chunk {
         Err(error) => Box::new(std::iter::once(Err(error))),
@@ -156,7 +151,6 @@ impl Bitmap {
         Ok(bitmap)
     }
 
-    /// The word of a hash, and its bit in it.
     fn place(&self, hash: u64) -> Option<(usize, u64)> {
         let place = hash >> (64 - self.bits);
         Some((usize::try_from(place >> 6).ok()?, 1 << (place & 63)))

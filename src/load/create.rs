@@ -18,7 +18,6 @@ use crate::version::{StoreContext, absolute, check_width, hold};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Creates a store with the records, if any.
 pub(crate) fn create<F: Fingerprint>(
     path: &Path,
     parameters: &Parameters,

@@ -170,7 +170,6 @@ pub struct SortedRecords<F: Fingerprint = u64> {
     workspace: Workspace,
     given: u64,
     source: RecordSource<F>,
-    /// Number of distinct fingerprints, once counted.
     distinct: OnceLock<u64>,
 }
 
@@ -179,7 +178,6 @@ enum RecordSource<F: Fingerprint> {
     Nothing,
     Without(Sorted<NumberedRecord<F>>),
     Numbers(Sorted<NumberedRecord<F>>),
-    /// With a sample of the fingerprints.
     Texts(SortedTexts<F>, Vec<F>),
 }
 
@@ -266,7 +264,6 @@ impl<F: Fingerprint> SortedRecords<F> {
         self.is_in_memory() && !matches!(self.source, RecordSource::Texts(..))
     }
 
-    /// Whether nothing was written to a temporary file.
     pub(crate) fn is_in_memory(&self) -> bool {
         match &self.source {
             RecordSource::Nothing => true,
@@ -275,7 +272,6 @@ impl<F: Fingerprint> SortedRecords<F> {
         }
     }
 
-    /// Bytes of all text ids.
     pub(crate) fn text_bytes(&self) -> u64 {
         if let RecordSource::Texts(sorted, _) = &self.source { sorted.text_bytes() } else { 0 }
     }

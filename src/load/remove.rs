@@ -21,7 +21,6 @@ pub struct RemoveReport {
 }
 
 impl StoreInner {
-    /// Removes the records that are there.
     pub(crate) fn bulk_remove<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<RemoveReport> {
         let counted = self.context.parameters.ids() == IdKind::None;
         let _counting = counted.then(|| self.counting.lock());
@@ -45,7 +44,6 @@ impl StoreInner {
         Ok(RemoveReport { records: records.given(), removed, left })
     }
 
-    /// Refuses records with ids of another kind than the store's.
     fn check_ids<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<()> {
         let kind = self.context.parameters.ids();
         let fits = match (kind, records.ids()) {

@@ -110,13 +110,10 @@ pub(super) fn even_bits(keys: f64, width: u32) -> f64 {
     (f64::from(width) - keys.log2() + std::f64::consts::LOG2_E).max(1.0) * TABLE_OVERHEAD
 }
 
-/// The size of a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TableSize {
     pub(super) keys: f64,
-    /// Bits of a key.
     pub(super) bits: f64,
-    /// Keys of a block.
     pub(super) block_keys: f64,
     pub(super) blocks: f64,
 }
@@ -146,10 +143,8 @@ impl TableSize {
     }
 }
 
-/// Bytes of a page of rows.
 const PAGE_BYTES: f64 = 4096.0;
 
-/// A table that queries probe.
 #[derive(Clone, Debug)]
 pub(super) struct ProbedTable {
     pub(super) layout: TableLayout,
@@ -195,7 +190,6 @@ pub(super) struct Step {
     pub(super) probes: f64,
     pub(super) blocks: f64,
     pub(super) candidates: f64,
-    /// The predicted time.
     pub(super) nanos: f64,
 }
 

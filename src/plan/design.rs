@@ -5,9 +5,7 @@ use crate::error::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// Bits of the widest fingerprint.
 const MAX_WIDTH: u32 = 256;
-/// Most tables a design may have.
 const MAX_TABLES: usize = 256;
 
 /// A layout of tables. The fingerprint's bits are cut into parts of nearly equal length, the longer ones first.

@@ -12,7 +12,6 @@ const LEAST_KEYS: u64 = 1 << 16;
 /// The least radius of a [`DENSE`] filter.
 const DENSE_FROM: u32 = 2;
 
-/// Words of a cache line.
 pub(crate) const LINE: u64 = 8;
 
 /// Most last bits in which prefixes of one line differ: with more, lines fill too unevenly.
@@ -20,7 +19,6 @@ const MOST_SHARING: u32 = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Density {
-    /// Bits of memory a key.
     bits: f64,
     /// Bits that a prefix sets in its word.
     pub(crate) ones: u32,
@@ -31,10 +29,8 @@ pub(crate) struct Density {
 const USUAL: Density = Density { bits: 7.5, ones: 3, false_positives: 0.0426 };
 const DENSE: Density = Density { bits: 15.0, ones: 4, false_positives: 0.0061 };
 
-/// The dimensions of a table's filter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct FilterShape {
-    /// Number of leading key bits.
     pub(crate) prefix: u32,
     /// Prefixes that differ in their last so many bits only share a line.
     pub(crate) sharing: u32,

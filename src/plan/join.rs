@@ -9,11 +9,9 @@ use super::probing::binomial;
 /// The size of a join at one node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct JoinSize {
-    /// Fingerprints.
     pub(crate) items: f64,
     /// Pairs of them that may be near.
     pub(crate) pairs: f64,
-    /// 64-bit words of a fingerprint.
     pub(crate) words: u32,
 }
 
@@ -28,12 +26,10 @@ impl JoinSize {
     }
 }
 
-/// A way to join, and its cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct JoinWay {
     /// Number of parts that agree where fingerprints are compared; 0 compares all with all.
     pub(crate) levels: u32,
-    /// Time in nanoseconds.
     pub(crate) nanos: f64,
 }
 

@@ -24,7 +24,6 @@ const SKIP: f64 = 8.0;
 /// Time to compare a query with a key that has one of its prefixes.
 const MEET: f64 = 40.0;
 
-/// Longest prefix.
 const LONGEST: u32 = 32;
 
 /// The longest prefix with at most [`MOST_FLIPS`] flips in a table with so many leading bits.

@@ -7,7 +7,6 @@
 use super::filter_shape::FilterShape;
 use super::{TableForm, Timings};
 
-/// A table to probe.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shape {
     pub(crate) blocks: f64,
@@ -15,7 +14,6 @@ pub(crate) struct Shape {
     /// Number of leading bits by which its keys can be searched.
     pub(crate) leading: u32,
     pub(crate) form: TableForm,
-    /// Bits of a fingerprint.
     pub(crate) width: u32,
     pub(crate) filter: Option<FilterShape>,
 }
@@ -49,17 +47,13 @@ fn row_nanos(width: u32) -> f64 {
 /// The expected cost of probing a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Probing {
-    /// Number of leading key bits looked up.
     pub(crate) prefix: u32,
-    /// Whether the filter is used.
     pub(crate) filtered: bool,
     /// Number of prefixes within the radius.
     pub(crate) probes: f64,
     /// Number of prefixes that are looked up: all, or those that pass the filter.
     pub(crate) places: f64,
-    /// Blocks that these prefixes touch.
     pub(crate) blocks: f64,
-    /// Time in nanoseconds.
     pub(crate) nanos: f64,
 }
 
@@ -111,7 +105,6 @@ pub(crate) fn evenly(blocks: f64) -> impl Fn(u32) -> f64 {
     move |prefix| blocks / 2f64.powi(i32::try_from(prefix).unwrap_or(i32::MAX))
 }
 
-/// The number of ways to choose `k` of `n`.
 pub(super) fn binomial(n: u32, k: u32) -> f64 {
     (0..k).fold(1.0, |product, i| product * f64::from(n - i) / f64::from(i + 1))
 }

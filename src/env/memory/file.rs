@@ -16,7 +16,6 @@ pub(super) struct File {
     unsynced: Vec<Change>,
 }
 
-/// A change since the last sync.
 #[derive(Clone, Debug)]
 enum Change {
     Write { offset: usize, bytes: Vec<u8> },

@@ -8,7 +8,6 @@ use crate::env::traits::{LockFile, LogFile, ReadFile, ScratchFile, WriteFile, sl
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A file open for writing at any offset.
 #[derive(Debug)]
 pub(super) struct Handle {
     env: Memory,
@@ -64,7 +63,6 @@ impl LogFile for Handle {
     }
 }
 
-/// A file that is written sequentially.
 pub(super) struct Writer {
     pub(super) handle: Handle,
     pub(super) position: u64,
@@ -88,13 +86,11 @@ impl WriteFile for Writer {
     }
 }
 
-/// A lock, held until it is dropped.
 #[derive(Debug)]
 pub(super) struct Lock {
     pub(super) env: Memory,
     pub(super) path: PathBuf,
     pub(super) number: u64,
-    /// The number of its file.
     pub(super) file: u64,
 }
 

@@ -28,9 +28,7 @@ pub struct Memory {
 struct State {
     names: Names,
     files: BTreeMap<u64, File>,
-    /// The number of each held lock.
     locked: BTreeMap<PathBuf, u64>,
-    /// The last number of a file or lock.
     numbers: u64,
     /// Number of crashes: handles from before a crash give errors.
     crashes: u64,

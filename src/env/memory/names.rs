@@ -22,7 +22,6 @@ struct Tree {
 /// A change of names, which reaches the device as a whole or not at all.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
-    /// A name for a new or existing file.
     Link(PathBuf, u64),
     /// The second name instead of the first one. The file's number makes it independent of the first name's creation.
     Rename(PathBuf, PathBuf, u64),
@@ -73,7 +72,6 @@ impl Names {
         self.current.directories.contains(name)
     }
 
-    /// Whether the directory of a name exists.
     pub(super) fn has_place_for(&self, name: &Path) -> bool {
         name.parent().is_some_and(|directory| self.is_directory(directory))
     }

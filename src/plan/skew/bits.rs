@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 
 /// Keys of a run, about those of a block.
 const RUN: usize = 128;
-/// Most runs.
 const RUNS: usize = 512;
 /// Most flipped bits of a symbol; pairs with more are gaps.
 const SPELLED: u32 = 8;

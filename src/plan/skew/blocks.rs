@@ -16,12 +16,9 @@ pub(super) struct BlockKeys {
     keys: Vec<u64>,
 }
 
-/// The averages of a query.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Visited {
-    /// Prefixes that are looked up.
     pub(super) places: f64,
-    /// Blocks that they lead to.
     pub(super) blocks: f64,
 }
 

@@ -31,7 +31,6 @@ use wanted::Wanted;
 
 /// The width of measured fingerprints; predictions for wider ones are those for evenly spread keys.
 const WIDTH: u32 = 64;
-/// Most sample queries.
 const QUERIES: usize = 512;
 /// Fewest simulated queries of a table, for any number of prefixes.
 const LEAST_QUERIES: usize = 16;
@@ -183,7 +182,6 @@ impl Skew {
     }
 }
 
-/// The least key with the query's own prefix.
 fn home(query: u64, permutation: &Permutation, chosen: Probing) -> u64 {
     permutation.apply(query) & leading_ones(chosen.prefix)
 }

@@ -16,7 +16,6 @@ const COUNTED: usize = 1 << 16;
 /// Prefixes to find, each as its least key.
 pub(super) struct Wanted {
     sorted: Vec<u64>,
-    /// Two bits for the hash of each.
     bitmap: Vec<u64>,
 }
 
@@ -88,7 +87,6 @@ impl Found {
     }
 }
 
-/// Word and bits of a hash in a bitmap of a power of two of words.
 fn place(hash: u64, words: usize) -> (usize, u64) {
     ((hash >> 32) as usize & (words - 1), 1 << (hash >> 26 & 63) | 1 << (hash >> 20 & 63))
 }

@@ -2,7 +2,6 @@
 
 use super::*;
 
-/// A sequence that looks random.
 struct Random(u64);
 
 impl Random {

@@ -1,7 +1,7 @@
 //! Records and their earlier labels, matched by their ids.
 
+use crate::cluster::cursor::Walk;
 use crate::cluster::keys::{Key, Line};
-use crate::cluster::sorted::Walk;
 use crate::error::Result;
 use crate::extsort::Sorted;
 
@@ -13,7 +13,6 @@ const MANY: usize = 1 << 12;
 pub(crate) struct One<K> {
     pub(crate) id: K,
     pub(crate) label: K,
-    /// The numbers of their fingerprints.
     pub(crate) numbers: Vec<u64>,
 }
 
@@ -33,7 +32,6 @@ pub(crate) struct Labelled<'a, K: Key> {
 }
 
 impl<'a, K: Key> Labelled<'a, K> {
-    /// Each walk takes `memory` bytes.
     pub(crate) fn new(lines: &'a Sorted<Line<K>>, records: &'a Sorted<(K, u64)>, memory: u64) -> Self {
         Self { lines: Walk::new(lines, memory), records: Walk::new(records, memory) }
     }

@@ -9,7 +9,6 @@ use std::sync::Arc;
 /// Suffix of unfinished files. The next writer removes such files.
 pub(crate) const TEMP_SUFFIX: &str = ".tmp";
 
-/// Bytes copied at once.
 const PIECE: u64 = 1 << 20;
 
 /// A file under a temporary name beside its final one. Dropped without [`TempFile::commit`] it is removed.
@@ -38,7 +37,6 @@ impl TempFile {
         Ok(())
     }
 
-    /// Appends the file at `path`.
     pub(crate) fn copied(mut self, file: &dyn ReadFile, path: &Path) -> Result<Self> {
         let (mut offset, mut buffer) = (0, Vec::new());
         while offset < file.length() {
@@ -50,12 +48,10 @@ impl TempFile {
         Ok(self)
     }
 
-    /// Number of bytes appended.
     pub(crate) fn written(&self) -> u64 {
         self.written
     }
 
-    /// Makes the bytes so far durable.
     pub(crate) fn sync(&mut self) -> Result<()> {
         if let Some(file) = &mut self.file {
             file.flush().map_err(|error| Error::io("cannot write", &self.temporary, error))?;

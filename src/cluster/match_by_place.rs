@@ -2,17 +2,17 @@
 //!
 //! Labels most often come in the order of the store, as they were written. So a label is compared with the next record, and
 //! with a few after it, as records come and go; other threads read the records meanwhile. Labels and records without a
-//! counterpart are left for [`crate::cluster::known`], which sorts them. Several records that share an id are matched in
+//! counterpart are left for [`crate::cluster::earlier_clusters`], which sorts them. Several records that share an id are matched in
 //! order; this is right if all of them have a label and all labels a record.
 
 use crate::bitset::Bitset;
 use crate::cluster::clusters::Clusters;
 use crate::cluster::groups::shares;
 use crate::cluster::keys::{Key, Keys, Line};
+use crate::cluster::label_order::{BYTES, Order};
 use crate::cluster::labels::LabelRef;
 use crate::cluster::names::Names;
 use crate::cluster::numbers::Numbers;
-use crate::cluster::order::{BYTES, Order};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::spawn;
 use crate::extsort::Sorter;
@@ -34,7 +34,6 @@ const SENT: usize = 1 << 18;
 /// Records and bytes of names of a chunk, about.
 const RECORDS: usize = 256;
 const CHUNK: usize = 1 << 14;
-/// Messages that wait.
 const WAITING: usize = 2;
 /// Records in which a label is searched if it is not that of the next record: [`FAR`] after the first, second, fourth and so
 /// on of consecutive labels without a record, else [`NEAR`]. So labels in another order take little time.
@@ -52,33 +51,24 @@ pub(crate) const MEMBER: u64 = 1 << 33;
 #[derive(Debug)]
 pub(crate) struct Matching<F: Fingerprint, K: Key> {
     records: Receiver<Result<Vec<RecordChunk<F>>>>,
-    /// The thread that reads them, until it has ended.
     reading: Option<JoinHandle<()>>,
     /// Whether reading has failed and the error was returned.
     has_failed: bool,
     /// The next records, in chunks that are not empty.
     ahead: VecDeque<RecordChunk<F>>,
-    /// The next record in the first chunk.
     at: usize,
-    /// Number of records ahead.
     waiting: usize,
     /// Labels without a record since the last match.
     missed: usize,
     /// The text of the last label, and its key: neighbours often have the same label.
     last: Option<(String, K)>,
-    /// The last entry.
     entry: Option<(K, u64)>,
-    /// Number of labels that were matched.
     pub(crate) matched: u64,
-    /// Whether any label or record was not matched.
     pub(crate) has_rest: bool,
-    /// The entries of each label.
     pub(crate) members: Sorter<(K, u64)>,
     /// Heads of the matched ids, and the numbers of their fingerprints.
     pub(crate) ids: Sorter<(u64, u64)>,
-    /// Labels without a record.
     pub(crate) lines: Sorter<Line<K>>,
-    /// Records without a label.
     pub(crate) unknown: Sorter<(K, u64)>,
     /// The numbers of fingerprints that may have unknown neighbours.
     pub(crate) fresh: Bitset,
@@ -88,7 +78,6 @@ pub(crate) struct Matching<F: Fingerprint, K: Key> {
     pub(crate) order: Order<F>,
 }
 
-/// Records in the order of the store.
 #[derive(Debug)]
 struct RecordChunk<F> {
     /// A lower bound of the first 64 bits of their fingerprints: that of the chunk before, or greater than any there.
@@ -102,7 +91,6 @@ struct RecordChunk<F> {
     goes_on: bool,
     /// New records, each with the number of old ones before it and the number of its fingerprint.
     new: Vec<(usize, u32, Record<F>)>,
-    /// Numbers of the fingerprints of new records.
     fresh: Vec<u32>,
     /// Whether new records were left out, as they take too much memory.
     lacks_new: bool,
@@ -180,7 +168,6 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
         }
     }
 
-    /// Skips the next record, which has no label.
     fn pass(&mut self, keys: &Keys) -> Result<()> {
         self.has_rest = true;
         let name = self.ahead.front().and_then(|chunk| chunk.names.get(self.at));
@@ -300,7 +287,6 @@ fn read<F: Fingerprint, K: Key>(clusters: &Clusters<F>, keys: Keys) -> Result<Re
     Ok((reading, records))
 }
 
-/// Shared by the reading threads.
 struct Reading<F> {
     old: Vec<Arc<Segment>>,
     new: Vec<Arc<Segment>>,
@@ -313,7 +299,6 @@ struct Reading<F> {
 }
 
 impl<F: Fingerprint> Reading<F> {
-    /// Sends the records of a share.
     fn share<K: Key>(&self, share: Share, output: &Output<Vec<RecordChunk<F>>>) -> Step {
         self.progress.check()?;
         let (mut numbers, mut numbers_of_new) = (self.numbers.ascending()?, self.numbers.ascending()?);
@@ -377,7 +362,6 @@ impl<F: Fingerprint> Reading<F> {
         output.send(chunks)
     }
 
-    /// Calls `take` with the old records of a share.
     fn each_old(&self, share: Share, mut take: impl FnMut(F, IdRef<'_>) -> Step) -> Step {
         if let [segment] = &self.old[..] {
             return SegmentRecords::<F>::visit_near(segment, share.from, |fingerprint, id| {

@@ -5,9 +5,9 @@ use crate::cluster::changes::{ClusterChanges, ClusterUpdate};
 use crate::cluster::clustering::{Among, Clustering, United};
 use crate::cluster::clusters::{COMPONENT, Clusters, LOOKED_UP};
 use crate::cluster::components::Components;
-use crate::cluster::few::Few;
+use crate::cluster::earlier_clusters::Known;
+use crate::cluster::few_pairs::Few;
 use crate::cluster::keeper::Keeper;
-use crate::cluster::known::Known;
 use crate::cluster::numbers::Numbers;
 use crate::cluster::previous::Previous;
 use crate::cluster::union_find::UnionFind;
@@ -18,7 +18,6 @@ use crate::segment::Scratch;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Unites the fingerprints of each pair of a join.
 struct Uniter<'a, F> {
     numbers: &'a Numbers<F>,
     sets: &'a UnionFind,
@@ -131,7 +130,6 @@ impl<F: Fingerprint> Clusters<F> {
         }
     }
 
-    /// Unites near fingerprints.
     fn unite(&self, previous: Option<Previous<F>>) -> Result<(United<F>, Option<Known<F>>)> {
         let spare = self.spare()?;
         let segments = self.segments()?;

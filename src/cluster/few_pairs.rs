@@ -14,7 +14,6 @@ use crate::version::Share;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Most fingerprints that are few.
 const MOST: u64 = 1 << 13;
 /// A table has so many bits more in its number of groups than in that of its fingerprints, so most groups are empty.
 const SPARE_BITS: u32 = 5;

@@ -1,7 +1,7 @@
 //! The earlier label of each record, where both came in the same order, and the records without one.
 
-use crate::cluster::counts::Counts;
 use crate::cluster::labels::LabelRef;
+use crate::cluster::unary_counts::Counts;
 use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::version::Share;
 use std::ops::Range;
@@ -18,21 +18,16 @@ const LOOK: u64 = 1 << 12;
 /// Labels and records in the order they were matched; lost if that takes too much memory.
 #[derive(Debug)]
 pub(crate) struct Order<F> {
-    /// Most bytes of chunks and counts.
     memory: u64,
     is_lost: bool,
     /// The lower bound of the last records' fingerprints.
     from: Option<u64>,
     chunks: Vec<Start>,
-    /// Number of old records.
     records: u64,
-    /// Number of records that were matched or skipped.
     seen: u64,
-    /// Number of old records of each fingerprint.
     counts: Counts,
     /// Old records without a label, ascending, and their ids.
     unlabelled: Vec<(u64, Id)>,
-    /// Bytes of `unlabelled`.
     bytes: usize,
     /// New records in order, each with the number of old ones before it and the number of its fingerprint.
     new: Vec<(u64, u32, Record<F>)>,
@@ -113,13 +108,11 @@ impl<F: Fingerprint> Order<F> {
         *self = Self { is_lost: true, ..Self::new(0) };
     }
 
-    /// Matches the next record and the next label.
     #[inline]
     pub(crate) fn meet(&mut self) {
         self.seen += 1;
     }
 
-    /// Skips the next record, which has no label.
     pub(crate) fn skip_record(&mut self, name: LabelRef<'_, F>) {
         if !self.is_lost {
             let id = name.id();
@@ -132,7 +125,6 @@ impl<F: Fingerprint> Order<F> {
         }
     }
 
-    /// Skips the next label, which has no record.
     pub(crate) fn skip_label(&mut self, label: u64) {
         if !self.is_lost {
             self.unused.push(label - self.unused.len() as u64);
@@ -165,7 +157,6 @@ impl<F: Fingerprint> Order<F> {
         }
     }
 
-    /// The number of old records of each fingerprint of a chunk.
     pub(crate) fn counts(&self, chunk: &OrderChunk) -> impl Iterator<Item = u64> {
         self.counts.from(chunk.count)
     }

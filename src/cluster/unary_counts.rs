@@ -8,7 +8,6 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// The first bit of the next number.
     pub(crate) fn bits(&self) -> u64 {
         self.bits
     }

@@ -9,25 +9,23 @@
 //! id that is on both sides is not certain: all its records are searched again.
 
 use crate::bitset::Bitset;
+use crate::cluster::cursor::Walk;
 use crate::cluster::keys::Key;
-use crate::cluster::labelled::{Labelled, Unlabelled};
-use crate::cluster::matching::{MEMBER, MISSING, Matching, STANDING};
-use crate::cluster::order::Order;
-use crate::cluster::sorted::Walk;
+use crate::cluster::label_order::Order;
+use crate::cluster::match_by_id::{Labelled, Unlabelled};
+use crate::cluster::match_by_place::{MEMBER, MISSING, Matching, STANDING};
 use crate::cluster::union_find::UnionFind;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::join::Progress;
 use std::sync::Arc;
 
-/// The result of [`unite`].
 pub(crate) struct Known<F> {
     /// The numbers of fingerprints that may have unknown neighbours.
     pub(crate) fresh: Bitset,
     /// The numbers of fingerprints whose least id is, or was, the label of their cluster, if each cluster with a fingerprint that
     /// is not fresh has one. Then no other id can be a label but those of fresh fingerprints.
     pub(crate) standing: Option<Bitset>,
-    /// The label of each record, if both came in the same order.
     pub(crate) order: Option<Arc<Order<F>>>,
     /// Number of labels of records that are there.
     pub(crate) labels: u64,

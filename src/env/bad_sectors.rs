@@ -1,6 +1,6 @@
 //! Reading around bad sectors.
 
-use crate::env::traits::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
+use crate::env::traits::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile, forward};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,58 +15,32 @@ const UNREADABLE: u8 = 0xa5;
 #[derive(Clone, Debug)]
 pub(crate) struct Patient(pub(crate) Arc<dyn Env>);
 
+impl Patient {
+    #[expect(clippy::unnecessary_wraps, reason = "for `forward`")]
+    fn env(&self) -> io::Result<&dyn Env> {
+        Ok(&*self.0)
+    }
+}
+
 impl Env for Patient {
-    fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
-        self.0.absolute(path)
-    }
-
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.0.create_dir(path)
-    }
-
-    fn remove_dir(&self, path: &Path) -> io::Result<()> {
-        self.0.remove_dir(path)
-    }
-
-    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
-        self.0.list(path)
-    }
-
-    fn create(&self, path: &Path) -> io::Result<Box<dyn WriteFile>> {
-        self.0.create(path)
+    forward! { env:
+        absolute(path: &Path) -> PathBuf;
+        create_dir(path: &Path) -> ();
+        remove_dir(path: &Path) -> ();
+        list(path: &Path) -> Vec<String>;
+        create(path: &Path) -> Box<dyn WriteFile>;
+        create_log(path: &Path) -> Box<dyn LogFile>;
+        rename(from: &Path, to: &Path) -> ();
+        hard_link(from: &Path, to: &Path) -> ();
+        remove(path: &Path) -> ();
+        sync_dir(path: &Path) -> ();
+        lock(path: &Path) -> Arc<dyn LockFile>;
+        scratch(directory: &Path) -> Box<dyn ScratchFile>;
     }
 
     /// Never by memory map: an unreadable page would kill the process.
     fn open(&self, path: &Path, _mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
         Ok(Box::new(PatientFile(self.0.open(path, ReadMode::Pread)?)))
-    }
-
-    fn create_log(&self, path: &Path) -> io::Result<Box<dyn LogFile>> {
-        self.0.create_log(path)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.0.rename(from, to)
-    }
-
-    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.0.hard_link(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.0.remove(path)
-    }
-
-    fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        self.0.sync_dir(path)
-    }
-
-    fn lock(&self, path: &Path) -> io::Result<Arc<dyn LockFile>> {
-        self.0.lock(path)
-    }
-
-    fn scratch(&self, directory: &Path) -> io::Result<Box<dyn ScratchFile>> {
-        self.0.scratch(directory)
     }
 
     fn free_bytes(&self, directory: &Path) -> Option<u64> {

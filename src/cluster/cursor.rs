@@ -4,7 +4,6 @@ use crate::error::Result;
 use crate::extsort::{Chunks, Item, Sorted};
 use std::borrow::Cow;
 
-/// A cursor over sorted items.
 pub(crate) struct Walk<'a, T: Item> {
     chunks: Chunks<'a, T>,
     chunk: Option<Cow<'a, [T]>>,

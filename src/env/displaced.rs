@@ -4,7 +4,7 @@
 //! to another store. So before a name in the directory is made, replaced or removed, the lock file at its path has to be the
 //! one that this process holds.
 
-use crate::env::traits::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
+use crate::env::traits::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile, forward};
 use crate::error::Displaced;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,6 @@ use std::sync::{Arc, Weak};
 pub(crate) struct Held {
     inner: Arc<dyn Env>,
     directory: PathBuf,
-    /// The path of the lock file.
     path: PathBuf,
     /// Dropped when the store is closed.
     lock: Weak<dyn LockFile>,
@@ -25,6 +24,11 @@ impl Held {
     /// Guards a directory; `lock` is held on the file at `path`.
     pub(crate) fn new(inner: &Arc<dyn Env>, directory: &Path, path: PathBuf, lock: &Arc<dyn LockFile>) -> Self {
         Self { inner: Arc::clone(inner), directory: directory.to_owned(), path, lock: Arc::downgrade(lock) }
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "for `forward`")]
+    fn env(&self) -> io::Result<&dyn Env> {
+        Ok(&*self.inner)
     }
 
     /// Refuses to change a path in the directory if the directory was replaced.
@@ -38,29 +42,21 @@ impl Held {
 }
 
 impl Env for Held {
-    fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
-        self.inner.absolute(path)
-    }
-
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.inner.create_dir(path)
-    }
-
-    fn remove_dir(&self, path: &Path) -> io::Result<()> {
-        self.inner.remove_dir(path)
-    }
-
-    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
-        self.inner.list(path)
+    forward! { env:
+        absolute(path: &Path) -> PathBuf;
+        create_dir(path: &Path) -> ();
+        remove_dir(path: &Path) -> ();
+        list(path: &Path) -> Vec<String>;
+        open(path: &Path, mode: ReadMode) -> Box<dyn ReadFile>;
+        hard_link(from: &Path, to: &Path) -> ();
+        sync_dir(path: &Path) -> ();
+        lock(path: &Path) -> Arc<dyn LockFile>;
+        scratch(directory: &Path) -> Box<dyn ScratchFile>;
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn WriteFile>> {
         self.check(path)?;
         self.inner.create(path)
-    }
-
-    fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
-        self.inner.open(path, mode)
     }
 
     fn create_log(&self, path: &Path) -> io::Result<Box<dyn LogFile>> {
@@ -73,25 +69,9 @@ impl Env for Held {
         self.inner.rename(from, to)
     }
 
-    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.inner.hard_link(from, to)
-    }
-
     fn remove(&self, path: &Path) -> io::Result<()> {
         self.check(path)?;
         self.inner.remove(path)
-    }
-
-    fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        self.inner.sync_dir(path)
-    }
-
-    fn lock(&self, path: &Path) -> io::Result<Arc<dyn LockFile>> {
-        self.inner.lock(path)
-    }
-
-    fn scratch(&self, directory: &Path) -> io::Result<Box<dyn ScratchFile>> {
-        self.inner.scratch(directory)
     }
 
     fn free_bytes(&self, directory: &Path) -> Option<u64> {
