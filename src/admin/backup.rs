@@ -1,7 +1,7 @@
-//! A copy of a store, while it is written to.
+//! A copy of an open store.
 //!
-//! The copy holds one state that the store was in, with all that was written before the call, and every byte of it is checked
-//! before the call returns; if anything fails, there is none. Specified in format-spec/store.md, Backing up.
+//! The copy holds one state of the store with all writes from before the call. Every byte of it is verified before the call
+//! returns; on error there is no copy. Specified in format-spec/store.md, Backing up.
 
 use crate::admin::verify::{VerifyReport, verify};
 use crate::db::{
@@ -21,33 +21,32 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// How a backup gets the segments, which never change.
+/// The way a backup copies segments, which never change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BackupMode {
-    /// As further names of the same files, where the file system can: in no time, and without taking room. What the media do
-    /// to such a file they do to both stores.
+    /// Hard links, where the file system has them: fast and without taking space. Damage to such a file affects both stores.
     #[default]
     Link,
-    /// As files of their own.
+    /// Files of their own.
     Copy,
 }
 
-/// What a backup has made.
+/// The result of a backup.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackupReport {
     /// Records in it.
     pub records: u64,
-    /// Files that are further names of the store's.
+    /// Hard links to files of the store.
     pub linked: u64,
-    /// Bytes that were written.
+    /// Bytes written.
     pub copied_bytes: u64,
-    /// What checking every byte of the copy has looked at.
+    /// Files of the copy that were verified.
     pub files: u64,
 }
 
-/// Makes a copy of an open store at a path where there is none, and checks every byte of it.
+/// Copies an open store to a path without a store, and verifies every byte of the copy.
 ///
 /// # Errors
 /// Those of `Store::backup`.
@@ -64,7 +63,8 @@ pub(crate) fn backup(handle: &Handle, path: &Path, mode: BackupMode) -> Result<B
     vacancy_for_store(env, path)?;
     let copied = Copying { path, options, mode, manifest, report: BackupReport::default() }.run(&state);
     copied.inspect_err(|_| {
-        // Without it there is no store, and the mark explains the rest; with it, what it names has to stay.
+        // Without the manifest there is no store, and the mark explains the other files. With it, the files it names have to
+        // stay.
         let removed = env.remove(&path.join(manifest::NAME));
         let is_gone = removed.is_ok() || removed.is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
         if is_gone && env.sync_dir(path).is_ok() {
@@ -73,7 +73,7 @@ pub(crate) fn backup(handle: &Handle, path: &Path, mode: BackupMode) -> Result<B
     })
 }
 
-/// The state of now, and the manifest of a store that holds just that, without segments so far.
+/// The present state, and a manifest for it without runs.
 fn frozen(handle: &Handle) -> (ReadView, ManifestData) {
     let inner = &handle.inner;
     let follower = handle.follower.lock();
@@ -92,7 +92,6 @@ fn frozen(handle: &Handle) -> (ReadView, ManifestData) {
     (state, manifest)
 }
 
-/// A backup that is being made.
 struct Copying<'a> {
     path: &'a Path,
     options: &'a Options,
@@ -126,7 +125,6 @@ impl Copying<'_> {
         Ok(BackupReport { records, files, ..self.report })
     }
 
-    /// A segment under the same name.
     fn take(&mut self, segment: &Segment) -> Result<()> {
         let Some(name) = segment.path().file_name() else { return Ok(()) };
         let target = self.path.join(name);
@@ -139,7 +137,6 @@ impl Copying<'_> {
         copy.copied(segment.file().contents(), segment.path())?.commit().map(|_| ())
     }
 
-    /// What is in no segment of the store becomes one run more.
     fn take_memtables<F: Fingerprint>(&mut self, state: &ReadView) -> Result<()> {
         let last = state.view.runs.last().map_or(0, |run| run.entry.last);
         if self.manifest.flushed <= last {

@@ -1,4 +1,4 @@
-//! Checking every byte of a store.
+//! Verification of every byte of a store.
 
 use crate::db::{MEMORY, Recovered, TornLog};
 use crate::error::{Error, ErrorKind, Result};
@@ -12,25 +12,24 @@ use crate::wal::{self, LogReader, Tail};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a check has found.
+/// The result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VerifyReport {
-    /// Files that were looked at.
+    /// Files that were read.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Every damaged place; none = all is well.
+    /// Every damaged place.
     pub damages: Vec<Damage>,
-    /// Logs that end with writes which a crash has cut short, and which nobody was promised.
+    /// Logs with a torn tail: unacknowledged writes that a crash has cut short.
     pub torn: Vec<TornLog>,
 }
 
-/// Checks every byte of a store, or of a single segment file, even one too damaged to open.
+/// Verifies every byte of a store, or of a single segment or log, even one too damaged to open.
 ///
 /// # Errors
-/// `NotFound` if there is nothing at the path; `Io` if something cannot be read. Damage is no error here but in the
-/// report.
+/// `NotFound` if there is nothing at the path; `Io` if something cannot be read. Damage is not an error but in the report.
 pub fn verify(path: impl AsRef<Path>, options: &Options) -> Result<VerifyReport> {
     let path = path.as_ref();
     let env = &*options.env;
@@ -46,14 +45,13 @@ pub fn verify(path: impl AsRef<Path>, options: &Options) -> Result<VerifyReport>
     loop {
         let before = manifest::read_bytes(env, path)?;
         let report = verify_store(path, options)?;
-        // A writer may have replaced what was being read.
+        // A writer may have replaced the files meanwhile.
         if report.damages.is_empty() || manifest::read_bytes(env, path)? == before {
             return Ok(report);
         }
     }
 }
 
-/// Checks what a store's manifest names.
 fn verify_store(path: &Path, options: &Options) -> Result<VerifyReport> {
     let env = &*options.env;
     let mut report = VerifyReport::default();
@@ -75,7 +73,7 @@ fn verify_store(path: &Path, options: &Options) -> Result<VerifyReport> {
         if report.damages.len() > before {
             continue;
         }
-        // Sound in themselves; they may still be others than those that the manifest means, or not belong together.
+        // Intact segments may be others than the manifest's, or not belong together.
         let checked =
             Run::open(path, options, &state.parameters, run).and_then(|run| check_id_index(path, options, &run));
         if let Err(error) = checked {
@@ -86,7 +84,7 @@ fn verify_store(path: &Path, options: &Options) -> Result<VerifyReport> {
     Ok(report)
 }
 
-/// Reads a log by itself: what other logs and the manifest say does not count.
+/// Verifies a log without the manifest and other logs.
 fn verify_log(path: &Path, options: &Options) -> Result<VerifyReport> {
     let mut report = VerifyReport { files: 1, ..VerifyReport::default() };
     match read_log(path, options, &mut report) {
@@ -107,7 +105,6 @@ fn read_log(path: &Path, options: &Options, report: &mut VerifyReport) -> Result
     Ok(())
 }
 
-/// Whether the id index of a run is that of its records.
 fn check_id_index(path: &Path, options: &Options, run: &Run) -> Result<()> {
     let (Some(index), Some(records)) = (&run.id_index, &run.records) else { return Ok(()) };
     by_width!(records.footer().parameters.width(), F => compare_id_index::<F>(path, options, index, records))
@@ -134,7 +131,7 @@ fn compare_id_index<F: Fingerprint>(
     if found.next().is_some() { wrong() } else { Ok(()) }
 }
 
-/// Reads every log that has writes which are in no segment. A torn tail is no damage.
+/// Verifies the logs that are still needed. A torn tail is no damage.
 fn verify_logs(path: &Path, options: &Options, state: &ManifestData, report: &mut VerifyReport) -> Result<()> {
     let context = StoreContext::new(path, options, &state.parameters)?;
     match Recovered::read(&context, state) {

@@ -1,4 +1,4 @@
-//! Clusters: records that are linked by near pairs, directly or by others in between.
+//! The clusters of a store, before they are searched.
 
 use crate::cluster::numbers::Numbers;
 use crate::error::{Error, Result};
@@ -12,16 +12,14 @@ use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Of so many fingerprints at most one is looked up by itself, instead of reading all.
+/// If more than one of so many fingerprints is wanted, all are read instead of looking each up.
 pub(crate) const LOOKED_UP: u64 = 256;
-/// The join never gets less.
 const LEAST_JOIN: u64 = 16 << 20;
-/// Bytes of a fingerprint in memory: its component, and one bit.
+/// Bytes of memory a fingerprint: its component, and one bit.
 const EACH: u64 = 5;
-/// Bytes of its component alone.
 pub(crate) const COMPONENT: u64 = 4;
 
-/// Clusters that can be made: the connected components of a store's records at a distance. Two records are linked if their
+/// The connected components of a store's records at a distance. Two records are linked if their
 /// fingerprints are within it; the same id on two fingerprints links nothing.
 ///
 /// ```
@@ -29,7 +27,7 @@ pub(crate) const COMPONENT: u64 = 4;
 /// use fpstore::{Id, Options, Parameters, Records, Store};
 /// # let directory = tempfile::tempdir()?;
 /// # let path = directory.path().join("store");
-/// // Each is near the one before, so all but the last are one cluster, however far the ends are apart.
+/// // Each is near the one before, so all but the last are one cluster, although its ends are far apart.
 /// let chain = vec![0b0, 0b111, 0b111_111, u64::MAX];
 /// let (store, _) = Store::create_loaded(&path, &Parameters::new(3), &Options::new(), Records::Numbered(chain))?;
 /// let clustering = store.clusters(3)?.find(&Keeper::Smallest)?;
@@ -40,7 +38,7 @@ pub(crate) const COMPONENT: u64 = 4;
 #[derive(Clone, Debug)]
 pub struct Clusters<F: Fingerprint = u64> {
     own: CleanSegments,
-    /// Records of another store, which are new.
+    /// The segments of another store, whose records are new.
     new: Option<CleanSegments>,
     pub(crate) parameters: Parameters,
     pub(crate) k: u32,
@@ -51,7 +49,6 @@ pub struct Clusters<F: Fingerprint = u64> {
 }
 
 impl<F: Fingerprint> Clusters<F> {
-    /// The clusters of the records of a snapshot at distance `k`.
     pub(crate) fn new(snapshot: &Snapshot<F>, k: u32) -> Result<Self> {
         check_distance(k, F::WIDTH)?;
         Ok(Clusters {
@@ -66,38 +63,38 @@ impl<F: Fingerprint> Clusters<F> {
         })
     }
 
-    /// Takes about so many bytes of memory, 1 GiB unless it is told, beside the block indexes of the store. Some four bytes a
-    /// fingerprint, and eight for each cluster of several fingerprints, it cannot do without.
+    /// Takes about so many bytes of memory beside the block indexes of the store; 1 GiB by default. It needs at least some
+    /// four bytes a fingerprint, and eight for each cluster of several fingerprints.
     #[must_use]
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.job.memory = bytes;
         self
     }
 
-    /// Makes temporary files in this directory; without it, in that of the store's options or else of the system. They have no
-    /// names and vanish with the process. Text ids and labels from before need them. To be called before [`Clusters::previous`].
+    /// Makes temporary files in this directory instead of that of the store's options or of the system. They have no names and
+    /// vanish with the process. Text ids and earlier labels need them. Call it before [`Clusters::previous`].
     #[must_use]
     pub fn with_temp_dir(mut self, directory: &Path) -> Self {
         self.job = self.job.in_directory(directory);
         self
     }
 
-    /// Counts the records of each cluster too, for [`crate::clusters::Clustered::size`]; eight bytes for each cluster of several fingerprints.
+    /// Counts the records of each cluster ([`crate::clusters::Clustered::size`]) in eight bytes a cluster of several fingerprints.
     #[must_use]
     pub fn with_sizes(mut self) -> Self {
         self.sizes = true;
         self
     }
 
-    /// Remembers the fingerprint of the record that stands for each cluster, to count the records that are far from it
-    /// ([`crate::clusters::LeftOut::far`], [`crate::clusters::ClusterReport::far_records`]); takes a fingerprint's bytes for each cluster of several.
+    /// Keeps the fingerprint of each cluster's keeper, to count the records that are far from it ([`crate::clusters::LeftOut::far`],
+    /// [`crate::clusters::ClusterReport::far_records`]). Takes the bytes of a fingerprint a cluster of several.
     #[must_use]
     pub fn with_keepers(mut self) -> Self {
         self.keepers = true;
         self
     }
 
-    /// The clusters of the records of another store too, such as a crawl that is not in this one yet. They may be in both.
+    /// Includes the records of another store, such as a crawl that is not in this one yet. A record may be in both.
     ///
     /// # Errors
     /// `InvalidInput` if its ids are of another kind, or its fingerprints were made by another hasher.
@@ -124,12 +121,12 @@ impl<F: Fingerprint> Clusters<F> {
         Ok(segments)
     }
 
-    /// How many of the segments are the store's; what the others have is new.
+    /// Number of the store's segments. The records of the others are new.
     pub(crate) fn old(&self) -> Result<usize> {
         self.own.segments::<F>(&self.job).map(<[_]>::len)
     }
 
-    /// Bytes of memory without which they cannot be made.
+    /// Least bytes of memory.
     ///
     /// # Errors
     /// `Unsupported` if there are more than four billion fingerprints.
@@ -137,7 +134,7 @@ impl<F: Fingerprint> Clusters<F> {
         Ok(u64::from(Numbers::<F>::count_of(&self.segments()?)?) * EACH + LEAST_JOIN)
     }
 
-    /// Bytes of memory beside what cannot be done without.
+    /// Bytes of memory beyond [`Clusters::least_memory`], and those of the smallest join.
     pub(crate) fn spare(&self) -> Result<u64> {
         let least = self.least_memory()?;
         self.job.memory.checked_sub(least).map(|spare| spare + LEAST_JOIN).ok_or_else(|| {
@@ -146,7 +143,7 @@ impl<F: Fingerprint> Clusters<F> {
         })
     }
 
-    /// How far the search for pairs is.
+    /// The progress of the search for pairs.
     #[must_use]
     pub fn progress(&self) -> Progress {
         self.job.progress.clone()

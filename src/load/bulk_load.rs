@@ -1,13 +1,12 @@
-//! Bulk load: one new run, then one new manifest.
+//! Bulk load: one new run and one new manifest.
 
 use crate::db::{
     Estimate, Made, Making, Refused, RunParts, Slowed, StoreInner, Writing, check_id_assignment, merged_net, pointless,
 };
 use crate::error::{Error, Result};
 use crate::extsort::Workspace;
-use crate::fingerprint::{Fingerprint, IdAssignment, IdKind, by_width};
+use crate::fingerprint::{Fingerprint, IdAssignment, IdKind, Record, by_width};
 use crate::format::manifest::ManifestData;
-use crate::load::others::Others;
 use crate::load::records::{RecordIds, SortedRecords};
 use crate::memtable::Memtable;
 use crate::options::{Filters, Maintenance};
@@ -15,16 +14,16 @@ use crate::segment::{Expected, chunks};
 use crate::version::{MembershipCursor, Run, run_segments};
 use std::sync::Arc;
 
-/// So many records are flushed while writers wait, in a few milliseconds.
+/// Most records that are flushed while writers wait: a few milliseconds.
 const FEW_RECORDS: u32 = 4096;
 
-/// What a load has done.
+/// The result of a load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoadReport {
     /// Records in the input.
     pub records: u64,
-    /// Those of them that the store had already, or that came twice.
+    /// Records that the store had already, or that came twice.
     pub already_present: u64,
     /// Distinct fingerprints among the added records.
     pub fingerprints: u64,
@@ -40,26 +39,23 @@ impl LoadReport {
     }
 }
 
-/// What came of records whose numbers were set aside.
 pub(crate) struct Loaded {
     pub(crate) report: LoadReport,
-    /// Old records that were removed.
     pub(crate) removed: u64,
-    /// Whether runs were merged.
     pub(crate) merged: bool,
 }
 
-/// Which runs are merged with the new one, in the same step.
+/// The runs that are merged with the new one in the same step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Merging {
-    /// None; or those that are due, where nobody else would merge them.
+    /// None; or those that are due, if no background thread merges them.
     AsDue,
     /// All.
     All,
 }
 
 impl StoreInner {
-    /// Adds records; whether runs were merged.
+    /// Adds records. Returns whether runs were merged.
     pub(crate) fn bulk_load<F: Fingerprint>(
         &self,
         records: SortedRecords<F>,
@@ -69,7 +65,7 @@ impl StoreInner {
         Ok((loaded.report, loaded.merged))
     }
 
-    /// Does a load of records, of which the first without an id gets the number that `load` is given.
+    /// Calls `load` with the records and the number of the first record without an id.
     pub(crate) fn load<F: Fingerprint, R>(
         &self,
         records: SortedRecords<F>,
@@ -86,7 +82,7 @@ impl StoreInner {
         loaded
     }
 
-    /// Adds records, and removes those of `old` that are not among them.
+    /// Adds records, and removes the other records of `old`.
     pub(crate) fn load_reserved<F: Fingerprint>(
         &self,
         records: SortedRecords<F>,
@@ -98,7 +94,7 @@ impl StoreInner {
         let estimate = Estimate::of(&self.context);
         let index = estimate.index_bytes(records.fingerprints());
         let workspace = self.beside_indexes(records.workspace()).without(index);
-        // Records that the store numbers, or counts, are others than those that are there.
+        // Records that the store numbers or counts differ from all that are there.
         let is_apart = records.ids() == RecordIds::Without;
         let (parts, last) = self.make_missing(&records, old, &workspace, first_number, &estimate)?;
         drop(records);
@@ -114,8 +110,8 @@ impl StoreInner {
         Ok(Loaded { report, removed, merged })
     }
 
-    /// The segments of those records that are not there yet and of the old ones that are there and not among them, and the last
-    /// sequence number of what is there.
+    /// Makes the segments of the missing records, and of tombstones for the old ones that are not among them. Returns them and
+    /// the last sequence number of the runs compared.
     fn make_missing<F: Fingerprint>(
         &self,
         records: &SortedRecords<F>,
@@ -135,10 +131,10 @@ impl StoreInner {
             let given = batch.records();
             let missing = present.missing(batch)?;
             if !std::mem::replace(&mut checked, true) {
-                // What is new among the first ones tells how much is new.
+                // The share of new records in the first chunk is an estimate for all.
                 let part = |all: u64, of: u64| (u128::from(all) * u128::from(of) / u128::from(given.max(1))) as u64;
                 let new = missing.records();
-                // Where only the records could be counted, it also tells how many of them have a fingerprint of their own.
+                // The same holds for distinct fingerprints if only records could be counted.
                 let own = if records.is_in_memory() { new } else { missing.distinct(None).len() as u64 };
                 estimate.check_records(part(fingerprints, own), part(text_bytes, new))?;
             }
@@ -152,7 +148,7 @@ impl StoreInner {
         Ok((self.maker().run::<F>(tombstones, records, making)?, last_of(&runs)))
     }
 
-    /// The segment of those old records that these runs have, and that are not among the new ones.
+    /// The tombstones of the old records that these runs have and that are not among the new ones.
     fn make_gone<F: Fingerprint>(
         &self,
         old: &SortedRecords<F>,
@@ -161,21 +157,21 @@ impl StoreInner {
         workspace: &Workspace,
     ) -> Result<Option<Made>> {
         let expected = Expected { text_bytes: old.text_bytes(), ..Expected::default() };
-        let gone = chunks(Others::new(old.records(), new.records()), workspace.memory_of_chunks());
+        let gone = chunks(without(old.records(), new.records()), workspace.memory_of_chunks());
         let mut present = MembershipCursor::new(run_segments(runs));
         let making = Making { expected, ..Making::new(workspace) };
         self.maker().tombstones(making, gone.map(|batch| present.present(batch?)))
     }
 
-    /// What a load may use beside the indexes of what the store has.
+    /// The workspace without the memory of the store's indexes.
     pub(crate) fn beside_indexes(&self, workspace: &Workspace) -> Workspace {
         let view = self.view();
         let indexes = view.runs.iter().flat_map(|run| run.segments().cloned().collect::<Vec<_>>());
         workspace.without(indexes.map(|segment| segment.resident_bytes()).fold(0, u64::saturating_add))
     }
 
-    /// Enters a run that was made while writes went on as what was written last, and merges it with others where that is wanted;
-    /// whether it did.
+    /// Installs a run as the last one, although writes went on while it was made, and merges it with others if wanted. Returns
+    /// whether it merged.
     ///
     /// # Errors
     /// Those of merging and of writing the manifest; the store is as before then.
@@ -187,17 +183,17 @@ impl StoreInner {
             Merging::AsDue => {
                 self.enter(made)?;
                 let foreground = self.context.options.maintenance == Maintenance::Foreground;
-                // The run is there. What merging fails of is noted, and tried again.
+                // The run is installed. A failed compaction is reported by the store's health, and tried again.
                 Ok(foreground && self.compact_due(None).unwrap_or(false))
             }
         });
         added.inspect_err(|error| self.check_place(error))
     }
 
-    /// Enters a run merged with all others, in one step; if something was written or merged meanwhile, in two.
+    /// Installs a run merged with all others in one step; in two if runs have changed meanwhile.
     fn enter_merged(&self, made: MadeRun, workspace: &Workspace) -> Result<bool> {
         let mark_obsolete = |parts: &RunParts| parts.mark_obsolete(&self.context.obsolete_files);
-        // The lock of merging is released before that of writers is taken: the writer may want it.
+        // Release the compaction lock before taking the writer lock: a writer may want the former.
         let compacting = self.lock_merging();
         let older = self.versions().runs.clone();
         let mut runs = older.clone();
@@ -235,12 +231,11 @@ impl StoreInner {
         Ok(true)
     }
 
-    /// Enters a run as what was written last. Writers wait for the flush of what came since the last one.
     fn enter(&self, made: MadeRun) -> Result<()> {
         let mark_obsolete = |parts: &RunParts| parts.mark_obsolete(&self.context.obsolete_files);
         let slowed = self.flush_most().inspect_err(|_| mark_obsolete(&made.parts))?;
         let mut writing = self.writer().inspect_err(|_| mark_obsolete(&made.parts))?;
-        // Nothing older may come into segments after it.
+        // Older records may not be flushed after it.
         let sealed = self.seal(&mut writing).and_then(|()| self.flush_sealed(usize::MAX));
         sealed.and_then(|()| self.check_numbers(writing.get())).inspect_err(|_| mark_obsolete(&made.parts))?;
         let older = self.versions().runs.clone();
@@ -256,8 +251,8 @@ impl StoreInner {
         Ok(())
     }
 
-    /// Flushes what came meanwhile while writes go on, and slows them down until what it returns is dropped: they will wait for
-    /// the flush of the rest.
+    /// Flushes most records while writes go on, and slows writers down until the returned guard is dropped, as they will wait
+    /// for the flush of the rest.
     fn flush_most(&self) -> Result<Slowed<'_>> {
         let flush_much = || {
             let versions = self.versions();
@@ -274,10 +269,9 @@ impl StoreInner {
         Ok(slowed)
     }
 
-    /// Finds out how many records more there are by a run that has so many, beside which others were written.
     fn count_beside(&self, run: &Arc<Run>, count: i64, older: &[Arc<Run>], last: u64) {
-        // What cannot be counted, or noted, is counted when it is asked for. So is a run that adds and removes, and what was
-        // merged with runs from before, which no longer tell what was removed.
+        // Statistics count the records later if this fails, if the run adds and removes, or if the runs beside it were merged
+        // with older ones, which hides the removed records.
         if run.records.is_some() && run.tombstones.is_some()
             || last > 0 && !older.iter().any(|run| run.entry.last == last)
         {
@@ -296,7 +290,7 @@ impl StoreInner {
         );
     }
 
-    /// Replaces the manifest by one with a new run, which has what was written up to now and one write more.
+    /// Installs a manifest with a new run, whose last sequence number is the next one.
     pub(crate) fn place(
         &self,
         writing: &mut Writing<'_>,
@@ -325,32 +319,48 @@ impl StoreInner {
     }
 }
 
-/// The segments of a run that was made while writes went on, and what is known of it.
+/// A run that was made while writes went on.
 pub(crate) struct MadeRun {
     pub(crate) parts: RunParts,
-    /// The last sequence number of the runs beside which it was made.
+    /// The last sequence number of the runs it was compared with.
     pub(crate) last: u64,
-    /// Whether no write beside it can have made any of it pointless.
+    /// Whether no concurrent write can have made a record of it superfluous.
     pub(crate) is_apart: bool,
 }
 
-/// The last sequence number that runs have.
 pub(crate) fn last_of(runs: &[Arc<Run>]) -> u64 {
     runs.last().map_or(0, |run| run.entry.last)
 }
 
-/// Numbers for records that come without ids.
+/// The records that are not among `others`; both in order.
+fn without<F: Fingerprint>(
+    records: impl Iterator<Item = Result<Record<F>>>,
+    others: impl Iterator<Item = Result<Record<F>>>,
+) -> impl Iterator<Item = Result<Record<F>>> {
+    let mut others = others.peekable();
+    records.filter_map(move |record| {
+        let Ok(record) = record else { return Some(record) };
+        let is_before = |other: &Record<F>| (other.fingerprint, &other.id) < (record.fingerprint, &record.id);
+        while others.next_if(|other| other.as_ref().is_ok_and(is_before)).is_some() {}
+        match others.next_if(|other| other.as_ref().map_or(true, |other| *other == record)) {
+            Some(Err(error)) => Some(Err(error)),
+            Some(Ok(_)) => None,
+            None => Some(Ok(record)),
+        }
+    })
+}
+
+/// Numbers reserved for records without ids.
 pub(crate) struct Reserved {
     /// The first one.
     first: u64,
-    /// Who numbers, and from where on, before and now.
+    /// The id assignment and the next number, before and after.
     before: (IdAssignment, u64),
     now: (IdAssignment, u64),
 }
 
 impl StoreInner {
-    /// Decides whose ids the store has, if nobody has decided yet, and refuses others; sets numbers aside for records
-    /// without ids.
+    /// Checks the id assignment, or sets it if it is not set yet; reserves numbers for records without ids.
     fn reserve<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<Reserved> {
         let mut writing = self.writer()?;
         let writer = writing.get();
@@ -370,7 +380,7 @@ impl StoreInner {
         Ok(Reserved { first: before.1, before, now: (writer.id_assignment, writer.next_id) })
     }
 
-    /// Undoes a reservation, if nobody has built on it.
+    /// Undoes a reservation unless a later one depends on it.
     fn give_back(&self, reserved: &Reserved) {
         if let Ok(mut writing) = self.writer() {
             let writer = writing.get();
@@ -389,7 +399,7 @@ impl StoreInner {
     }
 }
 
-/// Who has to number records with such ids in a store with ids of a kind; nobody, where that is no question.
+/// The id assignment this input requires, if any.
 fn wanted_id_assignment(kind: &IdKind, ids: RecordIds) -> std::result::Result<Option<IdAssignment>, Refused> {
     match (kind, ids) {
         (_, RecordIds::NoRecords) | (IdKind::None, RecordIds::Without) | (IdKind::Text, RecordIds::Texts) => Ok(None),

@@ -1,48 +1,47 @@
 //! The records of many ids.
 //!
-//! Few ids are looked up in the id index, where there is one. For many, or without an index, all records are gone through.
+//! Few ids are looked up in the id index, if there is one. For many, or without an index, one pass reads all records.
 
 use crate::db::StoreInner;
 use crate::error::{Error, Result};
 use crate::extsort::Workspace;
 use crate::fingerprint::{Fingerprint, Id, IdKind, by_width};
+use crate::load::by_id_scan::{Unknown, find, push};
 use crate::load::records::{RecordIds, RecordSorter, SortedRecords};
 use crate::load::remove::RemoveReport;
 use crate::load::sorted_ids::SortedIds;
-use crate::load::unknown::{Unknown, push};
 use crate::query::ViewSearcher;
 use crate::version::ReadView;
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
-/// One look-up in an id index costs as much as going through so many records.
+/// A lookup in an id index costs as much as reading so many records.
 const RECORDS_PER_LOOK_UP: u64 = 32;
 
-/// Bytes of ids that are looked up in an index at a time, and how many of them one thread takes.
+/// Bytes of ids that are looked up together, and the number that one thread takes.
 const CHUNK: u64 = 1 << 20;
 const PIECE: usize = 64;
 
-/// Bytes that an id takes in memory beside its text.
+/// Bytes of an id in memory without its text.
 const ID_BYTES: u64 = 64;
 
-/// What a removal of ids has done.
+/// The result of a removal by ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RemoveIdsReport {
     /// Ids in the input, equal ones included.
     pub ids: u64,
-    /// Ids that no record has, each once.
+    /// Distinct ids that no record has.
     pub unknown: u64,
-    /// The smallest of these, at most five.
+    /// The smallest five of these.
     pub unknown_ids: Vec<Id>,
     /// Records that were removed.
     pub removed: u64,
-    /// Records that are left; at most so many, where damage keeps some from being counted.
+    /// Records that are left; an upper bound if damage keeps some from being counted.
     pub left: u64,
 }
 
 impl StoreInner {
-    /// Removes all records of these ids.
     pub(crate) fn bulk_remove_ids(&self, ids: &SortedIds) -> Result<RemoveIdsReport> {
         self.writer().map(drop)?;
         let fits = match (self.context.parameters.ids(), ids.kind()) {
@@ -64,7 +63,6 @@ impl StoreInner {
         Ok(RemoveIdsReport { ids: ids.given(), unknown: unknown.count, unknown_ids, removed, left })
     }
 
-    /// Refuses to find anything by an id in a store without ids.
     pub(crate) fn without_ids(&self) -> Error {
         let error = Error::invalid("the store has no ids").at_path(&self.context.path);
         error.with_remedy("name its records by their fingerprints")
@@ -83,13 +81,12 @@ impl StoreInner {
         let unknown = if self.context.parameters.id_index() && is_few {
             self.look_up(&state, ids, &sorter)?
         } else {
-            crate::load::by_id_scan::find(state.merge().live(), ids, workspace, &sorter)?
+            find(state.merge().live(), ids, workspace, &sorter)?
         };
         let sorter = sorter.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok((sorter.finish()?, unknown))
     }
 
-    /// Looks ids up in the index.
     fn look_up<F: Fingerprint>(
         &self,
         state: &ReadView,
@@ -122,7 +119,6 @@ impl StoreInner {
     }
 }
 
-/// The next ids.
 fn chunk(ids: &mut impl Iterator<Item = Result<Id>>) -> Result<Vec<Id>> {
     let (mut chunk, mut bytes) = (Vec::new(), 0);
     while bytes < CHUNK {

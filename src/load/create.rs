@@ -1,8 +1,7 @@
-//! Making a store.
+//! Creating a store.
 //!
-//! The order of events: directory, lock, the mark [`CREATING`], what earlier attempts have left is removed, segments,
-//! manifest, and the mark goes. Before the manifest is renamed into place there is no store; from then on there is one
-//! with everything in it.
+//! In order: make the directory, lock it, write the mark [`CREATING`], remove the files of earlier attempts, write the
+//! segments and the manifest, remove the mark. The store exists, with all its records, from the rename of the manifest on.
 
 use crate::db::{
     CREATING, Handle, Recovery, StoreInner, Vacancy, VersionSet, Writer, begin_creation, create_durably, forget_lock,
@@ -19,7 +18,6 @@ use crate::version::{StoreContext, absolute, check_width, hold};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Makes a store with the records, if there are any.
 pub(crate) fn create<F: Fingerprint>(
     path: &Path,
     parameters: &Parameters,
@@ -34,7 +32,7 @@ pub(crate) fn create<F: Fingerprint>(
     let room = vacancy_for_store(env, path)?;
     create_durably(env, path)?;
     let (lock, options) = &hold(path, options).inspect_err(|error| {
-        // Its file may be there all the same, where it could not be written.
+        // The lock file may exist even if it could not be written.
         if error.kind() != ErrorKind::Locked && room == Vacancy::Absent {
             forget_lock(env, path, &room);
         }
@@ -66,7 +64,7 @@ pub(crate) fn create<F: Fingerprint>(
             Ok((Handle::of(inner, Recovery::default(), None, Some(Arc::clone(lock)))?, report))
         }
         Err(error) => {
-            // A manifest that could not be made durable may still be there: then what it names has to stay.
+            // A manifest that could not be made durable may still exist; the files it names have to stay.
             if inner.check_poison().is_ok() {
                 undo_creation(env, path, &manifest, &room);
             }
@@ -86,11 +84,11 @@ fn fill<F: Fingerprint>(
         Some(records) => inner.context.options.executor.run_exclusive(|| inner.bulk_load(records, Merging::AsDue))?.0,
         None => LoadReport::default(),
     };
-    // Without records there was nothing to enter.
+    // Without records no run was installed.
     if !inner.versions().is_placed {
         inner.install(&[], |_, _| (), |_| ())?;
     }
-    // The store exists: a mark that cannot be removed is only untidy, the next writer removes it.
+    // The store exists; the next writer removes a mark that stays.
     let _ = env.remove(&path.join(CREATING));
     Ok(report)
 }

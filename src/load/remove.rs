@@ -8,7 +8,7 @@ use crate::load::records::{RecordIds, SortedRecords};
 use crate::segment::Expected;
 use crate::version::{MembershipCursor, run_segments};
 
-/// What a removal has done.
+/// The result of a removal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RemoveReport {
@@ -16,12 +16,11 @@ pub struct RemoveReport {
     pub records: u64,
     /// Records that were removed.
     pub removed: u64,
-    /// Records that are left; at most so many, where damage keeps some from being counted.
+    /// Records that are left; an upper bound if damage keeps some from being counted.
     pub left: u64,
 }
 
 impl StoreInner {
-    /// Removes those records that are there.
     pub(crate) fn bulk_remove<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<RemoveReport> {
         let counted = self.context.parameters.ids() == IdKind::None;
         let _counting = counted.then(|| self.counting.lock());
@@ -37,7 +36,7 @@ impl StoreInner {
         let removed = tombstones.as_ref().map_or(0, |(entry, _)| entry.records);
         if tombstones.is_some() {
             let parts = self.maker().run::<F>(tombstones, None, making)?;
-            // No record is removed one by one meanwhile where they are counted.
+            // The counting lock keeps other removals of counted records out.
             let made = MadeRun { parts, last: last_of(&runs), is_apart: counted };
             self.add_run(made, Merging::AsDue, &workspace)?;
         }
@@ -45,7 +44,6 @@ impl StoreInner {
         Ok(RemoveReport { records: records.given(), removed, left })
     }
 
-    /// Refuses records that do not name the store's.
     fn check_ids<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<()> {
         let kind = self.context.parameters.ids();
         let fits = match (kind, records.ids()) {

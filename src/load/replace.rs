@@ -1,4 +1,4 @@
-//! Giving many ids other fingerprints at once: what goes and what comes are one run.
+//! Giving many ids other fingerprints in one run.
 
 use crate::db::StoreInner;
 use crate::error::{Error, Result};
@@ -7,23 +7,23 @@ use crate::load::bulk_load::{LoadReport, Loaded, Merging};
 use crate::load::records::SortedRecords;
 use crate::load::sorted_ids::IdSorter;
 
-/// Parts of the memory of a replacement: its old records, and its ids, may take one each.
+/// The old records and the ids each take one of so many parts of the memory.
 const PARTS: u64 = 2;
 
-/// What a replacement has done.
+/// The result of a replacement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReplaceReport {
-    /// What came of the records of the input. Those that the store had already stay as they are.
+    /// The load of the records. Those that the store had already stay.
     pub loaded: LoadReport,
-    /// Other records of the same ids, which were removed.
+    /// Other records of the same ids that were removed.
     pub removed: u64,
-    /// Records of the input whose id has another fingerprint there too.
+    /// Records of the input whose id has another fingerprint in the input too.
     pub several: u64,
 }
 
 impl StoreInner {
-    /// Gives the ids of the records these fingerprints and no others; whether runs were merged.
+    /// Replaces the records of the same ids. Returns whether runs were merged.
     pub(crate) fn bulk_replace<F: Fingerprint>(
         &self,
         records: SortedRecords<F>,
@@ -45,7 +45,7 @@ impl StoreInner {
         })
     }
 
-    /// Refuses stores whose ids name no documents of the user.
+    /// Refuses stores whose ids do not come from the caller.
     fn check_replaced<F: Fingerprint>(&self, records: &SortedRecords<F>) -> Result<()> {
         if self.context.parameters.ids() == IdKind::None {
             return Err(self.without_ids());

@@ -8,9 +8,10 @@
 
 use crate::codec::BlockShape;
 use crate::error::{Error, Result};
-use crate::extsort::{Chunk, Sorted, Sorter, Workspace};
+use crate::extsort::{Sorted, Sorter, Workspace};
 use crate::fingerprint::Fingerprint;
 use crate::segment::{Salvage, Scratch, Table};
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::iter::Peekable;
 
@@ -105,8 +106,8 @@ fn contradiction(offset: u64) -> Error {
 /// Sorted fingerprints, one by one.
 fn keys(sorted: &Sorted<u64>) -> Box<dyn Iterator<Item = Result<u64>> + '_> {
     Box::new(sorted.chunks(PIECES).flat_map(|chunk| match chunk {
-        Ok(Chunk::Borrowed(keys)) => Box::new(keys.iter().copied().map(Ok)) as Box<dyn Iterator<Item = _>>,
-        Ok(Chunk::Owned(keys)) => Box::new(keys.into_iter().map(Ok)),
+        Ok(Cow::Borrowed(keys)) => Box::new(keys.iter().copied().map(Ok)) as Box<dyn Iterator<Item = _>>,
+        Ok(Cow::Owned(keys)) => Box::new(keys.into_iter().map(Ok)),
         Err(error) => Box::new(std::iter::once(Err(error))),
     }))
 }

@@ -1,51 +1,47 @@
-//! Records and their labels from before, brought together by their ids.
+//! Records and their earlier labels, matched by their ids.
 
+use crate::cluster::cursor::Walk;
 use crate::cluster::keys::{Key, Line};
-use crate::cluster::sorted::Walk;
 use crate::error::Result;
 use crate::extsort::Sorted;
 
-/// An id that more records or labels than this have is not brought together with any.
+/// An id with more records or labels than this is not matched.
 const MANY: usize = 1 << 12;
 
-/// An id whose records all were in the same cluster.
+/// An id whose records were all in one cluster.
 #[derive(Debug)]
 pub(crate) struct One<K> {
     pub(crate) id: K,
     pub(crate) label: K,
-    /// The numbers of their fingerprints.
     pub(crate) numbers: Vec<u64>,
 }
 
-/// What has no counterpart that is certain.
+/// A record or label without a certain counterpart.
 #[derive(Debug)]
 pub(crate) enum Unlabelled<K> {
-    /// A record that is new, or may be: the number of its fingerprint.
+    /// The fingerprint's number of a record that is or may be new.
     Number(u64),
-    /// The label of a record that is not there, or may be another one by now.
+    /// The label of a record that is missing or may have changed.
     Label(K),
 }
 
-/// Goes through all ids, ascending.
-#[derive(Debug)]
+/// Visits all ids, ascending.
 pub(crate) struct Labelled<'a, K: Key> {
     lines: Walk<'a, Line<K>>,
     records: Walk<'a, (K, u64)>,
 }
 
 impl<'a, K: Key> Labelled<'a, K> {
-    /// Both take so many bytes of memory.
     pub(crate) fn new(lines: &'a Sorted<Line<K>>, records: &'a Sorted<(K, u64)>, memory: u64) -> Self {
         Self { lines: Walk::new(lines, memory), records: Walk::new(records, memory) }
     }
 
-    /// The next id.
     pub(crate) fn peek(&mut self) -> Result<Option<K>> {
         let heads = [self.lines.peek()?.map(|line| line.0), self.records.peek()?.map(|one| one.0)];
         Ok(heads.into_iter().flatten().min())
     }
 
-    /// The records of the next id, if it is certain and they were in one cluster; else they are told to `unlabelled`.
+    /// The records of the next id, if it is certain and they were in one cluster; else passes them to `unlabelled`.
     pub(crate) fn next(
         &mut self,
         is_certain: bool,
@@ -64,7 +60,7 @@ impl<'a, K: Key> Labelled<'a, K> {
         }
     }
 
-    /// The numbers of the records with an id; not more than one more than [`MANY`].
+    /// The numbers of the records with an id, at most [`MANY`] and one.
     fn numbers(&mut self, id: K, unlabelled: &mut dyn FnMut(Unlabelled<K>) -> Result<()>) -> Result<Vec<u64>> {
         let mut numbers = Vec::new();
         while let Some((_, number)) = self.records.next_if(|one| one.0 == id)? {
@@ -77,7 +73,7 @@ impl<'a, K: Key> Labelled<'a, K> {
         Ok(numbers)
     }
 
-    /// The labels of an id, equal ones once, not more than one more than [`MANY`]; and how many times it had one.
+    /// The distinct labels of an id, at most [`MANY`] and one, and the number of all its labels.
     fn labels(&mut self, id: K, unlabelled: &mut dyn FnMut(Unlabelled<K>) -> Result<()>) -> Result<(Vec<K>, usize)> {
         let (mut labels, mut lines) = (Vec::new(), 0);
         while let Some((_, (label, _))) = self.lines.next_if(|line| line.0 == id)? {

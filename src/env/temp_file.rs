@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all.
+//! Files that appear whole or not at all: written under a temporary name, synced, and renamed.
 
 use crate::env::traits::{Env, ReadFile, WriteFile};
 use crate::error::{Error, Result};
@@ -6,10 +6,9 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Ending of the names of files that are not finished; such a file may be removed at any time by the next writer.
+/// Suffix of unfinished files. The next writer removes such files.
 pub(crate) const TEMP_SUFFIX: &str = ".tmp";
 
-/// Bytes that are copied at once.
 const PIECE: u64 = 1 << 20;
 
 /// A file under a temporary name beside its final one. Dropped without [`TempFile::commit`] it is removed.
@@ -22,7 +21,7 @@ pub(crate) struct TempFile {
 }
 
 impl TempFile {
-    /// Begins the file that is to appear as `name` in `directory`.
+    /// Creates the file that [`TempFile::commit`] names `name` in `directory`.
     pub(crate) fn create(env: &Arc<dyn Env>, directory: &Path, name: &str) -> Result<Self> {
         let temporary = directory.join(format!("{name}{TEMP_SUFFIX}"));
         let file = env.create(&temporary).map_err(|error| Error::io("cannot create", &temporary, error))?;
@@ -30,7 +29,6 @@ impl TempFile {
         Ok(Self { env: Arc::clone(env), file, temporary, target: directory.join(name), written: 0 })
     }
 
-    /// Appends bytes.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         if let Some(file) = &mut self.file {
             file.write_all(bytes).map_err(|error| Error::io("cannot write", &self.temporary, error))?;
@@ -39,7 +37,6 @@ impl TempFile {
         Ok(())
     }
 
-    /// Appends all of a file, which has this path.
     pub(crate) fn copied(mut self, file: &dyn ReadFile, path: &Path) -> Result<Self> {
         let (mut offset, mut buffer) = (0, Vec::new());
         while offset < file.length() {
@@ -51,12 +48,10 @@ impl TempFile {
         Ok(self)
     }
 
-    /// Number of bytes appended.
     pub(crate) fn written(&self) -> u64 {
         self.written
     }
 
-    /// Makes what was appended so far durable.
     pub(crate) fn sync(&mut self) -> Result<()> {
         if let Some(file) = &mut self.file {
             file.flush().map_err(|error| Error::io("cannot write", &self.temporary, error))?;
@@ -65,7 +60,7 @@ impl TempFile {
         Ok(())
     }
 
-    /// Makes the file durable under its final name and returns that.
+    /// Makes the file durable under its final name and returns the path.
     pub(crate) fn commit(mut self) -> Result<PathBuf> {
         self.finish()?;
         self.place()
@@ -78,11 +73,11 @@ impl TempFile {
         Ok(())
     }
 
-    /// Gives the file, which is finished, its final name, durably, and returns that.
+    /// Renames a finished file durably and returns its path.
     pub(crate) fn place(mut self) -> Result<PathBuf> {
         let renamed = self.env.rename(&self.temporary, &self.target);
         renamed.map_err(|error| Error::io("cannot rename", &self.temporary, error))?;
-        // From here on there is no temporary file to remove.
+        // There is no temporary file to remove any more.
         let temporary = std::mem::take(&mut self.temporary);
         let directory = temporary.parent().unwrap_or(Path::new("."));
         self.env.sync_dir(directory).map_err(|error| Error::io("cannot sync", directory, error))?;
@@ -92,10 +87,10 @@ impl TempFile {
 
 impl Drop for TempFile {
     fn drop(&mut self) {
-        // Unflushed bytes go with the file.
+        // Drop unflushed bytes.
         drop(self.file.take().map(BufWriter::into_parts));
         if !self.temporary.as_os_str().is_empty() {
-            // What stays is removed by the next writer.
+            // If this fails, the next writer removes the file.
             let _ = self.env.remove(&self.temporary);
         }
     }

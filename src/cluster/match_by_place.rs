@@ -1,18 +1,18 @@
-//! Labels from before and the records that they are of, brought together by their places.
+//! Earlier labels and their records, matched by their places.
 //!
-//! Labels most often stand in the order in which the store has the records, as they were written. So a label is looked for at the
-//! next record, and a little behind it, as records may have come and gone; that takes a comparison each, while the records are
-//! read on other threads. What has no counterpart there is left for [`crate::cluster::known`], which sorts it. Where several records share
-//! an id, they are brought together in order; that this is right shows when all of them have a label, and all labels a record.
+//! Labels most often come in the order of the store, as they were written. So a label is compared with the next record, and
+//! with a few after it, as records come and go; other threads read the records meanwhile. Labels and records without a
+//! counterpart are left for [`crate::cluster::earlier_clusters`], which sorts them. Several records that share an id are matched in
+//! order; this is right if all of them have a label and all labels a record.
 
 use crate::bitset::Bitset;
 use crate::cluster::clusters::Clusters;
+use crate::cluster::groups::shares;
 use crate::cluster::keys::{Key, Keys, Line};
+use crate::cluster::label_order::{BYTES, Order};
 use crate::cluster::labels::LabelRef;
 use crate::cluster::names::Names;
 use crate::cluster::numbers::Numbers;
-use crate::cluster::order::{BYTES, Order};
-use crate::cluster::shares::shares;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::spawn;
 use crate::extsort::Sorter;
@@ -29,87 +29,75 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::JoinHandle;
 
-/// Bytes of records that are handed on together, about.
+/// Bytes of records in one message of a thread, about.
 const SENT: usize = 1 << 18;
-/// Records and bytes of names that come together, about.
+/// Records and bytes of names of a chunk, about.
 const RECORDS: usize = 256;
 const CHUNK: usize = 1 << 14;
-/// Bytes that wait, in pieces of [`SENT`].
 const WAITING: usize = 2;
-/// Records among which one is looked for that is not the next: [`FAR`] after the first, second, fourth and so on of several labels without
-/// a record, else [`NEAR`]. So labels in another order take little.
+/// Records in which a label is searched if it is not that of the next record: [`FAR`] after the first, second, fourth and so
+/// on of consecutive labels without a record, else [`NEAR`]. So labels in another order take little time.
 const NEAR: usize = 32;
 const FAR: usize = 1 << 12;
 
-/// A number that tells what it is, among the entries of a label: the label was of a record that is not there.
+/// Entry of a label for a record that is missing.
 pub(crate) const MISSING: u64 = 0;
-/// The record whose id is the label: its fingerprint's number is to be added.
+/// Entry for the record whose id is the label, plus its fingerprint's number.
 pub(crate) const STANDING: u64 = 1;
-/// Another record of the cluster: its fingerprint's number is to be added.
+/// Entry for another record of the cluster, plus its fingerprint's number.
 pub(crate) const MEMBER: u64 = 1 << 33;
 
-/// Records and labels, on the way to each other.
+/// Matches labels, as they are pushed, with records, as threads read them.
 #[derive(Debug)]
 pub(crate) struct Matching<F: Fingerprint, K: Key> {
-    records: Receiver<Result<Vec<Lot<F>>>>,
-    /// The thread that they come from, until it has ended.
+    records: Receiver<Result<Vec<RecordChunk<F>>>>,
     reading: Option<JoinHandle<()>>,
-    /// Whether reading has failed, which was told.
+    /// Whether reading has failed and the error was returned.
     has_failed: bool,
-    /// Records that come next, in chunks that are not empty.
-    ahead: VecDeque<Lot<F>>,
-    /// The next one of the first chunk.
+    /// The next records, in chunks that are not empty.
+    ahead: VecDeque<RecordChunk<F>>,
     at: usize,
-    /// How many there are.
     waiting: usize,
-    /// Labels without a record since the last one that had one.
+    /// Labels without a record since the last match.
     missed: usize,
-    /// The text of the label that came last, and its key: many records of a cluster come together.
+    /// The text of the last label, and its key: neighbours often have the same label.
     last: Option<(String, K)>,
-    /// The entry that was made last.
     entry: Option<(K, u64)>,
-    /// How many labels were brought together with a record.
     pub(crate) matched: u64,
-    /// Whether any label or record was not.
     pub(crate) has_rest: bool,
-    /// Of each label its records.
     pub(crate) members: Sorter<(K, u64)>,
-    /// Heads of the ids of what was brought together, and the numbers of fingerprints.
+    /// Heads of the matched ids, and the numbers of their fingerprints.
     pub(crate) ids: Sorter<(u64, u64)>,
-    /// Labels without a record.
     pub(crate) lines: Sorter<Line<K>>,
-    /// Records without a label.
     pub(crate) unknown: Sorter<(K, u64)>,
-    /// The numbers of fingerprints that may be near any others.
+    /// The numbers of fingerprints that may have unknown neighbours.
     pub(crate) fresh: Bitset,
-    /// The numbers of fingerprints with a record whose id is its label, as long as no label is greater than the id of a record.
+    /// The numbers of fingerprints with a record whose id is its label, as long as no label is greater than its record's id.
     pub(crate) standing: Option<Bitset>,
-    /// Which label is of which record.
+    /// The label of each record.
     pub(crate) order: Order<F>,
 }
 
-/// Some records in the order of the store.
 #[derive(Debug)]
-struct Lot<F> {
-    /// What the first 64 bits of their fingerprints are not less than: the same as in the chunk before, or more than any there.
+struct RecordChunk<F> {
+    /// A lower bound of the first 64 bits of their fingerprints: that of the chunk before, or greater than any there.
     from: u64,
     names: Names<F>,
-    /// The numbers of their fingerprints, and the leading bits of the keys of their ids.
+    /// Old records: the numbers of their fingerprints, and the heads of their ids.
     old: Vec<(u32, u64)>,
-    /// How many of these each fingerprint of the store has.
+    /// Number of old records of each fingerprint of the store.
     counts: Vec<u32>,
-    /// Whether the first count is of the fingerprint that the chunk before ended with.
+    /// Whether the first count is of the last fingerprint of the chunk before.
     goes_on: bool,
-    /// New records in between, each with the number of old ones before it, and with the number of its fingerprint.
+    /// New records, each with the number of old ones before it and the number of its fingerprint.
     new: Vec<(usize, u32, Record<F>)>,
-    /// Numbers of fingerprints of new records.
     fresh: Vec<u32>,
-    /// Not all new records are there: they would take too much memory.
+    /// Whether new records were left out, as they take too much memory.
     lacks_new: bool,
 }
 
 impl<F: Fingerprint, K: Key> Matching<F, K> {
-    /// Begins to read the records. Sorts within so many bytes of memory.
+    /// Starts to read the records; sorts within `memory` bytes.
     pub(crate) fn new(clusters: &Clusters<F>, keys: &Keys, memory: u64) -> Result<Self> {
         let count = Numbers::<F>::count_of(&clusters.segments()?)? as usize;
         let workspace = clusters.job.workspace(memory);
@@ -136,7 +124,7 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
         })
     }
 
-    /// Takes a record and its label, which have this number among all.
+    /// Takes a record and its label; `line` counts them.
     pub(crate) fn push(
         &mut self,
         keys: &Keys,
@@ -167,7 +155,6 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
         self.members.push(entry)
     }
 
-    /// The key of a label.
     fn key(&mut self, keys: &Keys, cluster: LabelRef<'_, F>) -> K {
         let LabelRef::Text(text) = cluster else { return keys.key(cluster) };
         match &mut self.last {
@@ -181,7 +168,6 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
         }
     }
 
-    /// Takes the next record, that has no label.
     fn pass(&mut self, keys: &Keys) -> Result<()> {
         self.has_rest = true;
         let name = self.ahead.front().and_then(|chunk| chunk.names.get(self.at));
@@ -192,7 +178,7 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
         self.unknown.push((key, number.into()))
     }
 
-    /// The next record, if it is there: the number of its fingerprint, and the head of its id.
+    /// Takes the next record ahead: the number of its fingerprint, and the head of its id.
     fn next(&mut self) -> Option<(u32, u64)> {
         let chunk = self.ahead.front()?;
         let next = chunk.old.get(self.at).copied();
@@ -205,7 +191,7 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
         next
     }
 
-    /// Takes a record that is among the next ones, and those before it.
+    /// Takes a record if it is among the next ones, and skips those before it.
     fn find(&mut self, keys: &Keys, record: LabelRef<'_, F>) -> Result<Option<(u32, u64)>> {
         if self.ahead.is_empty() {
             self.fill(1)?;
@@ -225,7 +211,7 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
         Ok(self.next())
     }
 
-    /// Has at least so many records ahead, as far as there are any. A panic of the thread that reads is one here.
+    /// Receives until `count` records are ahead or all were read. Resumes a panic of the reading thread.
     fn fill(&mut self, count: usize) -> Result<()> {
         if self.has_failed {
             return Err(Error::new(ErrorKind::Io, "not all records could be read, as was told before"));
@@ -255,7 +241,7 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
         Ok(())
     }
 
-    /// After the last label: all further records have none.
+    /// Ends the labels: the other records have none.
     pub(crate) fn end(&mut self, keys: &Keys) -> Result<()> {
         loop {
             self.fill(1)?;
@@ -267,9 +253,9 @@ impl<F: Fingerprint, K: Key> Matching<F, K> {
     }
 }
 
-type Read<F> = (JoinHandle<()>, Receiver<Result<Vec<Lot<F>>>>);
+type Read<F> = (JoinHandle<()>, Receiver<Result<Vec<RecordChunk<F>>>>);
 
-/// Reads all records on threads of their own.
+/// Starts a thread that reads all records with a crew.
 fn read<F: Fingerprint, K: Key>(clusters: &Clusters<F>, keys: Keys) -> Result<Read<F>> {
     let segments = clusters.segments()?;
     let numbers = Numbers::<F>::new(&segments, 0)?;
@@ -286,8 +272,8 @@ fn read<F: Fingerprint, K: Key>(clusters: &Clusters<F>, keys: Keys) -> Result<Re
     let (shares, executor) = (shares(&segments)?, Arc::clone(&clusters.job.executor));
     let (sender, records) = sync_channel(WAITING);
     let run = move || {
-        let mut take = |chunks: Vec<Lot<F>>| {
-            // If the receiver is gone, no more is wanted.
+        let mut take = |chunks: Vec<RecordChunk<F>>| {
+            // Fails if the receiver is gone.
             let sent = sender.send(Ok(chunks));
             Ok(if sent.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         };
@@ -301,7 +287,6 @@ fn read<F: Fingerprint, K: Key>(clusters: &Clusters<F>, keys: Keys) -> Result<Re
     Ok((reading, records))
 }
 
-/// What the threads read.
 struct Reading<F> {
     old: Vec<Arc<Segment>>,
     new: Vec<Arc<Segment>>,
@@ -309,17 +294,16 @@ struct Reading<F> {
     kind: IdKind,
     keys: Keys,
     progress: Progress,
-    /// Bytes of new records that were handed on.
+    /// Bytes of new records in all chunks.
     kept: AtomicUsize,
 }
 
 impl<F: Fingerprint> Reading<F> {
-    /// Hands on the records of a share.
-    fn share<K: Key>(&self, share: Share, output: &Output<Vec<Lot<F>>>) -> Step {
+    fn share<K: Key>(&self, share: Share, output: &Output<Vec<RecordChunk<F>>>) -> Step {
         self.progress.check()?;
         let (mut numbers, mut numbers_of_new) = (self.numbers.ascending()?, self.numbers.ascending()?);
         let mut new = RecordIter::<F>::of_share(&self.new, share)?.peekable();
-        let (mut chunks, mut chunk, mut bytes) = (Vec::new(), Lot::new(share.from, self.kind), 0);
+        let (mut chunks, mut chunk, mut bytes) = (Vec::new(), RecordChunk::new(share.from, self.kind), 0);
         let mut last: Option<(F, u32)> = None;
         self.each_old(share, |fingerprint, id| {
             let name = LabelRef::of(fingerprint, id);
@@ -333,16 +317,16 @@ impl<F: Fingerprint> Reading<F> {
                 if next.fingerprint != fingerprint || LabelRef::of_record(&next) != name {
                     chunk.add_new(numbers_of_new.of(next.fingerprint)?, next, &self.kept);
                 } else if self.kind != IdKind::None {
-                    // Where fingerprints are the ids, one that was there before is not new.
+                    // Without ids, a fingerprint that was there before is not new.
                     as_new = Some(next);
                 }
             }
             if chunk.old.len() >= RECORDS || chunk.names.bytes() >= CHUNK {
-                // Records of which the first 64 bits are equal are one chunk of the order, in as many pieces as memory wants.
+                // Records with equal first 64 bits are one chunk of the order, and possibly several here.
                 let head = fingerprint.word(0);
                 let from = if last.is_none_or(|(last, _)| last.word(0) < head) { head } else { chunk.from };
                 bytes += chunk.bytes();
-                chunks.push(std::mem::replace(&mut chunk, Lot::new(from, self.kind)));
+                chunks.push(std::mem::replace(&mut chunk, RecordChunk::new(from, self.kind)));
                 if last.is_some_and(|(last, _)| last == fingerprint) {
                     chunk.goes_on = true;
                     chunk.counts.push(0);
@@ -378,7 +362,6 @@ impl<F: Fingerprint> Reading<F> {
         output.send(chunks)
     }
 
-    /// Calls `take` with the records of a share that are not new.
     fn each_old(&self, share: Share, mut take: impl FnMut(F, IdRef<'_>) -> Step) -> Step {
         if let [segment] = &self.old[..] {
             return SegmentRecords::<F>::visit_near(segment, share.from, |fingerprint, id| {
@@ -399,7 +382,7 @@ impl<F: Fingerprint> Reading<F> {
     }
 }
 
-impl<F: Fingerprint> Lot<F> {
+impl<F: Fingerprint> RecordChunk<F> {
     fn new(from: u64, kind: IdKind) -> Self {
         let (new, fresh) = Default::default();
         let (old, counts) = (Vec::with_capacity(RECORDS), Vec::with_capacity(RECORDS));
@@ -407,12 +390,11 @@ impl<F: Fingerprint> Lot<F> {
         Self { from, names, old, counts, goes_on: false, new, fresh, lacks_new: false }
     }
 
-    /// Bytes of memory, about, but for new records.
+    /// Bytes of memory without new records, about.
     fn bytes(&self) -> usize {
         self.names.bytes() + size_of_val(&self.old[..]) + size_of_val(&self.counts[..])
     }
 
-    /// Adds a new record, and the number of its fingerprint.
     fn add_new(&mut self, number: u32, record: Record<F>, kept: &AtomicUsize) {
         if self.fresh.last() != Some(&number) {
             self.fresh.push(number);

@@ -1,47 +1,41 @@
-//! Which label from before is of which record, where both came in the same order, and the records that have none.
+//! The earlier label of each record, where both came in the same order, and the records without one.
 
-use crate::cluster::counts::Counts;
 use crate::cluster::labels::LabelRef;
+use crate::cluster::unary_counts::Counts;
 use crate::fingerprint::{Fingerprint, Id, Record};
 use crate::version::Share;
 use std::ops::Range;
 
-/// Labels without a record, before they count as being in another order.
+/// Most labels without a record, before the order counts as another one.
 const MOST: usize = 1 << 16;
-/// Bytes of records without a label that are kept: of new ones, and of others.
+/// Most bytes of new records, and of old ones without a label.
 pub(crate) const BYTES: usize = 16 << 20;
-/// Records of a chunk at least, but for the last one.
+/// Least records of a chunk but the last.
 const RECORDS: u64 = 256;
-/// Records between two looks at the memory that is used.
+/// Records between two checks of the memory used.
 const LOOK: u64 = 1 << 12;
 
-/// Labels and records as they met, until that takes too much memory.
+/// Labels and records in the order they were matched; lost if that takes too much memory.
 #[derive(Debug)]
 pub(crate) struct Order<F> {
-    /// Bytes that chunks and counts may take.
-    room: u64,
+    memory: u64,
     is_lost: bool,
-    /// Where the fingerprints of the last records begin.
+    /// The lower bound of the last records' fingerprints.
     from: Option<u64>,
     chunks: Vec<Start>,
-    /// All records that were there before.
     records: u64,
-    /// Records that were met or skipped.
     seen: u64,
-    /// How many records each fingerprint has.
     counts: Counts,
-    /// Records without a label, ascending, and their ids.
+    /// Old records without a label, ascending, and their ids.
     unlabelled: Vec<(u64, Id)>,
-    /// Bytes of these.
     bytes: usize,
-    /// New records in order; of each, the number of records that were there before and come before it, and the number of its
-    /// fingerprint.
+    /// New records in order, each with the number of old ones before it and the number of its fingerprint.
     new: Vec<(u64, u32, Record<F>)>,
-    /// Labels without a record, each as the number of labels with a record before it.
+    /// Labels without a record, each as the number of matched labels before it.
     unused: Vec<u64>,
 }
 
-/// Where a chunk begins: what the first 64 bits of its fingerprints are not less than, its first record, and its first count.
+/// The start of a chunk: a lower bound of the first 64 bits of its fingerprints, its first record, and its first count.
 #[derive(Clone, Copy, Debug, Default)]
 struct Start {
     from: u64,
@@ -49,10 +43,10 @@ struct Start {
     count: u64,
 }
 
-/// Some records that were there before, and new ones in between.
+/// Consecutive old records, and the new ones between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct OrderLot {
-    /// All fingerprints of the store in it belong to the chunk, and no others.
+pub(crate) struct OrderChunk {
+    /// Has exactly the chunk's fingerprints of the store.
     pub(crate) share: Share,
     pub(crate) records: Range<u64>,
     count: u64,
@@ -60,11 +54,11 @@ pub(crate) struct OrderLot {
 }
 
 impl<F: Fingerprint> Order<F> {
-    /// Of nothing yet; chunks and counts take at most so many bytes.
-    pub(crate) fn new(room: u64) -> Self {
+    /// Empty; chunks and counts take at most `memory` bytes.
+    pub(crate) fn new(memory: u64) -> Self {
         let (chunks, counts, unlabelled, new, unused) = Default::default();
         Self {
-            room,
+            memory,
             is_lost: false,
             from: None,
             chunks,
@@ -78,8 +72,8 @@ impl<F: Fingerprint> Order<F> {
         }
     }
 
-    /// Adds records that were there before, by how many each fingerprint has; the first count is of the fingerprint that came last if
-    /// they go on with that. The first 64 bits of all are not less than `from`, and those of all that came with another one are.
+    /// Adds old records by the count of each fingerprint. The first count is of the last fingerprint if the records go on with
+    /// it. The first 64 bits of all are at least `from`, and less in all records that were added with another `from`.
     pub(crate) fn add_records(&mut self, from: u64, goes_on: bool, counts: &[u32]) {
         if self.is_lost {
             return;
@@ -93,34 +87,32 @@ impl<F: Fingerprint> Order<F> {
         counts.iter().enumerate().for_each(|(at, &count)| self.counts.add(count, at == 0 && goes_on));
         let before = self.records;
         self.records += records;
-        if before / LOOK != self.records / LOOK && self.bytes_of_lots() > self.room {
+        if before / LOOK != self.records / LOOK && self.bytes_of_chunks() > self.memory {
             self.lose();
         }
     }
 
-    fn bytes_of_lots(&self) -> u64 {
+    fn bytes_of_chunks(&self) -> u64 {
         (size_of::<Start>() * self.chunks.len()) as u64 + self.counts.bits() / 8
     }
 
-    /// Adds a new record, which comes behind those that were there before and behind so many more, and the number of its fingerprint.
+    /// Adds a new record, which comes after all old ones so far and `more` others, and the number of its fingerprint.
     pub(crate) fn add_new(&mut self, more: usize, number: u32, record: Record<F>) {
         if !self.is_lost {
             self.new.push((self.records + more as u64, number, record));
         }
     }
 
-    /// Forgets all: too much was to be kept.
+    /// Drops everything, as it takes too much memory.
     pub(crate) fn lose(&mut self) {
         *self = Self { is_lost: true, ..Self::new(0) };
     }
 
-    /// The next record has the next label.
     #[inline]
     pub(crate) fn meet(&mut self) {
         self.seen += 1;
     }
 
-    /// The next record has no label.
     pub(crate) fn skip_record(&mut self, name: LabelRef<'_, F>) {
         if !self.is_lost {
             let id = name.id();
@@ -133,7 +125,6 @@ impl<F: Fingerprint> Order<F> {
         }
     }
 
-    /// This label, which comes next, is of no record.
     pub(crate) fn skip_label(&mut self, label: u64) {
         if !self.is_lost {
             self.unused.push(label - self.unused.len() as u64);
@@ -143,23 +134,22 @@ impl<F: Fingerprint> Order<F> {
         }
     }
 
-    /// Whether all has been kept.
+    /// Whether nothing was lost.
     pub(crate) fn holds(&self) -> bool {
         !self.is_lost
     }
 
-    /// How many chunks there are, at least one.
+    /// Number of chunks, at least one.
     pub(crate) fn chunks(&self) -> usize {
         self.chunks.len().max(1)
     }
 
-    /// One of the chunks.
-    pub(crate) fn chunk(&self, at: usize) -> OrderLot {
+    pub(crate) fn chunk(&self, at: usize) -> OrderChunk {
         let new_before = |record: u64| self.new.partition_point(|one| one.0 < record);
-        // The first chunk has what comes before all records, the last one what comes behind.
+        // The first chunk begins before all records, and the last one ends after them.
         let first = self.chunks.get(at).filter(|_| at > 0).copied().unwrap_or_default();
         let next = self.chunks.get(at + 1);
-        OrderLot {
+        OrderChunk {
             share: Share::new(first.from, next.map(|next| next.from)),
             records: first.record..next.map_or(self.records, |next| next.record),
             count: first.count,
@@ -167,28 +157,26 @@ impl<F: Fingerprint> Order<F> {
         }
     }
 
-    /// How many records that were there before each fingerprint of a chunk has.
-    pub(crate) fn counts(&self, chunk: &OrderLot) -> impl Iterator<Item = u64> {
+    pub(crate) fn counts(&self, chunk: &OrderChunk) -> impl Iterator<Item = u64> {
         self.counts.from(chunk.count)
     }
 
-    /// The new records of a chunk.
-    pub(crate) fn new_of(&self, chunk: &OrderLot) -> &[(u64, u32, Record<F>)] {
+    pub(crate) fn new_of(&self, chunk: &OrderChunk) -> &[(u64, u32, Record<F>)] {
         self.new.get(chunk.new.clone()).unwrap_or_default()
     }
 
-    /// Those of some records that have no label.
+    /// The records in this range without a label.
     pub(crate) fn unlabelled(&self, records: &Range<u64>) -> &[(u64, Id)] {
         let before = |record: u64| self.unlabelled.partition_point(|one| one.0 < record);
         self.unlabelled.get(before(records.start)..before(records.end)).unwrap_or_default()
     }
 
-    /// The number of a record among those with a label: of one that has a label.
+    /// The number of a labelled record among the labelled ones.
     pub(crate) fn labelled(&self, record: u64) -> u64 {
         record - self.unlabelled.partition_point(|one| one.0 < record) as u64
     }
 
-    /// The labels of records with labels, which have these numbers among those; several ranges where labels of no record are in between.
+    /// The labels of the labelled records with these numbers; several ranges if there are labels without a record between.
     pub(crate) fn labels(&self, labelled: Range<u64>) -> impl Iterator<Item = Range<u64>> {
         let Range { mut start, end } = labelled;
         let mut before = self.unused.partition_point(|&one| one <= start);
@@ -260,7 +248,7 @@ mod tests {
         for at in 0..=last {
             let chunk = &order.chunk(at);
             let mut left = chunk.records.end - chunk.records.start;
-            // Behind the last record of a chunk may be fingerprints without any, which the next chunks do not have.
+            // The last record of a chunk may be followed by fingerprints without records, which the next chunk does not have.
             let counts = order.counts(chunk).take_while(|count| {
                 let more = left > 0 || at == last;
                 left -= left.min(*count);
@@ -273,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn lots_cover_all() {
+    fn chunks_cover_all() {
         let new = |fingerprint: u64| Record { fingerprint, id: Id::Number(0) };
         let mut order = Order::<u64>::new(1 << 20);
         assert_eq!(parts(&order), [(Share::ALL, 0..0, vec![], vec![])]);
@@ -318,7 +306,7 @@ mod tests {
         assert!(order.holds());
         order.add_records(0, true, &[LOOK as u32]);
         assert!(!order.holds());
-        // Whatever comes then.
+        // Nothing is kept afterwards.
         order.add_records(1, false, &[7]);
         order.skip_label(8);
         order.skip_record(LabelRef::Number(1));

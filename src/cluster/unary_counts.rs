@@ -1,6 +1,6 @@
-//! How many records each fingerprint has, in little memory.
+//! The number of records of each fingerprint, in about two bits each.
 
-/// Small numbers one after another, each n as a one and n zeros.
+/// Small numbers in unary: n is a one and n zeros.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     words: Vec<u64>,
@@ -8,12 +8,11 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Where the next number will begin.
     pub(crate) fn bits(&self) -> u64 {
         self.bits
     }
 
-    /// Adds a number, or adds it to the last one.
+    /// Appends a number, or adds it to the last one.
     pub(crate) fn add(&mut self, count: u32, goes_on: bool) {
         let begin = self.bits;
         self.bits += u64::from(!goes_on) + u64::from(count);
@@ -28,7 +27,7 @@ impl Counts {
         (at < self.bits).then_some(word >> (at % 64) & 1 == 1)
     }
 
-    /// The numbers from one on that begins at this bit.
+    /// The numbers from the one that begins at this bit.
     pub(crate) fn from(&self, mut at: u64) -> impl Iterator<Item = u64> {
         std::iter::from_fn(move || {
             self.bit(at)?;
@@ -42,7 +41,6 @@ impl Counts {
     }
 }
 
-/// What is in memory has a place there.
 fn index(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }

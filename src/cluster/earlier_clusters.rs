@@ -1,47 +1,45 @@
-//! Clusters from before: which records are still in one, and which have to be looked at anew.
+//! Earlier clusters: the records that are still in one, and those that are searched again.
 //!
-//! What was near is still near; so those of a cluster stay together, as long as none of them is missing: it may have been what linked
-//! the others. (That the record whose id is the label is there shows that the label is one.) Pairs that are not known are those with
-//! a record that had no label, and those among the records of a cluster from which one is missing: the fingerprints of all of these
-//! are returned, to be compared with all.
+//! Near fingerprints stay near. So the records of a cluster stay together as long as none is missing, which may have linked
+//! the others. (The label is one if the record whose id it is is there.) Unknown are the pairs with a record that had no
+//! label, and the pairs within a cluster from which a record is missing: [`unite`] returns the fingerprints of these, to be
+//! compared with all.
 //!
-//! Most labels and records were brought together by their places ([`Matching`]); the others are by their ids, both sorted. An id
-//! that is among those others is not certain where it is among the first ones too: all its records are looked at anew.
+//! [`Matching`] matched most labels and records by their places; the others are matched here by their ids, both sorted. An
+//! id that is on both sides is not certain: all its records are searched again.
 
 use crate::bitset::Bitset;
+use crate::cluster::cursor::Walk;
 use crate::cluster::keys::Key;
-use crate::cluster::labelled::{Labelled, Unlabelled};
-use crate::cluster::matching::{MEMBER, MISSING, Matching, STANDING};
-use crate::cluster::order::Order;
-use crate::cluster::sorted::Walk;
+use crate::cluster::label_order::Order;
+use crate::cluster::match_by_id::{Labelled, Unlabelled};
+use crate::cluster::match_by_place::{MEMBER, MISSING, Matching, STANDING};
 use crate::cluster::union_find::UnionFind;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::join::Progress;
 use std::sync::Arc;
 
-/// What labels from before tell.
-pub(crate) struct Told<F> {
-    /// The numbers of fingerprints that may be near any others.
+pub(crate) struct Known<F> {
+    /// The numbers of fingerprints that may have unknown neighbours.
     pub(crate) fresh: Bitset,
-    /// The numbers of fingerprints whose least id is the label of their cluster, or was, if that is so of each cluster that has one that
-    /// is not fresh. So the ids of all other fingerprints that are not fresh tell nothing of labels.
+    /// The numbers of fingerprints whose least id is, or was, the label of their cluster, if each cluster with a fingerprint that
+    /// is not fresh has one. Then no other id can be a label but those of fresh fingerprints.
     pub(crate) standing: Option<Bitset>,
-    /// Which label is of which record, if both came in the same order.
     pub(crate) order: Option<Arc<Order<F>>>,
-    /// How many labels are of a record that is there.
+    /// Number of labels of records that are there.
     pub(crate) labels: u64,
 }
 
-/// Unites the numbers of fingerprints whose records still are clusters. After all labels; each walk over what is sorted takes so
-/// many bytes of memory.
+/// Unites the fingerprints that are still in one cluster, after all labels were pushed. Each walk over sorted items takes
+/// `memory` bytes.
 pub(crate) fn unite<F: Fingerprint, K: Key>(
     matching: Matching<F, K>,
     sets: &UnionFind,
     count: u32,
     memory: u64,
     progress: &Progress,
-) -> Result<Told<F>> {
+) -> Result<Known<F>> {
     let Matching { matched, has_rest, mut members, ids, lines, unknown, mut fresh, standing, order, .. } = matching;
     let (mut labels, mut doubted) = (matched, Bitset::new(0));
     if has_rest {
@@ -52,7 +50,7 @@ pub(crate) fn unite<F: Fingerprint, K: Key>(
         let (mut head, mut is_certain) = (0, true);
         while let Some(id) = rest.peek()? {
             while matched.next_if(|one| one.0 < id.key())?.is_some() {}
-            // Where ids begin alike, none of them is certain if one is not.
+            // If one of several ids with the same head is not certain, none of them is.
             is_certain |= head != id.key();
             head = id.key();
             while let Some((_, number)) = matched.next_if(|one| one.0 == head)? {
@@ -97,15 +95,14 @@ pub(crate) fn unite<F: Fingerprint, K: Key>(
     }
     let is_all = labels == matched;
     let order = (is_all && order.holds()).then(|| Arc::new(order));
-    Ok(Told { fresh, standing: standing.filter(|_| is_all), order, labels })
+    Ok(Known { fresh, standing: standing.filter(|_| is_all), order, labels })
 }
 
-/// The number of the fingerprint that an entry is about.
+/// The fingerprint's number in an entry.
 fn number_of(entry: u64) -> Option<u64> {
     entry.checked_sub(MEMBER).or_else(|| entry.checked_sub(STANDING))
 }
 
-/// Numbers come from 32 bits.
 fn small(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

@@ -1,72 +1,46 @@
-//! Reading from media that fail, around what cannot be read.
+//! Reading around bad sectors.
 
-use crate::env::traits::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile};
+use crate::env::traits::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile, forward};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes that are given up together.
+/// Bytes that are replaced together.
 const PIECE: usize = 4096;
-/// Stands for bytes that cannot be read. No zero, which would pass for padding; every checksum over it fails.
+/// Replaces unreadable bytes. Not zero, which would pass for padding; every checksum over it fails.
 const UNREADABLE: u8 = 0xa5;
 
-/// Passes everything on to another environment, but lets nothing that was opened fail to be read: bytes that the device does
-/// not give come as bytes that no checksum accepts. So one bad sector costs the pages that are on it, and no more.
+/// Forwards to another environment, but reads of open files do not fail: unreadable bytes are replaced by bytes that no
+/// checksum accepts. So one bad sector costs only the pages on it.
 #[derive(Clone, Debug)]
 pub(crate) struct Patient(pub(crate) Arc<dyn Env>);
 
+impl Patient {
+    #[expect(clippy::unnecessary_wraps, reason = "for `forward`")]
+    fn env(&self) -> io::Result<&dyn Env> {
+        Ok(&*self.0)
+    }
+}
+
 impl Env for Patient {
-    fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
-        self.0.absolute(path)
+    forward! { env:
+        absolute(path: &Path) -> PathBuf;
+        create_dir(path: &Path) -> ();
+        remove_dir(path: &Path) -> ();
+        list(path: &Path) -> Vec<String>;
+        create(path: &Path) -> Box<dyn WriteFile>;
+        create_log(path: &Path) -> Box<dyn LogFile>;
+        rename(from: &Path, to: &Path) -> ();
+        hard_link(from: &Path, to: &Path) -> ();
+        remove(path: &Path) -> ();
+        sync_dir(path: &Path) -> ();
+        lock(path: &Path) -> Arc<dyn LockFile>;
+        scratch(directory: &Path) -> Box<dyn ScratchFile>;
     }
 
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.0.create_dir(path)
-    }
-
-    fn remove_dir(&self, path: &Path) -> io::Result<()> {
-        self.0.remove_dir(path)
-    }
-
-    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
-        self.0.list(path)
-    }
-
-    fn create(&self, path: &Path) -> io::Result<Box<dyn WriteFile>> {
-        self.0.create(path)
-    }
-
-    /// Never by memory map: there, what cannot be read ends the process.
+    /// Never by memory map: an unreadable page would kill the process.
     fn open(&self, path: &Path, _mode: ReadMode) -> io::Result<Box<dyn ReadFile>> {
         Ok(Box::new(PatientFile(self.0.open(path, ReadMode::Pread)?)))
-    }
-
-    fn create_log(&self, path: &Path) -> io::Result<Box<dyn LogFile>> {
-        self.0.create_log(path)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.0.rename(from, to)
-    }
-
-    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.0.hard_link(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.0.remove(path)
-    }
-
-    fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        self.0.sync_dir(path)
-    }
-
-    fn lock(&self, path: &Path) -> io::Result<Arc<dyn LockFile>> {
-        self.0.lock(path)
-    }
-
-    fn scratch(&self, directory: &Path) -> io::Result<Box<dyn ScratchFile>> {
-        self.0.scratch(directory)
     }
 
     fn free_bytes(&self, directory: &Path) -> Option<u64> {
@@ -78,7 +52,6 @@ impl Env for Patient {
     }
 }
 
-/// A file of which everything can be read, in some way.
 #[derive(Debug)]
 struct PatientFile(Box<dyn ReadFile>);
 
@@ -104,7 +77,7 @@ impl ReadFile for PatientFile {
         Ok(buffer)
     }
 
-    /// Another try may give other bytes.
+    /// Another read may return other bytes.
     fn is_stable(&self) -> bool {
         false
     }
@@ -138,7 +111,7 @@ mod tests {
     #[test]
     fn what_is_never_read_is_replaced_piece_by_piece() {
         let all = read(&*memory()).unwrap();
-        // The whole fails, and the first piece.
+        // The read of everything fails, and that of the first piece.
         let failing: Arc<dyn Env> = Arc::new(Failing::new(memory(), 1..3));
         let found = read(&Patient(failing)).unwrap();
         assert!(found[..PIECE].iter().all(|&byte| byte == UNREADABLE));

@@ -1,23 +1,21 @@
-//! Sorted items, one after another.
+//! Sorted items, one by one.
 
 use crate::error::Result;
-use crate::extsort::{Chunk, Chunks, Item, Sorted};
+use crate::extsort::{Chunks, Item, Sorted};
+use std::borrow::Cow;
 
-/// Walks over sorted items.
-#[derive(Debug)]
 pub(crate) struct Walk<'a, T: Item> {
     chunks: Chunks<'a, T>,
-    chunk: Option<Chunk<'a, T>>,
+    chunk: Option<Cow<'a, [T]>>,
     at: usize,
 }
 
 impl<'a, T: Item> Walk<'a, T> {
-    /// Before the first one, with so many bytes of memory.
+    /// Stands before the first item; takes `memory` bytes.
     pub(crate) fn new(sorted: &'a Sorted<T>, memory: u64) -> Self {
         Self { chunks: sorted.chunks(memory), chunk: None, at: 0 }
     }
 
-    /// The next item, if there is one.
     #[inline]
     pub(crate) fn peek(&mut self) -> Result<Option<T>> {
         loop {
@@ -32,7 +30,7 @@ impl<'a, T: Item> Walk<'a, T> {
         }
     }
 
-    /// The next item, if there is one and it is wanted; goes behind it.
+    /// Moves past the next item and returns it, if it is wanted.
     #[inline]
     pub(crate) fn next_if(&mut self, wanted: impl Fn(&T) -> bool) -> Result<Option<T>> {
         let next = self.peek()?.filter(wanted);

@@ -1,7 +1,7 @@
-//! The pairs of a few fingerprints with all.
+//! The pairs of a few fingerprints with all others.
 //!
-//! Cut the bits into k + 1 parts: two fingerprints within k bits agree in one of them. So the few are put into tables, one for each
-//! part, by a hash of their bits in it, and all fingerprints pass by once and look into each table.
+//! Cut the bits into k + 1 parts: two fingerprints within k bits agree in one of them. So each part has a hash table of the
+//! few by their bits in it, and one pass looks every fingerprint up in each table.
 
 use crate::bitset::Bitset;
 use crate::cluster::numbers::Numbers;
@@ -14,31 +14,29 @@ use crate::version::Share;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// The most that are few.
 const MOST: u64 = 1 << 13;
-/// Bits of a table's number of places beyond those of the number of fingerprints: so few places hold any.
+/// A table has so many bits more in its number of groups than in that of its fingerprints, so most groups are empty.
 const SPARE_BITS: u32 = 5;
-/// Fingerprints that one is compared with, on average: where they are more, a join takes less.
+/// Most comparisons a fingerprint, on average. Beyond that a join takes less.
 const COMPARED: usize = 64;
 
-/// A few fingerprints.
 #[derive(Debug)]
 pub(crate) struct Few<F> {
     k: u32,
     tables: Vec<Table<F>>,
 }
 
-/// Fingerprints with their numbers, by their bits in a part.
+/// Fingerprints and their numbers, grouped by their bits in a part.
 #[derive(Debug)]
 struct Table<F> {
     groups: Groups<F>,
-    /// Where each group begins, and the end.
+    /// The first member of each group, and the end.
     starts: Vec<u32>,
     members: Vec<(F, u32)>,
 }
 
 impl<F: Fingerprint> Few<F> {
-    /// The fingerprints with these numbers; none if they are too many, or too much alike.
+    /// The fingerprints with these numbers; `None` if they are too many or too similar.
     ///
     /// # Errors
     /// Those of reading the segments.
@@ -54,12 +52,12 @@ impl<F: Fingerprint> Few<F> {
         let bits = few.len().max(1).ilog2() + SPARE_BITS;
         let parts = mask::split(mask::all::<F>(), k + 1);
         let tables: Vec<Table<F>> = parts.iter().map(|&part| Table::new(&few, Groups::new(part, bits))).collect();
-        // As if all were as the few are.
+        // As if all fingerprints were spread like the few.
         let compared: usize = tables.iter().map(Table::compared).sum();
         Ok((compared <= COMPARED * few.len()).then_some(Self { k, tables }))
     }
 
-    /// Unites the sets of fingerprints that are near each other, of all pairs with one of these.
+    /// Unites the sets of all near pairs with one of the few.
     ///
     /// # Errors
     /// Those of reading the segments, and of being stopped.
@@ -122,7 +120,7 @@ impl<F: Fingerprint> Table<F> {
         Self { groups, starts, members }
     }
 
-    /// Those that may agree with a fingerprint in the part.
+    /// The members that may agree with a fingerprint in the part.
     #[inline]
     fn of(&self, one: F) -> &[(F, u32)] {
         let group = self.groups.of(one);

@@ -1,27 +1,46 @@
-//! Finding clusters: fingerprints that are near each other are united, and components get their labels.
+//! Finding clusters: near fingerprints are united, and components get their labels.
 
 use crate::bitset::Bitset;
 use crate::cluster::changes::{ClusterChanges, ClusterUpdate};
-use crate::cluster::clustering::{Among, Clustering};
+use crate::cluster::clustering::{Among, Clustering, United};
 use crate::cluster::clusters::{COMPONENT, Clusters, LOOKED_UP};
 use crate::cluster::components::Components;
-use crate::cluster::few::Few;
+use crate::cluster::earlier_clusters::Known;
+use crate::cluster::few_pairs::Few;
 use crate::cluster::keeper::Keeper;
-use crate::cluster::known::Told;
 use crate::cluster::numbers::Numbers;
 use crate::cluster::previous::Previous;
 use crate::cluster::union_find::UnionFind;
-use crate::cluster::united::{United, Uniter};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
-use crate::join::{Join, Taker};
+use crate::join::{Join, Output, Step, Taker, Ticket};
 use crate::segment::Scratch;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+struct Uniter<'a, F> {
+    numbers: &'a Numbers<F>,
+    sets: &'a UnionFind,
+    scratch: Scratch,
+}
+
+impl<F: Fingerprint> Taker<F> for Uniter<'_, F> {
+    fn take(&mut self, pairs: &[(F, F)], _: &Output<Ticket>) -> Step {
+        for &(a, b) in pairs {
+            let a = self.numbers.of(a, &mut self.scratch)?;
+            self.sets.unite(a, self.numbers.of(b, &mut self.scratch)?);
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, _: &Output<Ticket>) -> Step {
+        Ok(())
+    }
+}
+
 impl<F: Fingerprint> Clusters<F> {
-    /// For labels that these records have had, to be given to [`Clusters::find_from`]. They are sorted within half of the memory
-    /// that is spare. Threads read the records meanwhile.
+    /// Takes the earlier labels of these records, for [`Clusters::find_from`], and sorts them within half of the spare memory.
+    /// Threads read the records meanwhile.
     ///
     /// # Errors
     /// Those of [`Clusters::find`] about memory and numbers, and from reading.
@@ -29,8 +48,7 @@ impl<F: Fingerprint> Clusters<F> {
         Previous::new(self, self.spare()? / 2)
     }
 
-    /// Makes the clusters. Each is labelled with one of its ids, as the keeper says; where there are no ids, with one of its
-    /// fingerprints.
+    /// Finds the clusters. The keeper chooses the id that labels a cluster or, without ids, the fingerprint.
     ///
     /// # Errors
     /// `InvalidInput` if the memory is too small; `Unsupported` if there are more than four billion fingerprints; `Damaged` or
@@ -39,14 +57,14 @@ impl<F: Fingerprint> Clusters<F> {
         self.find_after(None, keeper)
     }
 
-    /// The same clusters as those of [`Clusters::find`], without looking again for pairs of records that had labels: near ones are
-    /// looked for of new records only ([`Clusters::with_new`], and those without a label) and of all those in clusters from which a
-    /// record is missing.
+    /// Finds the same clusters as [`Clusters::find`] without a search for pairs of records that had labels. It searches the
+    /// neighbours of new records only ([`Clusters::with_new`], and records without a label), and of all records in clusters
+    /// from which a record is missing.
     ///
-    /// The labels have to be all those of a clustering at the same distance, as it gave them: each the id of a record of the cluster.
-    /// A record is known by its id; so one that has been given another fingerprint since has to be among the new ones. Where
-    /// several records share an id, all count as new if the labels with that id are not as many; and so do all records of clusters
-    /// that have the same label.
+    /// `previous` has to have all labels of a clustering at the same distance, as it returned them: each is the id of a record
+    /// of the cluster. A record is known by its id, so a record with another fingerprint since then has to be among the new
+    /// ones. Where several records share an id, all count as new if there are more or fewer labels with that id; and so do all
+    /// records of clusters with the same label.
     ///
     /// ```
     /// use fpstore::clusters::{Keeper, Label};
@@ -75,14 +93,15 @@ impl<F: Fingerprint> Clusters<F> {
         self.find_after(Some(previous), keeper)
     }
 
-    /// As [`Clusters::find_from`] with the smallest ids as labels, or only what has changed: if the labels came in the order of the store,
-    /// all but a few still hold, and the records without one take no more than some 16 MiB. That takes a fraction of the time.
+    /// As [`Clusters::find_from`] with the smallest ids as labels, or only the changes. Those take a fraction of the time; they
+    /// are returned if the labels came in the order of the store, all but a few still hold, and the records without a label
+    /// take no more than some 16 MiB.
     ///
     /// # Errors
     /// As [`Clusters::find`].
     pub fn find_changes(&self, previous: Previous<F>) -> Result<ClusterUpdate<F>> {
-        let (mut united, told) = self.unite(Some(previous))?;
-        if let Some(Told { fresh, standing: Some(standing), order: Some(order), .. }) = &told
+        let (mut united, known) = self.unite(Some(previous))?;
+        if let Some(Known { fresh, standing: Some(standing), order: Some(order), .. }) = &known
             && self.is_few(fresh)
             && !(self.sizes || self.keepers)
         {
@@ -92,17 +111,16 @@ impl<F: Fingerprint> Clusters<F> {
                 Err(all) => united = all,
             }
         }
-        self.labelled(united, told.as_ref(), &Keeper::Smallest).map(ClusterUpdate::All)
+        self.labelled(united, known.as_ref(), &Keeper::Smallest).map(ClusterUpdate::All)
     }
 
     fn find_after(&self, previous: Option<Previous<F>>, keeper: &Keeper) -> Result<Clustering<F>> {
-        let (united, told) = self.unite(previous)?;
-        self.labelled(united, told.as_ref(), keeper)
+        let (united, known) = self.unite(previous)?;
+        self.labelled(united, known.as_ref(), keeper)
     }
 
-    /// Gives each cluster its label.
-    fn labelled(&self, united: United<F>, told: Option<&Told<F>>, keeper: &Keeper) -> Result<Clustering<F>> {
-        let standing = told.and_then(|told| told.standing.as_ref().map(|standing| (&told.fresh, standing)));
+    fn labelled(&self, united: United<F>, known: Option<&Known<F>>, keeper: &Keeper) -> Result<Clustering<F>> {
+        let standing = known.and_then(|known| known.standing.as_ref().map(|standing| (&known.fresh, standing)));
         match standing.filter(|_| matches!(keeper, Keeper::Smallest) && !self.sizes && !self.keepers) {
             Some((fresh, standing)) => {
                 let is_wanted = |number: u32| fresh.has(number as usize) || standing.has(number as usize);
@@ -113,19 +131,18 @@ impl<F: Fingerprint> Clusters<F> {
         }
     }
 
-    /// Unites fingerprints that are near each other.
-    fn unite(&self, previous: Option<Previous<F>>) -> Result<(United<F>, Option<Told<F>>)> {
+    fn unite(&self, previous: Option<Previous<F>>) -> Result<(United<F>, Option<Known<F>>)> {
         let spare = self.spare()?;
         let segments = self.segments()?;
         let count = Numbers::<F>::count_of(&segments)?;
         let sets = UnionFind::new(count);
-        let told = previous.map(|previous| previous.unite(&sets, spare / 16)).transpose()?;
-        let labelled = told.as_ref().map_or(0, |told| told.labels);
-        // Where most are new, comparing all with all takes less than comparing the new ones with all.
-        let fresh = told.as_ref().map(|told| &told.fresh).filter(|fresh| fresh.count() <= u64::from(count) / 2);
+        let known = previous.map(|previous| previous.unite(&sets, spare / 16)).transpose()?;
+        let labelled = known.as_ref().map_or(0, |known| known.labels);
+        // Where most are new, a join of all with all is faster than one of the new ones with all.
+        let fresh = known.as_ref().map(|known| &known.fresh).filter(|fresh| fresh.count() <= u64::from(count) / 2);
         let searched = fresh.map_or(count.into(), Bitset::count);
         let few = fresh.filter(|fresh| self.is_few(fresh));
-        let has_order = few.is_some() && told.as_ref().is_some_and(|told| told.order.is_some());
+        let has_order = few.is_some() && known.as_ref().is_some_and(|known| known.order.is_some());
         let before = if has_order && u64::from(count) * COMPONENT <= spare / 4 {
             UnionFind::restore(sets.parents().collect()).map(Components::new)
         } else {
@@ -149,10 +166,10 @@ impl<F: Fingerprint> Clusters<F> {
             let _ = join.run(&taker, &mut |_| Ok(ControlFlow::Continue(())))?;
         }
         numbers.release();
-        Ok((United { segments, numbers, components: Components::new(sets), before, searched, labelled }, told))
+        Ok((United { segments, numbers, components: Components::new(sets), before, searched, labelled }, known))
     }
 
-    /// Whether each of these fingerprints is looked up by itself, instead of reading all.
+    /// Whether to look each of these fingerprints up instead of reading all.
     fn is_few(&self, numbers: &Bitset) -> bool {
         numbers.count() <= numbers.bound() / LOOKED_UP
     }
