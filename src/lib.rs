@@ -1,11 +1,12 @@
 //! A compressed, on-disk store of similarity fingerprints that answers exactly: *which stored fingerprints differ from
 //! this one in at most k bits?*
 //!
-//! Fingerprints are numbers of 64, 128 or 256 bits such as simhash makes of documents and PDQ of pictures: what is nearly
-//! the same gets fingerprints that differ in few bits. A [`Store`] keeps records of fingerprint and document id in a
-//! directory, some eleven bytes a fingerprint of 64 bits with the default two tables, and finds near ones in microseconds.
-//! It follows Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (WWW 2007): sorted tables of permuted
-//! fingerprints, compressed in blocks; the last fingerprint of every block in memory; only candidate blocks are decoded.
+//! Fingerprints are numbers of 64, 128 or 256 bits such as simhash makes of documents and PDQ of pictures: what is
+//! nearly the same gets fingerprints that differ in few bits. A [`Store`] keeps records of fingerprint and document id
+//! in a directory, some eleven bytes a fingerprint of 64 bits with the default two tables, and finds near ones in
+//! microseconds. It follows Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (WWW 2007): sorted
+//! tables of permuted fingerprints, compressed in blocks; the last fingerprint of every block in memory; only candidate
+//! blocks are decoded.
 //!
 //! ```
 //! use fpstore::{Durability, Options, Parameters, Records, Store};
@@ -21,9 +22,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Records are loaded in bulk, or written one by one and in atomic batches at any time, from any number of threads; the caller
-//! says how durable a write is when it returns ([`Durability`]). [`Store::snapshot`] keeps a state, other processes follow with
-//! [`Store::open_read_only`], and [`Store::backup`] copies a store that is in use.
+//! Records are loaded in bulk, or written one by one and in atomic batches at any time, from any number of threads; the
+//! caller says how durable a write is when it returns ([`Durability`]). [`Store::snapshot`] keeps a state, other
+//! processes follow with [`Store::open_read_only`], and [`Store::backup`] copies a store that is in use.
 //!
 //! Answers are complete and exact for every distance; [`Parameters::max_distance`] says for which ones they are fast.
 //! Damaged files give errors that name file and offset, never wrong answers. How files are read, and the one hazard of

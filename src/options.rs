@@ -38,8 +38,8 @@ pub enum Maintenance {
     Manual,
 }
 
-/// When prefix filters are made. They take about a byte of memory a fingerprint and table (two if the table is probed within
-/// radius 2 or more), and save queries most of the blocks they would decode.
+/// When prefix filters are made. They take about a byte of memory a fingerprint and table (two if the table is probed
+/// within radius 2 or more), and save queries most of the blocks they would decode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Filters {
@@ -53,9 +53,9 @@ pub enum Filters {
 }
 
 impl Default for Options {
-    /// The real file system, read by memory map; filters made in the background, in at most half of the available memory
-    /// ([`Options::with_filter_memory`]); loads too ([`Options::with_load_memory`]); memtables of 64 MiB; maintenance in
-    /// the background.
+    /// The real file system, read by memory map; filters made in the background, in at most half of the available
+    /// memory ([`Options::with_filter_memory`]); loads too ([`Options::with_load_memory`]); memtables of 64 MiB;
+    /// maintenance in the background.
     fn default() -> Self {
         Self {
             read_mode: ReadMode::default(),
@@ -99,8 +99,8 @@ impl Options {
         self
     }
 
-    /// Loads within about so many bytes of memory, at least 256 KiB, and a few mebibytes that every load takes. Records beyond
-    /// that are sorted in temporary files.
+    /// Loads within about so many bytes of memory, at least 256 KiB, and a few mebibytes that every load takes. Records
+    /// beyond that are sorted in temporary files.
     ///
     /// The default is half of the memory that the process may still take when the load begins
     /// ([`Options::with_filter_memory`] says how it is determined), and 1 GiB if that is unknown.
@@ -110,16 +110,16 @@ impl Options {
         self
     }
 
-    /// Makes the temporary files of loads in this directory instead of the store's or the one above it. They have no names and
-    /// vanish with the process.
+    /// Makes the temporary files of loads in this directory instead of the store's or the one above it. They have no
+    /// names and vanish with the process.
     #[must_use]
     pub fn with_temp_dir(mut self, directory: Option<&Path>) -> Self {
         self.temp_dir = directory.map(Path::to_owned);
         self
     }
 
-    /// Keeps the latest writes in memtables of about so many bytes; there may be four of them. One of 64 MiB has space for more
-    /// than a million records.
+    /// Keeps the latest writes in memtables of about so many bytes; there may be four of them. One of 64 MiB has space
+    /// for more than a million records.
     #[must_use]
     pub fn with_memtable_memory(mut self, bytes: u64) -> Self {
         self.memtable_memory = bytes;
@@ -134,8 +134,9 @@ impl Options {
     }
 
     /// Runs loads, compactions, joins and batches of queries on so many threads; by default one a processor
-    /// ([`std::thread::available_parallelism`]). Stores opened with clones of the same options share them. Threads start with
-    /// the first operation and stay for the next one; an operation that starts during another one has its own threads.
+    /// ([`std::thread::available_parallelism`]). Stores opened with clones of the same options share them. Threads
+    /// start with the first operation and stay for the next one; an operation that starts during another one has its
+    /// own threads.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
         self.executor = Arc::new(Executor::new(threads));
@@ -145,9 +146,9 @@ impl Options {
     /// Makes filters in at most so many bytes of memory in all, table by table, oldest segments first.
     /// [`crate::admin::FilterStatistics`] counts the filters left out.
     ///
-    /// The default is half of the memory that the process may still take when the store first makes a filter. On Linux that
-    /// memory is the minimum of `MemAvailable` in `/proc/meminfo` and of the rest of the limits of the process's control
-    /// groups; elsewhere filters take at most 1 GiB.
+    /// The default is half of the memory that the process may still take when the store first makes a filter. On Linux
+    /// that memory is the minimum of `MemAvailable` in `/proc/meminfo` and of the rest of the limits of the process's
+    /// control groups; elsewhere filters take at most 1 GiB.
     #[must_use]
     pub fn with_filter_memory(mut self, bytes: u64) -> Self {
         self.filter_memory = Some(bytes);

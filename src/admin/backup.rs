@@ -1,7 +1,7 @@
 //! A copy of an open store.
 //!
-//! The copy holds one state of the store with all writes from before the call. Every byte of it is verified before the call
-//! returns; on error there is no copy. Specified in format-spec/store.md, Backing up.
+//! The copy holds one state of the store with all writes from before the call. Every byte of it is verified before the
+//! call returns; on error there is no copy. Specified in format-spec/store.md, Backing up.
 
 use crate::admin::verify::{VerifyReport, verify};
 use crate::db::{
@@ -25,7 +25,8 @@ use std::sync::atomic::AtomicU64;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BackupMode {
-    /// Hard links, where the file system has them: fast and without taking space. Damage to such a file affects both stores.
+    /// Hard links, where the file system has them: fast and without taking space. Damage to such a file affects both
+    /// stores.
     #[default]
     Link,
     /// Files of their own.
@@ -63,8 +64,8 @@ pub(crate) fn backup(handle: &Handle, path: &Path, mode: BackupMode) -> Result<B
     vacancy_for_store(env, path)?;
     let copied = Copying { path, options, mode, manifest, report: BackupReport::default() }.run(&state);
     copied.inspect_err(|_| {
-        // Without the manifest there is no store, and the mark explains the other files. With it, the files it names have to
-        // stay.
+        // Without the manifest there is no store, and the mark explains the other files. With it, the files it names
+        // have to stay.
         let removed = env.remove(&path.join(manifest::NAME));
         let is_gone = removed.is_ok() || removed.is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
         if is_gone && env.sync_dir(path).is_ok() {

@@ -131,8 +131,8 @@ impl TableStatistics {
     }
 }
 
-/// log2 of the number of sets of n of the 2^w fingerprints, divided by n: by Stirling w - log2 n + log2 e less a vanishing
-/// term. For few fingerprints the sum of log2((2^w - i) / (i + 1)).
+/// log2 of the number of sets of n of the 2^w fingerprints, divided by n: by Stirling w - log2 n + log2 e less a
+/// vanishing term. For few fingerprints the sum of log2((2^w - i) / (i + 1)).
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "a bound to four digits")]
 pub(crate) fn information_bound(width: u32, fingerprints: u64) -> Option<f64> {

@@ -29,7 +29,8 @@ pub struct VerifyReport {
 /// Verifies every byte of a store, or of a single segment or log, even one too damaged to open.
 ///
 /// # Errors
-/// `NotFound` if there is nothing at the path; `Io` if something cannot be read. Damage is not an error but in the report.
+/// `NotFound` if there is nothing at the path; `Io` if something cannot be read. Damage is not an error but in the
+/// report.
 pub fn verify(path: impl AsRef<Path>, options: &Options) -> Result<VerifyReport> {
     let path = path.as_ref();
     let env = &*options.env;

@@ -49,7 +49,8 @@ pub struct ClusterChanges<F: Fingerprint = u64> {
 /// A part of all records and their labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClusterChange<F: Fingerprint = u64> {
-    /// The records of the earlier labels with these numbers, counted from 0 in the order they came. They keep their labels.
+    /// The records of the earlier labels with these numbers, counted from 0 in the order they came. They keep their
+    /// labels.
     Same(Range<u64>),
     /// The records of these earlier labels have this label now, which may be the same.
     Other(Range<u64>, Label<F>),
@@ -57,8 +58,8 @@ pub enum ClusterChange<F: Fingerprint = u64> {
     Record(Clustered<F>),
 }
 
-/// A clustering that has the labels of the fingerprints whose labels may have changed, and the numbers of these. `fresh`
-/// fingerprints were searched again; `standing` ones have the label of an earlier cluster.
+/// A clustering that has the labels of the fingerprints whose labels may have changed, and the numbers of these.
+/// `fresh` fingerprints were searched again; `standing` ones have the label of an earlier cluster.
 pub(crate) fn changed<F: Fingerprint>(
     clusters: &Clusters<F>,
     mut united: United<F>,

@@ -35,8 +35,8 @@ pub struct Clustered<F = u64> {
 pub struct LeftOut {
     /// All of them.
     pub records: u64,
-    /// Records whose fingerprints are farther from the keeper's than the distance at which records are linked: others link
-    /// them. Counted only after [`Clusters::with_keepers`].
+    /// Records whose fingerprints are farther from the keeper's than the distance at which records are linked: others
+    /// link them. Counted only after [`Clusters::with_keepers`].
     pub far: u64,
 }
 
@@ -169,8 +169,8 @@ impl<F: Fingerprint> Clustering<F> {
         United { segments, numbers, components, before: None, searched, labelled }
     }
 
-    /// Fingerprints whose neighbours were searched: all, unless the clusters continue earlier ones. A fingerprint in several
-    /// segments counts several times.
+    /// Fingerprints whose neighbours were searched: all, unless the clusters continue earlier ones. A fingerprint in
+    /// several segments counts several times.
     #[must_use]
     pub fn searched(&self) -> u64 {
         self.searched
@@ -190,8 +190,8 @@ impl<F: Fingerprint> Clustering<F> {
         ClusteredIter::new(self, Share::ALL)
     }
 
-    /// Calls `sink` with the values gathered from all records, in the order of the store, until it breaks. All threads call
-    /// `add`, which breaks when a value is large enough to be passed on.
+    /// Calls `sink` with the values gathered from all records, in the order of the store, until it breaks. All threads
+    /// call `add`, which breaks when a value is large enough to be passed on.
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading; those of `sink`.
@@ -213,8 +213,8 @@ impl<F: Fingerprint> Clustering<F> {
         ordered(&*self.executor.crew()?, shares(&self.segments)?, || (), work, &mut sink).map(drop)
     }
 
-    /// Calls `sink` with the label of each cluster, in the order of the clusters' first fingerprints, until it breaks. Returns
-    /// the number of the other records so far.
+    /// Calls `sink` with the label of each cluster, in the order of the clusters' first fingerprints, until it breaks.
+    /// Returns the number of the other records so far.
     ///
     /// # Errors
     /// As [`Clustering::visit`].
@@ -278,8 +278,8 @@ impl<F: Fingerprint> Clustering<F> {
         keeper.is_some_and(|keeper| keeper.distance(fingerprint) > self.k)
     }
 
-    /// The label of a fingerprint's cluster, and the number of its records if they were counted. `ids` are the fingerprint's
-    /// ids, or the first ones if there are `more`.
+    /// The label of a fingerprint's cluster, and the number of its records if they were counted. `ids` are the
+    /// fingerprint's ids, or the first ones if there are `more`.
     pub(crate) fn label(
         &self,
         fingerprint: F,

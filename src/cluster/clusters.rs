@@ -63,31 +63,33 @@ impl<F: Fingerprint> Clusters<F> {
         })
     }
 
-    /// Takes about so many bytes of memory beside the block indexes of the store; 1 GiB by default. It needs at least some
-    /// four bytes a fingerprint, and eight for each cluster of several fingerprints.
+    /// Takes about so many bytes of memory beside the block indexes of the store; 1 GiB by default. It needs at least
+    /// some four bytes a fingerprint, and eight for each cluster of several fingerprints.
     #[must_use]
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.job.memory = bytes;
         self
     }
 
-    /// Makes temporary files in this directory instead of that of the store's options or of the system. They have no names and
-    /// vanish with the process. Text ids and earlier labels need them. Call it before [`Clusters::previous`].
+    /// Makes temporary files in this directory instead of that of the store's options or of the system. They have no
+    /// names and vanish with the process. Text ids and earlier labels need them. Call it before [`Clusters::previous`].
     #[must_use]
     pub fn with_temp_dir(mut self, directory: &Path) -> Self {
         self.job = self.job.in_directory(directory);
         self
     }
 
-    /// Counts the records of each cluster ([`crate::clusters::Clustered::size`]) in eight bytes a cluster of several fingerprints.
+    /// Counts the records of each cluster ([`crate::clusters::Clustered::size`]) in eight bytes a cluster of several
+    /// fingerprints.
     #[must_use]
     pub fn with_sizes(mut self) -> Self {
         self.sizes = true;
         self
     }
 
-    /// Keeps the fingerprint of each cluster's keeper, to count the records that are far from it ([`crate::clusters::LeftOut::far`],
-    /// [`crate::clusters::ClusterReport::far_records`]). Takes the bytes of a fingerprint a cluster of several.
+    /// Keeps the fingerprint of each cluster's keeper, to count the records that are far from it
+    /// ([`crate::clusters::LeftOut::far`], [`crate::clusters::ClusterReport::far_records`]). Takes the bytes of a
+    /// fingerprint a cluster of several.
     #[must_use]
     pub fn with_keepers(mut self) -> Self {
         self.keepers = true;

@@ -1,12 +1,12 @@
 //! Earlier clusters: the records that are still in one, and those that are searched again.
 //!
-//! Near fingerprints stay near. So the records of a cluster stay together as long as none is missing, which may have linked
-//! the others. (The label is one if the record whose id it is is there.) Unknown are the pairs with a record that had no
-//! label, and the pairs within a cluster from which a record is missing: [`unite`] returns the fingerprints of these, to be
-//! compared with all.
+//! Near fingerprints stay near. So the records of a cluster stay together as long as none is missing, which may have
+//! linked the others. (The label is one if the record whose id it is is there.) Unknown are the pairs with a record
+//! that had no label, and the pairs within a cluster from which a record is missing: [`unite`] returns the fingerprints
+//! of these, to be compared with all.
 //!
-//! [`Matching`] matched most labels and records by their places; the others are matched here by their ids, both sorted. An
-//! id that is on both sides is not certain: all its records are searched again.
+//! [`Matching`] matched most labels and records by their places; the others are matched here by their ids, both sorted.
+//! An id that is on both sides is not certain: all its records are searched again.
 
 use crate::bitset::Bitset;
 use crate::cluster::cursor::Walk;
@@ -23,16 +23,16 @@ use std::sync::Arc;
 pub(crate) struct Known<F> {
     /// The numbers of fingerprints that may have unknown neighbours.
     pub(crate) fresh: Bitset,
-    /// The numbers of fingerprints whose least id is, or was, the label of their cluster, if each cluster with a fingerprint that
-    /// is not fresh has one. Then no other id can be a label but those of fresh fingerprints.
+    /// The numbers of fingerprints whose least id is, or was, the label of their cluster, if each cluster with a
+    /// fingerprint that is not fresh has one. Then no other id can be a label but those of fresh fingerprints.
     pub(crate) standing: Option<Bitset>,
     pub(crate) order: Option<Arc<Order<F>>>,
     /// Number of labels of records that are there.
     pub(crate) labels: u64,
 }
 
-/// Unites the fingerprints that are still in one cluster, after all labels were pushed. Each walk over sorted items takes
-/// `memory` bytes.
+/// Unites the fingerprints that are still in one cluster, after all labels were pushed. Each walk over sorted items
+/// takes `memory` bytes.
 pub(crate) fn unite<F: Fingerprint, K: Key>(
     matching: Matching<F, K>,
     sets: &UnionFind,

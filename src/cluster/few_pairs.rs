@@ -1,7 +1,7 @@
 //! The pairs of a few fingerprints with all others.
 //!
-//! Cut the bits into k + 1 parts: two fingerprints within k bits agree in one of them. So each part has a hash table of the
-//! few by their bits in it, and one pass looks every fingerprint up in each table.
+//! Cut the bits into k + 1 parts: two fingerprints within k bits agree in one of them. So each part has a hash table of
+//! the few by their bits in it, and one pass looks every fingerprint up in each table.
 
 use crate::bitset::Bitset;
 use crate::cluster::numbers::Numbers;

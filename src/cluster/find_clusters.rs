@@ -39,8 +39,8 @@ impl<F: Fingerprint> Taker<F> for Uniter<'_, F> {
 }
 
 impl<F: Fingerprint> Clusters<F> {
-    /// Takes the earlier labels of these records, for [`Clusters::find_from`], and sorts them within half of the spare memory.
-    /// Threads read the records meanwhile.
+    /// Takes the earlier labels of these records, for [`Clusters::find_from`], and sorts them within half of the spare
+    /// memory. Threads read the records meanwhile.
     ///
     /// # Errors
     /// Those of [`Clusters::find`] about memory and numbers, and from reading.
@@ -51,20 +51,20 @@ impl<F: Fingerprint> Clusters<F> {
     /// Finds the clusters. The keeper chooses the id that labels a cluster or, without ids, the fingerprint.
     ///
     /// # Errors
-    /// `InvalidInput` if the memory is too small; `Unsupported` if there are more than four billion fingerprints; `Damaged` or
-    /// `Io` from reading, or from temporary files.
+    /// `InvalidInput` if the memory is too small; `Unsupported` if there are more than four billion fingerprints;
+    /// `Damaged` or `Io` from reading, or from temporary files.
     pub fn find(&self, keeper: &Keeper) -> Result<Clustering<F>> {
         self.find_after(None, keeper)
     }
 
-    /// Finds the same clusters as [`Clusters::find`] without a search for pairs of records that had labels. It searches the
-    /// neighbours of new records only ([`Clusters::with_new`], and records without a label), and of all records in clusters
-    /// from which a record is missing.
+    /// Finds the same clusters as [`Clusters::find`] without a search for pairs of records that had labels. It searches
+    /// the neighbours of new records only ([`Clusters::with_new`], and records without a label), and of all records in
+    /// clusters from which a record is missing.
     ///
-    /// `previous` has to have all labels of a clustering at the same distance, as it returned them: each is the id of a record
-    /// of the cluster. A record is known by its id, so a record with another fingerprint since then has to be among the new
-    /// ones. Where several records share an id, all count as new if there are more or fewer labels with that id; and so do all
-    /// records of clusters with the same label.
+    /// `previous` has to have all labels of a clustering at the same distance, as it returned them: each is the id of a
+    /// record of the cluster. A record is known by its id, so a record with another fingerprint since then has to be
+    /// among the new ones. Where several records share an id, all count as new if there are more or fewer labels with
+    /// that id; and so do all records of clusters with the same label.
     ///
     /// ```
     /// use fpstore::clusters::{Keeper, Label};
@@ -93,9 +93,9 @@ impl<F: Fingerprint> Clusters<F> {
         self.find_after(Some(previous), keeper)
     }
 
-    /// As [`Clusters::find_from`] with the smallest ids as labels, or only the changes. Those take a fraction of the time; they
-    /// are returned if the labels came in the order of the store, all but a few still hold, and the records without a label
-    /// take no more than some 16 MiB.
+    /// As [`Clusters::find_from`] with the smallest ids as labels, or only the changes. Those take a fraction of the
+    /// time; they are returned if the labels came in the order of the store, all but a few still hold, and the records
+    /// without a label take no more than some 16 MiB.
     ///
     /// # Errors
     /// As [`Clusters::find`].

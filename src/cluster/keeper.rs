@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-/// The rank of a document by its id, the most important one first; `None` if it has no rank. Called at least once for every
-/// record.
+/// The rank of a document by its id, the most important one first; `None` if it has no rank. Called at least once for
+/// every record.
 pub type Ranking = Arc<dyn Fn(&Id) -> Option<u64> + Send + Sync>;
 
 /// Chooses the id that labels a cluster.

@@ -72,8 +72,9 @@ impl<F: Fingerprint> Order<F> {
         }
     }
 
-    /// Adds old records by the count of each fingerprint. The first count is of the last fingerprint if the records go on with
-    /// it. The first 64 bits of all are at least `from`, and less in all records that were added with another `from`.
+    /// Adds old records by the count of each fingerprint. The first count is of the last fingerprint if the records go
+    /// on with it. The first 64 bits of all are at least `from`, and less in all records that were added with another
+    /// `from`.
     pub(crate) fn add_records(&mut self, from: u64, goes_on: bool, counts: &[u32]) {
         if self.is_lost {
             return;
@@ -176,7 +177,8 @@ impl<F: Fingerprint> Order<F> {
         record - self.unlabelled.partition_point(|one| one.0 < record) as u64
     }
 
-    /// The labels of the labelled records with these numbers; several ranges if there are labels without a record between.
+    /// The labels of the labelled records with these numbers; several ranges if there are labels without a record
+    /// between.
     pub(crate) fn labels(&self, labelled: Range<u64>) -> impl Iterator<Item = Range<u64>> {
         let Range { mut start, end } = labelled;
         let mut before = self.unused.partition_point(|&one| one <= start);
@@ -248,7 +250,8 @@ mod tests {
         for at in 0..=last {
             let chunk = &order.chunk(at);
             let mut left = chunk.records.end - chunk.records.start;
-            // The last record of a chunk may be followed by fingerprints without records, which the next chunk does not have.
+            // The last record of a chunk may be followed by fingerprints without records, which the next chunk does not
+            // have.
             let counts = order.counts(chunk).take_while(|count| {
                 let more = left > 0 || at == last;
                 left -= left.min(*count);

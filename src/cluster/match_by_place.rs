@@ -1,9 +1,9 @@
 //! Earlier labels and their records, matched by their places.
 //!
-//! Labels most often come in the order of the store, as they were written. So a label is compared with the next record, and
-//! with a few after it, as records come and go; other threads read the records meanwhile. Labels and records without a
-//! counterpart are left for [`crate::cluster::earlier_clusters`], which sorts them. Several records that share an id are matched in
-//! order; this is right if all of them have a label and all labels a record.
+//! Labels most often come in the order of the store, as they were written. So a label is compared with the next record,
+//! and with a few after it, as records come and go; other threads read the records meanwhile. Labels and records
+//! without a counterpart are left for [`crate::cluster::earlier_clusters`], which sorts them. Several records that
+//! share an id are matched in order; this is right if all of them have a label and all labels a record.
 
 use crate::bitset::Bitset;
 use crate::cluster::clusters::Clusters;
@@ -35,8 +35,8 @@ const SENT: usize = 1 << 18;
 const RECORDS: usize = 256;
 const CHUNK: usize = 1 << 14;
 const WAITING: usize = 2;
-/// Records in which a label is searched if it is not that of the next record: [`FAR`] after the first, second, fourth and so
-/// on of consecutive labels without a record, else [`NEAR`]. So labels in another order take little time.
+/// Records in which a label is searched if it is not that of the next record: [`FAR`] after the first, second, fourth
+/// and so on of consecutive labels without a record, else [`NEAR`]. So labels in another order take little time.
 const NEAR: usize = 32;
 const FAR: usize = 1 << 12;
 
@@ -72,7 +72,8 @@ pub(crate) struct Matching<F: Fingerprint, K: Key> {
     pub(crate) unknown: Sorter<(K, u64)>,
     /// The numbers of fingerprints that may have unknown neighbours.
     pub(crate) fresh: Bitset,
-    /// The numbers of fingerprints with a record whose id is its label, as long as no label is greater than its record's id.
+    /// The numbers of fingerprints with a record whose id is its label, as long as no label is greater than its
+    /// record's id.
     pub(crate) standing: Option<Bitset>,
     /// The label of each record.
     pub(crate) order: Order<F>,

@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// Most bytes of the directory a fingerprint.
 const DIRECTORY: u64 = 8;
 
-/// Numbers the fingerprints of segments: by rank, one segment after the other. A fingerprint in several segments has the
-/// number of the first.
+/// Numbers the fingerprints of segments: by rank, one segment after the other. A fingerprint in several segments has
+/// the number of the first.
 #[derive(Debug)]
 pub(crate) struct Numbers<F> {
     segments: Vec<Numbered<F>>,

@@ -14,8 +14,8 @@ use std::fmt;
 /// Labels of an earlier clustering: for each record the label of its cluster. Made by [`Clusters::previous`].
 ///
 /// They may come in any order, except that records which share an id keep their order. In the order of the store, as a
-/// clustering returns them, they take a fraction of the time. All labels of a clustering have to come, also of records that
-/// are gone: they show that a cluster has lost a record. Labels beyond the memory go to a temporary file.
+/// clustering returns them, they take a fraction of the time. All labels of a clustering have to come, also of records
+/// that are gone: they show that a cluster has lost a record. Labels beyond the memory go to a temporary file.
 pub struct Previous<F: Fingerprint = u64> {
     labels: Labels<F>,
     keys: Keys,
@@ -56,8 +56,8 @@ impl<F: Fingerprint> Previous<F> {
     /// Takes a record and the label of its cluster: ids or, without ids, fingerprints.
     ///
     /// # Errors
-    /// `Io` if it cannot be written to the temporary file; `Damaged` or `Io` from reading the store; `Stopped` if the work was told to
-    /// stop.
+    /// `Io` if it cannot be written to the temporary file; `Damaged` or `Io` from reading the store; `Stopped` if the
+    /// work was told to stop.
     pub fn push<'a>(&mut self, record: impl Into<LabelRef<'a, F>>, cluster: impl Into<LabelRef<'a, F>>) -> Result<()> {
         let (record, cluster) = (record.into(), cluster.into());
         let line = self.count;

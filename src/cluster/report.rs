@@ -22,8 +22,8 @@ pub struct ClusterReport<F = u64> {
     pub records: u64,
     /// Clusters, including those of one record.
     pub clusters: u64,
-    /// Records that are farther from the keeper of their cluster than the distance at which records are linked. Counted only
-    /// after [`crate::cluster::clusters::Clusters::with_keepers`].
+    /// Records that are farther from the keeper of their cluster than the distance at which records are linked. Counted
+    /// only after [`crate::cluster::clusters::Clusters::with_keepers`].
     pub far_records: u64,
     /// Clusters by size: 1, 2, 3 to 4, 5 to 8 records and so on.
     pub sizes: Vec<SizeClass>,
@@ -72,7 +72,8 @@ enum Place<F> {
 type Counted<F> = (BTreeMap<u64, u64>, Vec<(u64, F)>, u64);
 
 impl<F: Fingerprint> Clustering<F> {
-    /// Reports sizes and distances, with the `count` largest clusters. Needs [`crate::cluster::clusters::Clusters::with_sizes`].
+    /// Reports sizes and distances, with the `count` largest clusters. Needs
+    /// [`crate::cluster::clusters::Clusters::with_sizes`].
     ///
     /// # Errors
     /// `Damaged` or `Io` from reading.

@@ -1,9 +1,9 @@
 //! Sets that threads unite without locks.
 //!
-//! Every element points to another one of its set, the root to itself. An element points only to smaller numbers, so there
-//! are no cycles, and the root is the least number of a set in any order of unions. Lookups halve the paths (Tarjan and van
-//! Leeuwen, "Worst-case analysis of set union algorithms", 1984). Anderson and Woll, "Wait-free parallel algorithms for the
-//! union-find problem", 1991, prove that linking by one compare-and-swap is correct.
+//! Every element points to another one of its set, the root to itself. An element points only to smaller numbers, so
+//! there are no cycles, and the root is the least number of a set in any order of unions. Lookups halve the paths
+//! (Tarjan and van Leeuwen, "Worst-case analysis of set union algorithms", 1984). Anderson and Woll, "Wait-free
+//! parallel algorithms for the union-find problem", 1991, prove that linking by one compare-and-swap is correct.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;

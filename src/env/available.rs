@@ -1,7 +1,8 @@
 //! Memory that the process may still take on Linux.
 //!
-//! It is the minimum of `MemAvailable` in `/proc/meminfo` and of the limit less the usage of each control group, from the
-//! group of the process up to the root. File pages that the kernel can drop count as free, in the machine and in a group.
+//! It is the minimum of `MemAvailable` in `/proc/meminfo` and of the limit less the usage of each control group, from
+//! the group of the process up to the root. File pages that the kernel can drop count as free, in the machine and in a
+//! group.
 //!
 //! Missing or malformed files are skipped.
 

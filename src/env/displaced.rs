@@ -1,8 +1,8 @@
 //! Protects a store against writes of a process whose directory was replaced.
 //!
-//! A directory can be moved away and another one put in its place while a process writes to the store in it. Paths then lead
-//! to another store. So before a name in the directory is made, replaced or removed, the lock file at its path has to be the
-//! one that this process holds.
+//! A directory can be moved away and another one put in its place while a process writes to the store in it. Paths then
+//! lead to another store. So before a name in the directory is made, replaced or removed, the lock file at its path has
+//! to be the one that this process holds.
 
 use crate::env::traits::{Env, LockFile, LogFile, ReadFile, ReadMode, ScratchFile, WriteFile, forward};
 use crate::error::Displaced;

@@ -18,7 +18,8 @@ pub struct Failing {
 }
 
 impl Failing {
-    /// Fails the operations whose numbers (from 0) are in `fails`: one, or all from one on as if the disk were full or gone.
+    /// Fails the operations whose numbers (from 0) are in `fails`: one, or all from one on as if the disk were full or
+    /// gone.
     #[must_use]
     pub fn new(inner: Arc<dyn Env>, fails: Range<u64>) -> Self {
         Self { inner, operations: Arc::default(), fails, free: None, available: None }

@@ -10,7 +10,8 @@ use std::sync::{PoisonError, RwLock};
 #[derive(Debug)]
 pub(super) struct Log {
     file: File,
-    /// Setting a length could cut off a concurrent write after it. Writers share this lock; setting a length takes it alone.
+    /// Setting a length could cut off a concurrent write after it. Writers share this lock; setting a length takes it
+    /// alone.
     length: RwLock<()>,
 }
 

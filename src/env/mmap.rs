@@ -1,9 +1,9 @@
 //! Mapped memory: files, and large arrays in huge pages.
 //!
-//! This module and `codec::simd` are the only ones with `unsafe`. Mapping is unsafe because the borrow checker cannot see
-//! other processes: [`crate::env`] describes the hazard if one cuts or overwrites the file, and the mode that is immune to
-//! it. Within this process nothing writes to a mapped file: segment files are mapped after their final rename, scratch files
-//! after their last append, and logs never.
+//! This module and `codec::simd` are the only ones with `unsafe`. Mapping is unsafe because the borrow checker cannot
+//! see other processes: [`crate::env`] describes the hazard if one cuts or overwrites the file, and the mode that is
+//! immune to it. Within this process nothing writes to a mapped file: segment files are mapped after their final
+//! rename, scratch files after their last append, and logs never.
 #![expect(unsafe_code, reason = "memory maps")]
 
 use crate::env::traits::ReadFile;
@@ -72,8 +72,8 @@ fn zeros(bytes: usize) -> Option<memmap2::MmapMut> {
     Some(map)
 }
 
-/// An array of zeros, in huge pages where the system has them. Random accesses to a large array in small pages also wait
-/// for the page table.
+/// An array of zeros, in huge pages where the system has them. Random accesses to a large array in small pages also
+/// wait for the page table.
 #[derive(Debug)]
 pub(crate) struct Array<F = u64> {
     memory: Memory<F>,
@@ -101,8 +101,8 @@ impl<F: Fingerprint> Array<F> {
     #[inline]
     pub(crate) fn as_slice(&self) -> &[F] {
         match &self.memory {
-            // SAFETY: a map begins at a page, so it is aligned, and has `count` fingerprints. These consist of words (the
-            // trait is sealed), for which any bits are legal.
+            // SAFETY: a map begins at a page, so it is aligned, and has `count` fingerprints. These consist of words
+            // (the trait is sealed), for which any bits are legal.
             Memory::Mapped(map) => unsafe { std::slice::from_raw_parts(map.as_ptr().cast(), self.count) },
             Memory::Plain(words) => words,
         }
@@ -204,8 +204,8 @@ mod sealed {
 impl<A: Atomic> AtomicArray<A> {
     #[inline]
     pub(crate) fn as_slice(&self) -> &[A] {
-        // SAFETY: the arena gave `count` atomics from `first` on to this array alone, for as long as it lives. Any bits are
-        // legal for them (the trait is sealed), and shared references may change them.
+        // SAFETY: the arena gave `count` atomics from `first` on to this array alone, for as long as it lives. Any bits
+        // are legal for them (the trait is sealed), and shared references may change them.
         unsafe { std::slice::from_raw_parts(self.first, self.count) }
     }
 }

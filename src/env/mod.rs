@@ -2,21 +2,21 @@
 //!
 //! Everything that the library reads or writes goes through an [`Env`] (`traits.rs`). [`FileSystem`] is the real one
 //! (`filesystem.rs`, with logs in `log.rs`, temporary files in `scratch.rs`, reads in `mmap.rs` and `positioned.rs`),
-//! [`Memory`] keeps files in memory and simulates crashes (`memory/`), and `Failing` (feature `unstable`)
-//! fails operations of another environment.
-//! Two wrappers are internal: `Held` refuses writes to a directory that was replaced, `Patient` reads around bad sectors.
-//! `mmap.rs` also has large arrays in huge pages, and `available.rs` the free memory of a process on Linux.
+//! [`Memory`] keeps files in memory and simulates crashes (`memory/`), and `Failing` (feature `unstable`) fails
+//! operations of another environment. Two wrappers are internal: `Held` refuses writes to a directory that was
+//! replaced, `Patient` reads around bad sectors. `mmap.rs` also has large arrays in huge pages, and `available.rs` the
+//! free memory of a process on Linux.
 //!
-//! A durable file is written under a temporary name, synced, renamed, and its directory synced (`TempFile` in `temp_file.rs`):
-//! after a crash it is there whole or not at all. A [`LogFile`] is synced repeatedly while it grows: after a crash everything
-//! up to the last sync is there, and any part of the rest may be. format-spec/store.md specifies the names. Environments and
-//! files may be used by any number of threads; none starts a thread.
+//! A durable file is written under a temporary name, synced, renamed, and its directory synced (`TempFile` in
+//! `temp_file.rs`): after a crash it is there whole or not at all. A [`LogFile`] is synced repeatedly while it grows:
+//! after a crash everything up to the last sync is there, and any part of the rest may be. format-spec/store.md
+//! specifies the names. Environments and files may be used by any number of threads; none starts a thread.
 //!
 //! # Reading by memory map
-//! [`ReadMode::Mmap`] is the fastest way to read, with one hazard: if another process cuts a mapped file short, touching the
-//! missing part kills this process (SIGBUS on Unix), and if it overwrites the file, checked pages change unnoticed. The
-//! library never changes a written segment file, so this takes external modification. [`ReadMode::Pread`] reads and checks
-//! every page each time; a file that was cut or changed then gives an error.
+//! [`ReadMode::Mmap`] is the fastest way to read, with one hazard: if another process cuts a mapped file short,
+//! touching the missing part kills this process (SIGBUS on Unix), and if it overwrites the file, checked pages change
+//! unnoticed. The library never changes a written segment file, so this takes external modification.
+//! [`ReadMode::Pread`] reads and checks every page each time; a file that was cut or changed then gives an error.
 
 #[cfg(target_os = "linux")]
 mod available;

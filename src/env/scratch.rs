@@ -1,7 +1,7 @@
 //! Temporary files of the real file system.
 //!
-//! Such a file has no name: the operating system frees its space when the last handle is closed, so nothing remains however
-//! the process ends.
+//! Such a file has no name: the operating system frees its space when the last handle is closed, so nothing remains
+//! however the process ends.
 
 use super::mmap::Mapped;
 use super::positioned::{read_exact_at, write_all_at};

@@ -37,7 +37,8 @@ pub trait Env: Debug + Send + Sync {
     fn open(&self, path: &Path, mode: ReadMode) -> io::Result<Box<dyn ReadFile>>;
     /// Makes or empties a log.
     fn create_log(&self, path: &Path) -> io::Result<Box<dyn LogFile>>;
-    /// Renames a file and atomically replaces the file at the new name. Both names may stay if they lead to the same file.
+    /// Renames a file and atomically replaces the file at the new name. Both names may stay if they lead to the same
+    /// file.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Gives a file one more name.
     ///
@@ -96,13 +97,13 @@ pub trait ScratchFile: Debug + Send + Sync {
     fn into_reader(self: Box<Self>) -> io::Result<Box<dyn ReadFile>>;
 }
 
-/// A file that grows while other threads sync it; it stays open if its name changes. While it is written it must not be read
-/// by memory map ([`ReadMode`]).
+/// A file that grows while other threads sync it; it stays open if its name changes. While it is written it must not be
+/// read by memory map ([`ReadMode`]).
 pub trait LogFile: Debug + Send + Sync {
     /// Writes all bytes from `offset` on, after zeros if the file ends before it.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
-    /// Makes the file at least so long, with zeros at the end, and allocates space on the device where the system can. Then
-    /// writes within this length do not fail for lack of space, and syncing them need not update the length.
+    /// Makes the file at least so long, with zeros at the end, and allocates space on the device where the system can.
+    /// Then writes within this length do not fail for lack of space, and syncing them need not update the length.
     fn allocate(&self, length: u64) -> io::Result<()>;
     /// Cuts the file to at most so many bytes.
     fn cut(&self, length: u64) -> io::Result<()>;

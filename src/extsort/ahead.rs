@@ -10,6 +10,9 @@ use std::thread::Result as Outcome;
 /// Makes chunks, one after another, and then none.
 type Make<T> = Box<dyn FnMut() -> Result<Option<T>> + Send>;
 
+/// The maker after a chunk, and the chunk.
+type Made<T> = (Make<T>, Result<Option<T>>);
+
 /// An iterator over chunks. There are never more than two: the one that was returned last, and the next one, which a
 /// reader thread of the executor begins as soon as the caller asks for the one before. It ends with the first error.
 pub(crate) struct Ahead<T> {
@@ -19,7 +22,7 @@ pub(crate) struct Ahead<T> {
 
 enum State<T> {
     Begin(Make<T>),
-    Working(Receiver<Outcome<(Make<T>, Result<Option<T>>)>>),
+    Working(Receiver<Outcome<Made<T>>>),
     End,
 }
 

@@ -1,10 +1,11 @@
 //! Dealing values to buckets on several threads.
 //!
-//! Each thread has a share of the values, and the values of each share in each bucket were counted before. So every share has
-//! its own slots in every bucket, and the order of values in a bucket is that of the shares, for any number of threads.
+//! Each thread has a share of the values, and the values of each share in each bucket were counted before. So every
+//! share has its own slots in every bucket, and the order of values in a bucket is that of the shares, for any number
+//! of threads.
 
-/// The slots of each share, bucket by bucket; the slots of a bucket are neighbours, share after share. `counts` has for each
-/// share the number of its values in every bucket.
+/// The slots of each share, bucket by bucket; the slots of a bucket are neighbours, share after share. `counts` has for
+/// each share the number of its values in every bucket.
 pub(crate) fn deal<'a, T>(values: &'a mut [T], counts: &[&[usize]]) -> Vec<Vec<&'a mut [T]>> {
     let buckets = counts.first().map_or(0, |counts| counts.len());
     let lengths = (0..buckets).flat_map(|bucket| counts.iter().filter_map(move |counts| counts.get(bucket)));
@@ -29,8 +30,8 @@ pub(crate) fn cut<T>(mut rest: &mut [T], lengths: impl Iterator<Item = usize>) -
 /// Values that are written together: with 8 bytes each they fill a cache line.
 const TOGETHER: usize = 8;
 
-/// Writes values to the slots of one share. It gathers a few of each bucket and writes them together: single writes would go
-/// to more places than the processor's store buffers and TLB hold.
+/// Writes values to the slots of one share. It gathers a few of each bucket and writes them together: single writes
+/// would go to more places than the processor's store buffers and TLB hold.
 #[derive(Debug)]
 pub(crate) struct Dealer<'a, T> {
     slots: Vec<&'a mut [T]>,

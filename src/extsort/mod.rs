@@ -13,9 +13,9 @@
 //! where the items are skewed; a record a run; and single records that are larger than the memory. No temporary data
 //! remain after a failure or when the process is killed.
 //!
-//! A [`Workspace`] is the memory and the directory of a load, and divides the memory among its phases. A [`Spool`] keeps
-//! bytes until the place in a file where they belong is reached. [`deal`] and [`Dealer`] deal values to buckets on
-//! several threads.
+//! A [`Workspace`] is the memory and the directory of a load, and divides the memory among its phases. A [`Spool`]
+//! keeps bytes until the place in a file where they belong is reached. [`deal`] and [`Dealer`] deal values to buckets
+//! on several threads.
 
 mod ahead;
 mod deal;

@@ -1,8 +1,8 @@
 //! Radix sort by leading bits, several times as fast as a comparison sort.
 //!
-//! The threads deal values to buckets by their leading varying bits, each thread its share. Every bucket then fits a core's
-//! cache and is dealt once more, to buckets of a few dozen, which are sorted by comparison. A large bucket of skewed values is
-//! sorted by all threads, so skew never costs more than a comparison sort.
+//! The threads deal values to buckets by their leading varying bits, each thread its share. Every bucket then fits a
+//! core's cache and is dealt once more, to buckets of a few dozen, which are sorted by comparison. A large bucket of
+//! skewed values is sorted by all threads, so skew never costs more than a comparison sort.
 
 use crate::extsort::deal::{Dealer, cut, deal};
 use rayon::prelude::*;
@@ -18,10 +18,11 @@ const LARGE: usize = 1 << 20;
 /// Fewer values than this are sorted by comparison.
 const SMALL: usize = 1 << 16;
 
-/// The values that `make` returns for each element of `source` and its number, in ascending order. Values with different keys
-/// are ordered as their keys.
+/// The values that `make` returns for each element of `source` and its number, in ascending order. Values with
+/// different keys are ordered as their keys.
 ///
-/// Calls `make` three times for each element instead of storing its values twice. Memory: the result and a bucket a thread.
+/// Calls `make` three times for each element instead of storing its values twice. Memory: the result and a bucket a
+/// thread.
 pub(crate) fn sorted<S: Sync, T: Copy + Ord + Default + Send + Sync>(
     source: &[S],
     make: impl Fn(usize, &S) -> T + Sync,

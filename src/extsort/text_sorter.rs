@@ -71,8 +71,8 @@ impl<F: Fingerprint> TextSorter<F> {
         }
         let capacity = self.slots.capacity();
         if self.slots.len() == capacity {
-            // By a quarter only, as texts need the rest. While it grows the old buffer may be there too: no more than is
-            // set aside for sorting, which comes later.
+            // By a quarter only, as texts need the rest. While it grows the old buffer may be there too: no more than
+            // is set aside for sorting, which comes later.
             let least = LEAST.min(length(self.memory / 16 / bytes_of::<Slot<F>>(1).max(1)).max(1));
             let larger = (capacity + capacity / 4).max(capacity + 1).max(least);
             if self.held(larger) > self.memory {

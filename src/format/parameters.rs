@@ -74,8 +74,8 @@ impl Parameters {
         self
     }
 
-    /// Says at creation whether the store numbers its records or their ids come with them. Without this, the first record
-    /// that is written decides, for good ([`crate::Store::id_assignment`]). For ids of numbers only.
+    /// Says at creation whether the store numbers its records or their ids come with them. Without this, the first
+    /// record that is written decides, for good ([`crate::Store::id_assignment`]). For ids of numbers only.
     #[must_use]
     pub fn with_id_assignment(mut self, id_assignment: IdAssignment) -> Self {
         self.id_assignment = id_assignment;

@@ -110,8 +110,8 @@ impl StoreInner {
         Ok(Loaded { report, removed, merged })
     }
 
-    /// Makes the segments of the missing records, and of tombstones for the old ones that are not among them. Returns them and
-    /// the last sequence number of the runs compared.
+    /// Makes the segments of the missing records, and of tombstones for the old ones that are not among them. Returns
+    /// them and the last sequence number of the runs compared.
     fn make_missing<F: Fingerprint>(
         &self,
         records: &SortedRecords<F>,
@@ -170,8 +170,8 @@ impl StoreInner {
         workspace.without(indexes.map(|segment| segment.resident_bytes()).fold(0, u64::saturating_add))
     }
 
-    /// Installs a run as the last one, although writes went on while it was made, and merges it with others if wanted. Returns
-    /// whether it merged.
+    /// Installs a run as the last one, although writes went on while it was made, and merges it with others if wanted.
+    /// Returns whether it merged.
     ///
     /// # Errors
     /// Those of merging and of writing the manifest; the store is as before then.
@@ -251,8 +251,8 @@ impl StoreInner {
         Ok(())
     }
 
-    /// Flushes most records while writes go on, and slows writers down until the returned guard is dropped, as they will wait
-    /// for the flush of the rest.
+    /// Flushes most records while writes go on, and slows writers down until the returned guard is dropped, as they
+    /// will wait for the flush of the rest.
     fn flush_most(&self) -> Result<Slowed<'_>> {
         let flush_much = || {
             let versions = self.versions();
@@ -270,8 +270,8 @@ impl StoreInner {
     }
 
     fn count_beside(&self, run: &Arc<Run>, count: i64, older: &[Arc<Run>], last: u64) {
-        // Statistics count the records later if this fails, if the run adds and removes, or if the runs beside it were merged
-        // with older ones, which hides the removed records.
+        // Statistics count the records later if this fails, if the run adds and removes, or if the runs beside it were
+        // merged with older ones, which hides the removed records.
         if run.records.is_some() && run.tombstones.is_some()
             || last > 0 && !older.iter().any(|run| run.entry.last == last)
         {

@@ -1,7 +1,7 @@
 //! The records of ids among all records: one pass over these, and a merge join of the candidates with the ids.
 //!
-//! Neither side has to fit into memory. Both are sorted by the hash of the id, then the id. A bitmap of hashes leaves out most
-//! other records.
+//! Neither side has to fit into memory. Both are sorted by the hash of the id, then the id. A bitmap of hashes leaves
+//! out most other records.
 
 use crate::bits::bit_length;
 use crate::error::Result;

@@ -1,7 +1,8 @@
 //! Creating a store.
 //!
 //! In order: make the directory, lock it, write the mark [`CREATING`], remove the files of earlier attempts, write the
-//! segments and the manifest, remove the mark. The store exists, with all its records, from the rename of the manifest on.
+//! segments and the manifest, remove the mark. The store exists, with all its records, from the rename of the manifest
+//! on.
 
 use crate::db::{
     CREATING, Handle, Recovery, StoreInner, Vacancy, VersionSet, Writer, begin_creation, create_durably, forget_lock,

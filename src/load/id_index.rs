@@ -1,8 +1,8 @@
 //! Adding an id index to a store that was created without one.
 //!
-//! The footer of a segment and the header of a log repeat the manifest's parameters, so all of them are rewritten: everything
-//! is flushed and merged to one run with an index, and a manifest with the new parameters replaces the old one. Until then the
-//! store is as it was.
+//! The footer of a segment and the header of a log repeat the manifest's parameters, so all of them are rewritten:
+//! everything is flushed and merged to one run with an index, and a manifest with the new parameters replaces the old
+//! one. Until then the store is as it was.
 
 use crate::db::{Handle, Maker, StoreInner, merged_net};
 use crate::error::Result;
@@ -11,8 +11,8 @@ use crate::options::{Filters, Maintenance, Options};
 use crate::version::manifest;
 use std::path::Path;
 
-/// Adds an id index to a store ([`crate::Parameters::with_id_index`]) and merges it to one segment. Returns whether the store had
-/// no index. A process that has the store open for reading has to reopen it to see later writes.
+/// Adds an id index to a store ([`crate::Parameters::with_id_index`]) and merges it to one segment. Returns whether the
+/// store had no index. A process that has the store open for reading has to reopen it to see later writes.
 ///
 /// ```
 /// use fpstore::admin::add_id_index;
@@ -27,8 +27,8 @@ use std::path::Path;
 /// ```
 ///
 /// # Errors
-/// Those of [`crate::Store::open`]; `InvalidInput` if the store has no ids; `Damaged` or `Io` from reading; `Io` from writing, in which
-/// case the store is as before.
+/// Those of [`crate::Store::open`]; `InvalidInput` if the store has no ids; `Damaged` or `Io` from reading; `Io` from
+/// writing, in which case the store is as before.
 pub fn add_id_index(path: impl AsRef<Path>, options: &Options) -> Result<bool> {
     // No queries, and no background threads.
     let options = options.clone().with_filters(Filters::Off).with_maintenance(Maintenance::Foreground);

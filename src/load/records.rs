@@ -15,8 +15,8 @@ use std::sync::{Arc, OnceLock};
 pub enum Records<F = u64> {
     /// Fingerprints with the ids of their documents, all numbers or all texts.
     WithIds(Vec<Record<F>>),
-    /// Fingerprints that the store numbers, in this order, from its own counter; a store without ids counts them. Numbers
-    /// begin at 0 and are never reused.
+    /// Fingerprints that the store numbers, in this order, from its own counter; a store without ids counts them.
+    /// Numbers begin at 0 and are never reused.
     Numbered(Vec<F>),
 }
 

@@ -11,7 +11,8 @@ use std::path::Path;
 /// Ids take one of so many parts of an operation's memory.
 const PART: u64 = 4;
 
-/// Takes ids one by one and sorts them within a quarter of the options' load memory; the others go to unnamed temporary files.
+/// Takes ids one by one and sorts them within a quarter of the options' load memory; the others go to unnamed temporary
+/// files.
 ///
 /// ```
 /// use fpstore::bulk::IdSorter;

@@ -1,7 +1,7 @@
 //! Predicted costs of designs, and recommendations.
 //!
-//! [`predict`] assumes evenly spread keys. Real fingerprints come in families: a query near a stored one meets many existing
-//! prefixes and dense blocks. [`super::Skew`] predicts from the data itself.
+//! [`predict`] assumes evenly spread keys. Real fingerprints come in families: a query near a stored one meets many
+//! existing prefixes and dense blocks. [`super::Skew`] predicts from the data itself.
 
 use super::filter_shape::{FilterShape, filters_of};
 use super::probing::{self, Shape};

@@ -98,9 +98,9 @@ impl Design {
         })
     }
 
-    /// The radius within which each table has to be probed to find every fingerprint within distance `k`, in the order of
-    /// [`Design::tables`]; `None` if the table need not be probed. Empty for a design of more than 256 tables, which no
-    /// store can have.
+    /// The radius within which each table has to be probed to find every fingerprint within distance `k`, in the order
+    /// of [`Design::tables`]; `None` if the table need not be probed. Empty for a design of more than 256 tables, which
+    /// no store can have.
     ///
     /// With m parts and k = m * a + b errors, 0 <= b < m: if the first b + 1 parts had more than a errors each and the
     /// others more than a - 1, there would be at least (b + 1) * (a + 1) + (m - b - 1) * a = k + 1 of them. So probing

@@ -1,8 +1,9 @@
 //! The density and the false positive rate of a table's prefix filter.
 //!
-//! The filter itself is `segment::filter`: words of 64 bits, in which each prefix sets a few bits of one. A query within
-//! radius 1 looks up some thirty prefixes; one false positive in 23 costs less than the memory to prevent it. Within radius
-//! 3 there are thousands: a filter with twice the bits has one in 160, which saves some two hundred blocks a query.
+//! The filter itself is `segment::filter`: words of 64 bits, in which each prefix sets a few bits of one. A query
+//! within radius 1 looks up some thirty prefixes; one false positive in 23 costs less than the memory to prevent it.
+//! Within radius 3 there are thousands: a filter with twice the bits has one in 160, which saves some two hundred
+//! blocks a query.
 
 use super::{Design, TableForm, TableLayout};
 use crate::error::Result;
@@ -43,8 +44,8 @@ impl FilterShape {
     /// The filter of a table that is probed within `radius` at the store's maximum distance; `None` if the table is too
     /// small.
     ///
-    /// Its prefix is the leading part, but at most eight bits more than log2 n: further bits only make more prefixes to look
-    /// up, none of which exist.
+    /// Its prefix is the leading part, but at most eight bits more than log2 n: further bits only make more prefixes to
+    /// look up, none of which exist.
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size")]
     pub(crate) fn new(keys: u64, leading: u32, radius: Option<u32>) -> Option<Self> {
         if keys < LEAST_KEYS {
@@ -58,8 +59,8 @@ impl FilterShape {
         Some(Self { prefix, sharing, words, density })
     }
 
-    /// As [`FilterShape::new`] for a table of this form; `None` for narrow keys and rows whose prefixes mostly exist, as wide
-    /// fingerprints have many tables.
+    /// As [`FilterShape::new`] for a table of this form; `None` for narrow keys and rows whose prefixes mostly exist,
+    /// as wide fingerprints have many tables.
     pub(crate) fn of_table(form: TableForm, keys: u64, leading: u32, radius: Option<u32>) -> Option<Self> {
         let leading = form.searchable(leading);
         let useful = form == TableForm::Full || leading > keys.max(1).ilog2();
@@ -90,8 +91,8 @@ impl FilterShape {
     }
 }
 
-/// The hash of a prefix, given as its least key: a product folded as in wyhash, so that all bits of the hash depend on all
-/// of the prefix's. The factor is 2^64 divided by the golden ratio.
+/// The hash of a prefix, given as its least key: a product folded as in wyhash, so that all bits of the hash depend on
+/// all of the prefix's. The factor is 2^64 divided by the golden ratio.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "halves of a product")]
 pub(crate) fn hash(first: u64) -> u64 {

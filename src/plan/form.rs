@@ -1,8 +1,8 @@
 //! The forms of table keys.
 //!
-//! A fingerprint of 64 bits is stored whole in every table. Wider ones are stored whole only once, as *rows* in ascending
-//! order; the other tables have *narrow* keys: enough leading bits of the permuted fingerprint to distinguish it, followed
-//! by the number of its row.
+//! A fingerprint of 64 bits is stored whole in every table. Wider ones are stored whole only once, as *rows* in
+//! ascending order; the other tables have *narrow* keys: enough leading bits of the permuted fingerprint to distinguish
+//! it, followed by the number of its row.
 
 use crate::bits::bit_length;
 
@@ -23,8 +23,8 @@ pub enum TableForm {
 }
 
 impl TableForm {
-    /// Leading bits of narrow keys beyond log2 of the rows. Then one in 64 prefixes has an unrelated key, which costs a read
-    /// of its row; each further bit would cost a bit a fingerprint and table.
+    /// Leading bits of narrow keys beyond log2 of the rows. Then one in 64 prefixes has an unrelated key, which costs a
+    /// read of its row; each further bit would cost a bit a fingerprint and table.
     const SPARE_BITS: u32 = 6;
 
     /// The form of table `number` of so many fingerprints; `leading` bits of its keys may be a prefix.

@@ -1,8 +1,8 @@
 //! The number of levels of a join before it compares fingerprints.
 //!
-//! If at most e errors (differing bits) are left in some bits, these are cut into e + c parts. Two near fingerprints agree in
-//! at least c of the parts: the paper's choose-c-of-m designs. A join groups by the first part that agrees and then, level by
-//! level, by the next one. More levels mean more tables, and fewer comparisons in each.
+//! If at most e errors (differing bits) are left in some bits, these are cut into e + c parts. Two near fingerprints
+//! agree in at least c of the parts: the paper's choose-c-of-m designs. A join groups by the first part that agrees and
+//! then, level by level, by the next one. More levels mean more tables, and fewer comparisons in each.
 
 use super::probing::binomial;
 

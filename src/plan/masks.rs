@@ -2,8 +2,8 @@
 
 use crate::bits::low_mask;
 
-/// Every mask of at most `radius` ones among the `prefix` leading bits. It begins with no ones, then the last leading bit, so
-/// that neighbours in the list lead to neighbouring places.
+/// Every mask of at most `radius` ones among the `prefix` leading bits. It begins with no ones, then the last leading
+/// bit, so that neighbours in the list lead to neighbouring places.
 pub(crate) fn masks(prefix: u32, radius: u32) -> Vec<u64> {
     let shift = 64 - prefix;
     let mut masks = vec![0];

@@ -31,8 +31,8 @@ pub(crate) fn longest_prefix(leading: u32, radius: u32) -> u32 {
     (0..=leading.min(LONGEST)).rev().find(|&prefix| masks(prefix, radius) <= MOST_FLIPS).unwrap_or(0)
 }
 
-/// Nanoseconds of one thread to merge queries with a table within `radius`. `covered` returns the blocks that the keys with
-/// one prefix of a length cover.
+/// Nanoseconds of one thread to merge queries with a table within `radius`. `covered` returns the blocks that the keys
+/// with one prefix of a length cover.
 pub(crate) fn nanos(shape: Shape, radius: u32, queries: f64, covered: impl Fn(u32) -> f64) -> f64 {
     let needed = (shape.keys.max(1.0).log2() as u32).saturating_add(SPARE_BITS);
     let prefix = longest_prefix(shape.leading, radius).min(needed);

@@ -1,18 +1,20 @@
 //! Plans: the sorted, permuted copies of the fingerprints, and how they are probed. Pure: no files, no state.
 //!
-//! A table is sorted by its permuted key ([`Permutation`]), so all fingerprints that agree with a query in the first bits of
-//! the key are neighbours. Probing a table within a *radius* means looking up the query's prefix, and the prefix with at most
-//! so many bits flipped (`masks.rs`). A [`Design`] lays out the tables and returns for every distance k the radius of each
-//! ([`Design::radii`]), so that a fingerprint within distance k is found in at least one table. Answers are exact because of
-//! this rule. It is proved by counting, and the tests check all 43,745 error patterns of up to three of 64 bits and all
-//! patterns of small widths. [`TableForm`] is the form of a table's keys; format-spec/plan.md specifies both.
+//! A table is sorted by its permuted key (`Permutation`), so all fingerprints that agree with a query in the first
+//! bits of the key are neighbours. Probing a table within a *radius* means looking up the query's prefix, and the
+//! prefix with at most so many bits flipped (`masks.rs`). A [`Design`] lays out the tables and returns for every
+//! distance k the radius of each ([`Design::radii`]), so that a fingerprint within distance k is found in at least one
+//! table. Answers are exact because of this rule. It is proved by counting, and the tests check all 43,745 error
+//! patterns of up to three of 64 bits and all patterns of small widths. `TableForm` is the form of a table's keys;
+//! format-spec/plan.md specifies both.
 //!
-//! The prefix length is not part of a plan: any prefix of a table's leading part will do, because flips in the prefix are at
-//! most the flips in the leading part. A query takes the fastest length for the table's size and skew (`probing.rs`,
-//! `coverage.rs`), with a filter if there is one (`filter_shape.rs`). `merging.rs` and `join.rs` do the same for batches and
-//! joins. All of these predict times from [`Timings`].
+//! The prefix length is not part of a plan: any prefix of a table's leading part will do, because flips in the prefix
+//! are at most the flips in the leading part. A query takes the fastest length for the table's size and skew
+//! (`probing.rs`, `coverage.rs`), with a filter if there is one (`filter_shape.rs`). `merging.rs` and `join.rs` do the
+//! same for batches and joins. All of these predict times from `Timings`.
 //!
-//! [`predict`] and [`recommend`] choose a design for evenly spread keys (`cost.rs`); [`Skew`] does so on the data (`skew/`).
+//! [`predict`] and [`recommend`] choose a design for evenly spread keys (`cost.rs`); [`Skew`] does so on the data
+//! (`skew/`).
 
 mod cost;
 pub(crate) mod coverage;

@@ -1,8 +1,8 @@
 //! The prefix length of a query in a table, and its cost by [`Timings::IN_USE`].
 //!
-//! Short prefixes mean few probes that cover many blocks each, long ones many probes of one block or two. The blocks that a
-//! prefix covers depend on the skew of the data. With a filter its long prefix is the cheapest by far: hardly any of the
-//! flipped prefixes exists.
+//! Short prefixes mean few probes that cover many blocks each, long ones many probes of one block or two. The blocks
+//! that a prefix covers depend on the skew of the data. With a filter its long prefix is the cheapest by far: hardly
+//! any of the flipped prefixes exists.
 
 use super::filter_shape::FilterShape;
 use super::{TableForm, Timings};
@@ -57,8 +57,8 @@ pub(crate) struct Probing {
     pub(crate) nanos: f64,
 }
 
-/// The fastest way to probe a table within `radius`. `covered` returns the blocks that the keys with one prefix of a length
-/// cover.
+/// The fastest way to probe a table within `radius`. `covered` returns the blocks that the keys with one prefix of a
+/// length cover.
 pub(crate) fn choose(shape: Shape, radius: u32, covered: impl Fn(u32) -> f64) -> Probing {
     let visits = shape.visited_rows(radius, &covered) * Timings::IN_USE.row;
     let probing = |prefix: u32, filter: Option<FilterShape>| {

@@ -57,8 +57,8 @@ pub struct Store<F: Fingerprint = u64> {
 impl<F: Fingerprint> Store<F> {
     /// Makes an empty store and opens it for writing.
     ///
-    /// Where ids are numbers, the first record that is written decides for good whether the store numbers its records or
-    /// their ids come with them, unless [`Parameters::with_id_assignment`] says so here.
+    /// Where ids are numbers, the first record that is written decides for good whether the store numbers its records
+    /// or their ids come with them, unless [`Parameters::with_id_assignment`] says so here.
     ///
     /// # Errors
     /// `AlreadyExists` if there is a store, or a directory with other files; `InvalidInput` if the parameters are not

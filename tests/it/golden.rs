@@ -1,10 +1,11 @@
 //! Golden files: stores as this format version writes them, byte for byte, and damaged ones that every reader refuses.
 //!
 //! These tests make the files if `tests/golden/good` is missing, and compare them otherwise. After raising the format
-//! version, remove `good` and `bad`; from the first release on, `good` moves to a folder for the old version instead. CI
-//! never makes golden files. The bytes of compressed texts come from zstd and may change with its release, so the text ids here are
-//! few and short enough to be stored uncompressed. `format-spec/decode.py`, a decoder that shares no code with the
-//! library, must read the same records from the good files, and must refuse the bad ones and those of other versions.
+//! version, remove `good` and `bad`; from the first release on, `good` moves to a folder for the old version instead.
+//! CI never makes golden files. The bytes of compressed texts come from zstd and may change with its release, so the
+//! text ids here are few and short enough to be stored uncompressed. `format-spec/decode.py`, a decoder that shares no
+//! code with the library, must read the same records from the good files, and must refuse the bad ones and those of
+//! other versions.
 
 mod bad;
 

@@ -117,18 +117,18 @@ impl Memory {
         self.crash_keeping(|| false);
     }
 
-    /// Loses all locks and a part of the unsynced changes. `keep` is called for each unit that reaches the device as a whole
-    /// or not at all, and returns whether it did.
+    /// Loses all locks and a part of the unsynced changes. `keep` is called for each unit that reaches the device as a
+    /// whole or not at all, and returns whether it did.
     ///
-    /// * Each change of names, in order. A rename is one unit: the new name leads to the file and the old one is gone, or
-    ///   neither. It may survive where the creation of the old name did not. Files and directories within a lost directory
-    ///   are lost.
-    /// * For each file that is left, its changes in order: each length from an allocation, an emptying or a write beyond the
-    ///   end; each sector, 512 bytes aligned in the file, of each write. The last surviving length counts: bytes after it
-    ///   are cut, and bytes that did not survive are zeros.
+    /// * Each change of names, in order. A rename is one unit: the new name leads to the file and the old one is gone,
+    ///   or neither. It may survive where the creation of the old name did not. Files and directories within a lost
+    ///   directory are lost.
+    /// * For each file that is left, its changes in order: each length from an allocation, an emptying or a write
+    ///   beyond the end; each sector, 512 bytes aligned in the file, of each write. The last surviving length counts:
+    ///   bytes after it are cut, and bytes that did not survive are zeros.
     ///
-    /// The same answers leave the same files. The state that is left counts as synced. Files that were open for writing give
-    /// errors from then on.
+    /// The same answers leave the same files. The state that is left counts as synced. Files that were open for writing
+    /// give errors from then on.
     pub fn crash_keeping(&self, mut keep: impl FnMut() -> bool) {
         // `keep` may panic or read the files, so it runs on a copy and without the lock.
         let mut state = self.state().clone();
@@ -136,8 +136,8 @@ impl Memory {
         *self.state() = state;
     }
 
-    /// An independent copy, synced or not, so that one state can crash in many ways. Open files and held locks stay with the
-    /// original.
+    /// An independent copy, synced or not, so that one state can crash in many ways. Open files and held locks stay
+    /// with the original.
     #[must_use]
     pub fn deep_copy(&self) -> Self {
         let state = State { locked: BTreeMap::new(), ..self.state().clone() };

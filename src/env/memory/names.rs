@@ -1,7 +1,7 @@
 //! The names of files and directories: as they are found, and as they are on the device.
 //!
-//! Changes since the last sync are kept as a list. After a crash each may have reached the device or not. Files are numbers
-//! here; several names may lead to one.
+//! Changes since the last sync are kept as a list. After a crash each may have reached the device or not. Files are
+//! numbers here; several names may lead to one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -99,8 +99,8 @@ impl Names {
 
     /// Makes the changes of names in a directory durable.
     pub(super) fn sync(&mut self, directory: &Path) {
-        // A rename may have its other name in another directory. Earlier changes of that name become durable too: otherwise
-        // they would come after the rename on the device and undo half of it.
+        // A rename may have its other name in another directory. Earlier changes of that name become durable too:
+        // otherwise they would come after the rename on the device and undo half of it.
         let mut wanted = BTreeSet::new();
         let mut durable = Vec::new();
         let mut open = Vec::new();

@@ -1,8 +1,8 @@
 //! The bits of a key in a table, estimated without encoding it.
 //!
-//! Runs of neighbours stand for blocks, each in the cheaper of the two encodings of `codec`: gaps, at the entropy of random
-//! gaps, or flipped bits, whose first symbol (their number, and the highest) costs its entropy over all runs and whose other
-//! bits are a choice of the places below the highest.
+//! Runs of neighbours stand for blocks, each in the cheaper of the two encodings of `codec`: gaps, at the entropy of
+//! random gaps, or flipped bits, whose first symbol (their number, and the highest) costs its entropy over all runs and
+//! whose other bits are a choice of the places below the highest.
 
 use std::collections::BTreeMap;
 

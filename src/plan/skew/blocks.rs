@@ -50,7 +50,8 @@ impl BlockKeys {
                 places += 1;
                 self.blocks_of(first, prefix, &mut visited);
             }
-            // A query decodes a block once for all its prefixes (except within wide radii, where it works in several chunks).
+            // A query decodes a block once for all its prefixes (except within wide radii, where it works in several
+            // chunks).
             visited.sort_unstable();
             visited.dedup();
             blocks += visited.len();

@@ -1,13 +1,13 @@
 //! The costs of a design on given data.
 //!
-//! Real fingerprints come in families, and queries are near stored ones: they meet existing prefixes far more often than by
-//! chance, and where keys are dense. So the prediction simulates some hundred queries on the data itself, without building
-//! anything. For each table
+//! Real fingerprints come in families, and queries are near stored ones: they meet existing prefixes far more often
+//! than by chance, and where keys are dense. So the prediction simulates some hundred queries on the data itself,
+//! without building anything. For each table
 //!
 //! * block keys come from a sorted sample of the table's keys (`blocks`), so that the prefix length is that of an open
 //!   store, and prefixes lead to blocks as in its index;
-//! * with a filter, one pass over all fingerprints finds the queries' prefixes that exist (`wanted`); the others pass at the
-//!   filter's false positive rate;
+//! * with a filter, one pass over all fingerprints finds the queries' prefixes that exist (`wanted`); the others pass
+//!   at the filter's false positive rate;
 //! * the bits of a key, and so the keys of a block, are estimated from runs of neighbours (`bits`).
 //!
 //! The time is bounded: at most [`MOST_WANTED`] prefixes a table, and one pass. All listed designs together are 56
@@ -43,9 +43,9 @@ const MOST_FLIPS: u64 = 3;
 
 /// The skew of given fingerprints, as far as it affects the costs of queries.
 ///
-/// Predictions are for queries *near stored fingerprints*: a sample of stored values with none to three random bits flipped,
-/// from a fixed seed. A query that is near none costs less: if half of the queries are such, expect between half of the
-/// predicted blocks and all of them.
+/// Predictions are for queries *near stored fingerprints*: a sample of stored values with none to three random bits
+/// flipped, from a fixed seed. A query that is near none costs less: if half of the queries are such, expect between
+/// half of the predicted blocks and all of them.
 ///
 /// ```
 /// use fpstore::plan::{Design, Skew, Workload};
@@ -102,9 +102,9 @@ impl Skew {
 
     /// The costs of a design on this data.
     ///
-    /// A workload of more fingerprints is assumed to have more families of the same size. Queries then meet the same families,
-    /// at the larger store's prefix lengths, and as many unrelated keys as among evenly spread ones. Without data the result
-    /// is that of [`super::predict`].
+    /// A workload of more fingerprints is assumed to have more families of the same size. Queries then meet the same
+    /// families, at the larger store's prefix lengths, and as many unrelated keys as among evenly spread ones. Without
+    /// data the result is that of [`super::predict`].
     ///
     /// # Errors
     /// `InvalidInput` if the design does not fit the width.
@@ -119,14 +119,14 @@ impl Skew {
 
     /// The listed design with the best score on this data.
     ///
-    /// Skew makes queries more expensive than on evenly spread keys of the same size. So designs are tried in the order of
-    /// their scores there, until those alone are clearly worse than the best so far.
+    /// Skew makes queries more expensive than on evenly spread keys of the same size. So designs are tried in the order
+    /// of their scores there, until those alone are clearly worse than the best so far.
     ///
     /// # Errors
     /// `InvalidInput` if no listed design fits the workload's width.
     pub fn recommend(&self, goal: Goal, workload: &Workload) -> Result<Design> {
-        /// If many keys share a prefix, filters have fewer false positives than on evenly spread keys, and queries cost less,
-        /// but hardly less than this ratio.
+        /// If many keys share a prefix, filters have fewer false positives than on evenly spread keys, and queries cost
+        /// less, but hardly less than this ratio.
         const LEAST: f64 = 0.5;
         let evenly = |(listed, design)| Ok((goal.score(&evenly(design, workload, self.bits_ratio)?), listed, design));
         let mut designs =

@@ -69,6 +69,6 @@ impl<F: Fingerprint> IdIndexEntries<F> {
 
     /// The entries as records of an index segment.
     pub(crate) fn chunks(&self, workspace: &Workspace) -> impl Iterator<Item = Result<RecordChunk<'_, u64>>> {
-        self.sorted.chunks(workspace.memory_of_chunks()).map(|chunk| Ok(RecordChunk::Numbers(chunk?.into())))
+        self.sorted.chunks(workspace.memory_of_chunks()).map(|chunk| Ok(RecordChunk::Numbers(chunk?)))
     }
 }

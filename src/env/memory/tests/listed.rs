@@ -14,8 +14,8 @@ fn crashed(env: &Memory, answers: u64) -> (Memory, u32) {
     (copy, asked)
 }
 
-/// The states that crashes may leave, as text, by trying all answers for `units` units. All `true` keeps everything, all
-/// `false` is a plain crash.
+/// The states that crashes may leave, as text, by trying all answers for `units` units. All `true` keeps everything,
+/// all `false` is a plain crash.
 fn outcomes(env: &Memory, units: u32) -> BTreeSet<String> {
     let copy = env.deep_copy();
     copy.crash();
