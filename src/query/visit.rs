@@ -64,8 +64,9 @@ impl ViewSearcher {
     pub(crate) fn contains_near<F: Fingerprint>(&mut self, query: F, k: u32) -> Result<Option<Match<F>>> {
         let Some(hit) = self.any_hit(query, k)? else { return Ok(None) };
         let (fingerprint, has_tombstones) = (hit.0, self.state.has_tombstones());
-        let sources =
-            if has_tombstones { self.sources_of(fingerprint)? } else { self.sources_at(fingerprint, &[hit])? };
+        // A count adds up over all places of the fingerprint.
+        let needs_all = has_tombstones || self.context.parameters.ids() == IdKind::None;
+        let sources = if needs_all { self.sources_of(fingerprint)? } else { self.sources_at(fingerprint, &[hit])? };
         let some = self.some_ids(&sources, 1, None)?.pop();
         if some.is_none() && has_tombstones {
             // All records of this fingerprint were removed.
