@@ -118,7 +118,7 @@ enum Best<F: Fingerprint> {
     Numbers(Vec<u64>),
     Fingerprints(Vec<F>),
     /// By component; each text after its fingerprint if those are wanted.
-    Texts(TextSorter<u64>),
+    Texts(Box<TextSorter<u64>>),
 }
 
 impl<'k, F: Fingerprint> Gathering<'k, F> {
@@ -132,7 +132,7 @@ impl<'k, F: Fingerprint> Gathering<'k, F> {
         let best = match kind {
             IdKind::Number => Best::Numbers(vec![0; components]),
             IdKind::None => Best::Fingerprints(vec![F::default(); components]),
-            IdKind::Text => Best::Texts(TextSorter::new(&workspace, workspace.memory)),
+            IdKind::Text => Best::Texts(Box::new(TextSorter::new(&workspace, workspace.memory))),
         };
         let keepers = wants_keepers.then(|| vec![F::default(); components]);
         Self { keeper, workspace, known: Bitset::new(components), best, keepers }
@@ -179,7 +179,7 @@ impl<'k, F: Fingerprint> Gathering<'k, F> {
             Best::Numbers(all) => Labels::Numbers(all),
             Best::Fingerprints(all) => Labels::Fingerprints(all),
             Best::Texts(sorter) => {
-                Labels::Texts(texts(sorter, self.keeper, self.keepers.as_deref_mut(), &self.workspace)?)
+                Labels::Texts(texts(*sorter, self.keeper, self.keepers.as_deref_mut(), &self.workspace)?)
             }
         };
         Ok((labels, self.keepers))
