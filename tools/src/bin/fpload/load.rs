@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context, bail};
-use fpstore::{Fingerprint, IdAssignment, Store};
+use anyhow::{Context, anyhow, bail};
+use fpstore::{ErrorKind, Fingerprint, IdAssignment, Store};
 use fpstore_tools::input::Found;
 use fpstore_tools::width::by_width;
 use fpstore_tools::{interrupt, memory};
@@ -37,7 +37,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if args.inputs.is_empty() && (args.remove || args.replace || !(args.compact || args.id_index)) {
         bail!("no INPUT; name files with fingerprints, or - for standard input");
     }
-    let parameters = fpstore::parameters_of(path, &options(args))?;
+    let parameters = fpstore::parameters_of(path, &options(args)).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => anyhow!("{error} (--create)"),
+        _ => error.into(),
+    })?;
     creation::check_options(args, parameters.width())?;
     creation::check_existing(args, &parameters)?;
     by_id::check(args, &parameters)?;
