@@ -1,7 +1,7 @@
 //! The one error type of the library.
 //!
-//! An error has a message, a place (the path and, for bytes on disk, the offset) and a remedy. Programs branch on the coarse
-//! [`ErrorKind`]; the text is for people.
+//! An error has a message, a place (the path and, for bytes on disk, the offset) and a remedy. Programs branch on the
+//! coarse [`ErrorKind`]; the text is for people.
 
 use std::path::{Path, PathBuf};
 use std::{fmt, io};

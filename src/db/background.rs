@@ -1,7 +1,7 @@
 //! The background threads of a store: one flushes, one compacts.
 //!
-//! They end when the store is closed, or at their next step after it was poisoned. The next process does the rest of their
-//! work.
+//! They end when the store is closed, or at their next step after it was poisoned. The next process does the rest of
+//! their work.
 
 use crate::db::health::Failing;
 use crate::db::store_inner::StoreInner;

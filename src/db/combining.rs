@@ -1,8 +1,9 @@
 //! Small batches of waiting threads, written by the thread that holds the writer lock.
 //!
-//! With more writers than cores, a thread that waits for the lock may find it taken each time it wakes. So after a while it
-//! hands its batch to the thread that has the lock, which writes it after its own, and is woken once. (Combining: Hendler,
-//! Incze, Shavit, Tzafrir, "Flat Combining and the Synchronization-Parallelism Tradeoff", SPAA 2010.)
+//! With more writers than cores, a thread that waits for the lock may find it taken each time it wakes. So after a
+//! while it hands its batch to the thread that has the lock, which writes it after its own, and is woken once.
+//! (Combining: Hendler, Incze, Shavit, Tzafrir, "Flat Combining and the Synchronization-Parallelism Tradeoff", SPAA
+//! 2010.)
 
 use crate::db::store_inner::{StoreInner, Writing};
 use crate::db::write_batch::Write;
@@ -73,8 +74,8 @@ mod tests {
 
     const THREADS: u64 = 5;
 
-    /// The results of threads that insert numbered records while the test holds the writer lock. `end` gets the lock when all
-    /// threads have handed their batches over.
+    /// The results of threads that insert numbered records while the test holds the writer lock. `end` gets the lock
+    /// when all threads have handed their batches over.
     fn inserted(end: impl FnOnce(&StoreInner, Writing<'_>)) -> (Store<u64>, Vec<Result<u64>>, tempfile::TempDir) {
         let directory = tempfile::tempdir().unwrap();
         let options = Options::new().with_maintenance(Maintenance::Manual);

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 impl StoreInner {
-    /// Writes operations as one batch to the log, then to the memtable, where readers see all of them at once. Fails with
-    /// `InvalidInput` if they are too many for a frame, with `Io` if they could not be appended.
+    /// Writes operations as one batch to the log, then to the memtable, where readers see all of them at once. Fails
+    /// with `InvalidInput` if they are too many for a frame, with `Io` if they could not be appended.
     pub(crate) fn commit(&self, writing: &mut Writing<'_>, operations: &[Entry<Words>]) -> Result<Option<Promise>> {
         if operations.is_empty() {
             return Ok(writing.get().promise());
@@ -185,8 +185,8 @@ impl StoreInner {
         promise.map_or(Ok(()), |promise| self.keep(&promise, durability))
     }
 
-    /// Flushes the writes up to now while other writes go on, as a rule in the same log, so that they wait neither for memory
-    /// nor for the device.
+    /// Flushes the writes up to now while other writes go on, as a rule in the same log, so that they wait neither for
+    /// memory nor for the device.
     pub(crate) fn flush_beside(&self) -> Result<()> {
         let written = self.writer()?.get().promise();
         // A log as long as a memtable ends, so that no log grows forever.

@@ -1,9 +1,10 @@
 //! The exact number of records.
 //!
-//! An insert does not look its record up, so a run may repeat a record of an older run, and a tombstone may hide nothing. So
-//! each run has a *net* number of records: by how many the run changes the number of the store. A flush looks its records up in
-//! the older runs, in order, drops those that change nothing, and counts the rest; compaction adds the numbers. An unknown
-//! number, because an older run could not be read or because of writes during a bulk load, is counted when it is needed.
+//! An insert does not look its record up, so a run may repeat a record of an older run, and a tombstone may hide
+//! nothing. So each run has a *net* number of records: by how many the run changes the number of the store. A flush
+//! looks its records up in the older runs, in order, drops those that change nothing, and counts the rest; compaction
+//! adds the numbers. An unknown number, because an older run could not be read or because of writes during a bulk load,
+//! is counted when it is needed.
 
 use crate::error::Result;
 use crate::fingerprint::{Entry, Fingerprint, Id, by_width};
@@ -13,8 +14,8 @@ use crate::version::{
 };
 use std::sync::Arc;
 
-/// The entries, in order, that change something after these runs, and their net number of records. If a look-up fails, all
-/// entries from there on, and no number.
+/// The entries, in order, that change something after these runs, and their net number of records. If a look-up fails,
+/// all entries from there on, and no number.
 pub(crate) fn effective<F: Fingerprint>(
     mut entries: Vec<Entry<F>>,
     older: &[Arc<Run>],

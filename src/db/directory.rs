@@ -9,8 +9,8 @@ use crate::wal;
 use std::io;
 use std::path::Path;
 
-/// Marks a directory in which a store is being created. Without a manifest, all files of a store in it, segments included, are
-/// leftovers of an interrupted creation.
+/// Marks a directory in which a store is being created. Without a manifest, all files of a store in it, segments
+/// included, are leftovers of an interrupted creation.
 pub(crate) const CREATING: &str = "creating.tmp";
 
 #[derive(Debug, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub(crate) enum Vacancy {
     Free,
 }
 
-/// Checks a directory in which a store is to be created. Fails with `AlreadyExists` if it has a store, or a file that is not of
-/// fpstore.
+/// Checks a directory in which a store is to be created. Fails with `AlreadyExists` if it has a store, or a file that
+/// is not of fpstore.
 pub(crate) fn vacancy_for_store(env: &dyn Env, path: &Path) -> Result<Vacancy> {
     let names = match env.list(path) {
         Ok(names) => names,
@@ -64,7 +64,8 @@ pub(crate) fn begin_creation(env: &dyn Env, path: &Path, state: &ManifestData) -
     remove_leftovers(env, path, state, Some(CREATING))
 }
 
-/// Removes the files of a failed creation, the mark after all others. A later attempt removes files that cannot be removed now.
+/// Removes the files of a failed creation, the mark after all others. A later attempt removes files that cannot be
+/// removed now.
 pub(crate) fn undo_creation(env: &dyn Env, path: &Path, state: &ManifestData, vacancy: &Vacancy) {
     if remove_leftovers(env, path, state, Some(CREATING)).is_ok() && env.sync_dir(path).is_ok() {
         let _ = env.remove(&path.join(CREATING));
@@ -101,8 +102,8 @@ pub(crate) fn log_bytes(env: &dyn Env, path: &Path) -> u64 {
     logs.map(length).fold(0, u64::saturating_add)
 }
 
-/// Removes unfinished files except `keep`, segments that the manifest does not name, and logs whose writes are in segments. The
-/// caller holds the lock of the directory.
+/// Removes unfinished files except `keep`, segments that the manifest does not name, and logs whose writes are in
+/// segments. The caller holds the lock of the directory.
 pub(crate) fn remove_leftovers(env: &dyn Env, path: &Path, state: &ManifestData, keep: Option<&str>) -> Result<()> {
     let names = env.list(path).map_err(|error| Error::io("cannot list", path, error))?;
     let known: Vec<String> = state.segments().map(|segment| segment_name(segment.number)).collect();

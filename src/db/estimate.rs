@@ -8,7 +8,8 @@ use crate::plan::{Workload, predict};
 use crate::version::StoreContext;
 use std::sync::Arc;
 
-/// The least part of the estimated size that a segment takes: families of fingerprints and repetitive texts compress well.
+/// The least part of the estimated size that a segment takes: families of fingerprints and repetitive texts compress
+/// well.
 const LEAST_PART: f64 = 0.25;
 /// Compressed size of texts, at most as a rule.
 const TEXTS_PART: f64 = 0.5;
@@ -28,8 +29,8 @@ impl Estimate {
         Self(Arc::clone(context))
     }
 
-    /// Refuses a segment of so many records and bytes of texts if the device has less than a quarter of its size with distinct,
-    /// evenly spread fingerprints.
+    /// Refuses a segment of so many records and bytes of texts if the device has less than a quarter of its size with
+    /// distinct, evenly spread fingerprints.
     pub(crate) fn check_records(&self, records: u64, texts: u64) -> Result<()> {
         let tables = predict(self.0.parameters.design(), &self.workload(records))?.disk_bytes;
         let ids = match self.0.parameters.ids() {
@@ -57,8 +58,8 @@ impl Estimate {
         }
     }
 
-    /// Refuses to merge segments of so many bytes and records, `without` of which are removed, if the device has far too
-    /// little space.
+    /// Refuses to merge segments of so many bytes and records, `without` of which are removed, if the device has far
+    /// too little space.
     pub(crate) fn check_merge(&self, bytes: u64, records: u64, without: u64) -> Result<()> {
         let left = records.saturating_sub(without) as f64 / records.max(1) as f64;
         self.check(bytes as f64 * left, MERGED_PART)

@@ -1,7 +1,8 @@
 //! Builds the prefix filters of an open store, before the first query or in the background.
 //!
-//! A budget limits the memory of all filters. It goes first to the filters that are built or being built, then to those of the
-//! oldest segments, table by table. A table whose filter does not fit has none; queries then read more of its blocks.
+//! A budget limits the memory of all filters. It goes first to the filters that are built or being built, then to those
+//! of the oldest segments, table by table. A table whose filter does not fit has none; queries then read more of its
+//! blocks.
 
 use crate::executor::spawn;
 use crate::options::Filters;
@@ -120,7 +121,8 @@ impl FilterMaker {
         handles.retain(|handle| !handle.is_finished());
         for _ in 0..threads {
             let work = Arc::clone(&self.work);
-            // Not on a crew: a thread of the crew may wait for the filters. Without these threads queries are only slower.
+            // Not on a crew: a thread of the crew may wait for the filters. Without these threads queries are only
+            // slower.
             match spawn("fpstore filters", move || work.make()) {
                 Ok(handle) => handles.push(handle),
                 Err(_) => self.work.end_of_thread(self.work.tables.lock()),

@@ -1,7 +1,7 @@
 //! Reads a store that another process writes, without locks and without writing.
 //!
-//! The reader sees one state of the store, at the time of the call or later. If the writer replaces the manifest meanwhile,
-//! the reader starts again. Specified in format-spec/store.md, Reading.
+//! The reader sees one state of the store, at the time of the call or later. If the writer replaces the manifest
+//! meanwhile, the reader starts again. Specified in format-spec/store.md, Reading.
 
 use crate::db::recovery::{Recovered, Recovery};
 use crate::db::store_inner::StoreInner;

@@ -1,7 +1,7 @@
 //! Errors of background work, which is tried again later.
 //!
-//! A failed flush or compaction leaves the logs and the runs unchanged, so a damaged page, a full disk or a missing file
-//! descriptor is no reason to refuse writes.
+//! A failed flush or compaction leaves the logs and the runs unchanged, so a damaged page, a full disk or a missing
+//! file descriptor is no reason to refuse writes.
 
 use crate::error::{Error, ErrorKind};
 use std::path::Path;

@@ -13,13 +13,13 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InsertOutcome<F = u64> {
-    /// Whether the record was inserted: the store had no near record with another id. If the store has this record already, it
-    /// is not inserted, and `own` begins with it.
+    /// Whether the record was inserted: the store had no near record with another id. If the store has this record
+    /// already, it is not inserted, and `own` begins with it.
     pub inserted: bool,
     /// The number of the inserted record, if the store numbers its records.
     pub number: Option<u64>,
-    /// Records within the distance with other ids, in the order of [`crate::Store::query`]: those of the nearest fingerprints,
-    /// up to the requested number. Without ids, each fingerprint with its count is one.
+    /// Records within the distance with other ids, in the order of [`crate::Store::query`]: those of the nearest
+    /// fingerprints, up to the requested number. Without ids, each fingerprint with its count is one.
     pub duplicates: Vec<Match<F>>,
     /// Records within the distance with the same id: earlier states of the same document.
     pub own: Vec<Match<F>>,
@@ -28,8 +28,9 @@ pub struct InsertOutcome<F = u64> {
 impl StoreInner {
     /// Inserts a record unless there is one near it; returns at most `most` of those.
     ///
-    /// The search runs without the writer lock. Records written meanwhile are at the end of the memtables, and are compared one
-    /// by one under the lock. So no write comes between search and insert, and writers wait for a moment only.
+    /// The search runs without the writer lock. Records written meanwhile are at the end of the memtables, and are
+    /// compared one by one under the lock. So no write comes between search and insert, and writers wait for a moment
+    /// only.
     pub(crate) fn insert_if_new<F: Fingerprint>(
         &self,
         fingerprint: F,

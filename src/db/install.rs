@@ -11,11 +11,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl StoreInner {
-    /// Replaces the manifest, then publishes the new version set. `change` gets a copy of the manifest and of the runs; `after`
-    /// is called when the version set has them. Files of runs that are no longer named go after their last reader.
+    /// Replaces the manifest, then publishes the new version set. `change` gets a copy of the manifest and of the runs;
+    /// `after` is called when the version set has them. Files of runs that are no longer named go after their last
+    /// reader.
     ///
-    /// If this fails, the store is unchanged and the files of `new` go, unless it is unknown which manifest is on disk: then the
-    /// store is poisoned and no file goes.
+    /// If this fails, the store is unchanged and the files of `new` go, unless it is unknown which manifest is on disk:
+    /// then the store is poisoned and no file goes.
     pub(crate) fn install(
         &self,
         new: &[Arc<Run>],
@@ -67,7 +68,8 @@ impl StoreInner {
     }
 }
 
-/// Replaces the manifest, or places the first one. An error comes with whether the manifest on disk is surely unchanged.
+/// Replaces the manifest, or places the first one. An error comes with whether the manifest on disk is surely
+/// unchanged.
 fn replace(
     context: &StoreContext,
     before: Option<&ManifestData>,

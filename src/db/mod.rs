@@ -1,26 +1,27 @@
 //! The LSM engine: writes, flushes, compaction, recovery.
 //!
-//! An acknowledged write survives a crash at any moment, to the level of its [`Durability`](crate::Durability). Readers see
-//! each batch whole. The engine writes segments of known records only; queries are in `query`. The bytes are specified in
-//! format-spec/store.md and runs.md.
+//! An acknowledged write survives a crash at any moment, to the level of its [`Durability`](crate::Durability). Readers
+//! see each batch whole. The engine writes segments of known records only; queries are in `query`. The bytes are
+//! specified in format-spec/store.md and runs.md.
 //!
 //! * [`Handle`] (`handle.rs`) is an open store: the directory's lock, the background threads and the [`StoreInner`].
 //! * [`StoreInner`] (`store_inner.rs`) is the shared state with its locks; the other files add its operations.
 //! * [`VersionSet`] (`version_set.rs`) has the manifest, the runs and the memtables; `publish` shows them to readers.
 //! * [`Writer`] (`writer.rs`) is the state under the writer lock: the log and the next numbers.
 //!
-//! **Write.** `write.rs` checks the batch, `pressure.rs` may delay it, `combining.rs` takes the writer lock, `resolved.rs` turns
-//! the batch into entries, `commit.rs` appends them to the log and the memtable. Then, without the lock, the thread waits for
-//! durability. `insert_if_new.rs` first searches for near records.
+//! **Write.** `write.rs` checks the batch, `pressure.rs` may delay it, `combining.rs` takes the writer lock,
+//! `resolved.rs` turns the batch into entries, `commit.rs` appends them to the log and the memtable. Then, without the
+//! lock, the thread waits for durability. `insert_if_new.rs` first searches for near records.
 //!
-//! **Background** (`background.rs`). The flush thread makes runs of sealed memtables (`flush.rs`, `count.rs`, `run_builder.rs`) and
-//! allocates the next memtable (`next_memtable.rs`); the compaction thread merges runs (`compaction/`). `install.rs` replaces
-//! the manifest and publishes the result. `health.rs` reports errors, `filters.rs` builds filters on its own threads.
+//! **Background** (`background.rs`). The flush thread makes runs of sealed memtables (`flush.rs`, `count.rs`,
+//! `run_builder.rs`) and allocates the next memtable (`next_memtable.rs`); the compaction thread merges runs
+//! (`compaction/`). `install.rs` replaces the manifest and publishes the result. `health.rs` reports errors,
+//! `filters.rs` builds filters on its own threads.
 //!
 //! **Open.** `recovery.rs` reads the logs; `follower.rs` opens for reading and follows the writing process.
 //!
-//! **Locks.** In the order of their ranks ([`Rank`](crate::executor::Rank)): a thread that installs a version takes `writer`,
-//! `flushing` or `compacting`, then `installing`, then `versions`, the last for moments only.
+//! **Locks.** In the order of their ranks ([`Rank`](crate::executor::Rank)): a thread that installs a version takes
+//! `writer`, `flushing` or `compacting`, then `installing`, then `versions`, the last for moments only.
 
 mod background;
 mod combining;

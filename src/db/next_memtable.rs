@@ -1,8 +1,8 @@
 //! Allocates the next memtable before it is needed.
 //!
-//! Under load an allocation takes as long as tens of thousands of inserts. So when the active memtable is nearly full, the
-//! flush thread allocates the next one and makes the log durable so far, while writes go on. A load does the same before it
-//! makes writers wait.
+//! Under load an allocation takes as long as tens of thousands of inserts. So when the active memtable is nearly full,
+//! the flush thread allocates the next one and makes the log durable so far, while writes go on. A load does the same
+//! before it makes writers wait.
 
 use crate::db::store_inner::StoreInner;
 use crate::db::version_set::NextMemtable;
@@ -28,8 +28,8 @@ impl StoreInner {
         versions.active.clone()
     }
 
-    /// Allocates the next memtable if the active one is in use, and makes `written` durable. Takes no writer lock: its holder
-    /// may wait for the flush thread. A failed sync poisons the store.
+    /// Allocates the next memtable if the active one is in use, and makes `written` durable. Takes no writer lock: its
+    /// holder may wait for the flush thread. A failed sync poisons the store.
     pub(crate) fn prepare_next(&self, written: Option<&Promise>) -> Result<()> {
         let mut versions = self.versions();
         let is_used = versions.active.as_ref().is_some_and(|active| !active.is_empty());
@@ -46,7 +46,8 @@ impl StoreInner {
         written.map_or(Ok(()), |written| self.keep(written, Durability::SyncAll))
     }
 
-    /// A memtable for at least so many records: the one allocated ahead, or a new one. Fails with `Io` without enough memory.
+    /// A memtable for at least so many records: the one allocated ahead, or a new one. Fails with `Io` without enough
+    /// memory.
     pub(crate) fn take_next(&self, records: usize) -> Result<Arc<Memtable>> {
         let next = std::mem::replace(&mut self.versions().next, NextMemtable::Later);
         match next {

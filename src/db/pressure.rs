@@ -1,11 +1,11 @@
 //! Back-pressure: writers are slowed down, then stopped, when flushing and compaction fall behind.
 //!
-//! A flush that would make more runs than [`picker::most`] waits for compaction. Meanwhile sealed memtables wait for the flush:
-//! from the first on, each write takes a millisecond longer, and a write that needs a memtable when [`MOST_SEALED`] are sealed
-//! waits. So neither runs nor memory grow without limit. Only one compaction runs at a time, so writers may have to wait for
-//! the end of a long one. Flushes do not wait while compaction fails (`health`), nor do calls of `flush`, loads and removals
-//! in bulk. Writes also take a millisecond longer while a load installs its run: the load then flushes, while writers wait,
-//! all that they write.
+//! A flush that would make more runs than [`picker::most`] waits for compaction. Meanwhile sealed memtables wait for
+//! the flush: from the first on, each write takes a millisecond longer, and a write that needs a memtable when
+//! [`MOST_SEALED`] are sealed waits. So neither runs nor memory grow without limit. Only one compaction runs at a time,
+//! so writers may have to wait for the end of a long one. Flushes do not wait while compaction fails (`health`), nor do
+//! calls of `flush`, loads and removals in bulk. Writes also take a millisecond longer while a load installs its run:
+//! the load then flushes, while writers wait, all that they write.
 //!
 //! [`MOST_SEALED`]: crate::db::writer::MOST_SEALED
 

@@ -26,7 +26,8 @@ pub struct Recovery {
     pub batches: u64,
     /// Number of operations in these batches.
     pub operations: u64,
-    /// Logs that end with unfinished writes, which a crash has cut short. None of them was acknowledged; they are left out.
+    /// Logs that end with unfinished writes, which a crash has cut short. None of them was acknowledged; they are left
+    /// out.
     pub torn: Vec<TornLog>,
 }
 
@@ -134,8 +135,8 @@ impl Recovered {
         }
     }
 
-    /// Adds a batch of `bytes` in a log. Fails with `Damaged`, and adds nothing, if no store reaches its sequence number or
-    /// counts.
+    /// Adds a batch of `bytes` in a log. Fails with `Damaged`, and adds nothing, if no store reaches its sequence
+    /// number or counts.
     pub(crate) fn take(
         &mut self,
         context: &StoreContext,

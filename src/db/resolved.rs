@@ -1,7 +1,7 @@
 //! Resolves the writes of a batch to operations: records that are inserted, and records that exist and are removed.
 //!
-//! A later write of a batch sees the earlier ones. Look-ups read the store as it was before the batch, and are combined with the
-//! operations so far.
+//! A later write of a batch sees the earlier ones. Look-ups read the store as it was before the batch, and are combined
+//! with the operations so far.
 
 use crate::db::store_inner::StoreInner;
 use crate::db::write_batch::{Write, WriteSummary};

@@ -82,7 +82,8 @@ impl StoreInner {
         self.versions.lock()
     }
 
-    /// Publishes the version set to readers. The caller drops the returned previous super version when it holds no lock.
+    /// Publishes the version set to readers. The caller drops the returned previous super version when it holds no
+    /// lock.
     pub(crate) fn publish(&self, versions: &VersionSet) -> Arc<SuperVersion> {
         let before = self.latest.publish(versions.view());
         self.set_pressure(versions);

@@ -30,7 +30,8 @@ impl StoreInner {
         Ok(written)
     }
 
-    /// Locks against other removals in a store without ids, where the result of a removal depends on the number of records.
+    /// Locks against other removals in a store without ids, where the result of a removal depends on the number of
+    /// records.
     fn lock_counting(&self, batch: &[Write]) -> Option<RankedGuard<'_, ()>> {
         let removes = || batch.iter().any(|write| !matches!(write, Write::Insert(..)));
         (self.context.parameters.ids() == IdKind::None && removes()).then(|| self.counting.lock())

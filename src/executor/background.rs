@@ -6,8 +6,8 @@ use parking_lot::Mutex;
 use rayon::ThreadPool;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-/// A thread that runs its parallel work by itself, so that the other processors are free for queries. Dropping it waits for
-/// its end.
+/// A thread that runs its parallel work by itself, so that the other processors are free for queries. Dropping it waits
+/// for its end.
 #[derive(Debug)]
 pub(crate) struct BackgroundThread {
     /// The mutex makes the receiver `Sync`.

@@ -74,8 +74,8 @@ impl Executor {
         }
     }
 
-    /// Runs an operation that takes locks of the store. It gets a crew of its own even if a callback of the caller starts it
-    /// within an operation that is not exclusive.
+    /// Runs an operation that takes locks of the store. It gets a crew of its own even if a callback of the caller
+    /// starts it within an operation that is not exclusive.
     pub(crate) fn run_exclusive<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
         let is_exclusive = |own: &Option<Arc<AtomicBool>>| own.as_ref().is_some_and(|own| own.load(Ordering::Relaxed));
         match OWN_CREW.with_borrow(is_exclusive) {

@@ -1,7 +1,7 @@
 //! Locks with a fixed order, against deadlocks.
 //!
-//! Each lock of an open store has a [`Rank`]. A thread that holds a lock may wait only for locks of a higher rank. Debug
-//! builds check this at every lock.
+//! Each lock of an open store has a [`Rank`]. A thread that holds a lock may wait only for locks of a higher rank.
+//! Debug builds check this at every lock.
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::cell::RefCell;

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 const LONGEST: Duration = Duration::from_millis(100);
 const SLICE: Duration = Duration::from_millis(2);
 
-/// Makes work that calls [`RateLimiter::step`] often sleep as long as it works, so that queries get the processor and the
-/// device; ends the work when the store is closed.
+/// Makes work that calls [`RateLimiter::step`] often sleep as long as it works, so that queries get the processor and
+/// the device; ends the work when the store is closed.
 #[derive(Debug, Default)]
 pub(crate) struct RateLimiter {
     stopped: AtomicBool,

@@ -24,13 +24,13 @@ const SEEN: u32 = 1 << 31;
 /// Chains of numbers. Keys are not stored: the caller compares the numbers of a chain with its key.
 #[derive(Debug)]
 pub(super) struct Buckets {
-    /// A bit for each place: whether a number was entered there. Most look-ups of absent keys end here, in a small array that
-    /// stays in the caches.
+    /// A bit for each place: whether a number was entered there. Most look-ups of absent keys end here, in a small
+    /// array that stays in the caches.
     marks: AtomicArray<AtomicU64>,
     /// The newest number of each chain, counted from 1.
     heads: AtomicArray<AtomicU32>,
-    /// For each entered number, the next older one of its chain, counted from 2, or 1 at the end; with [`SEEN`] if readers
-    /// might know the number already. For a number that is not entered, 0 or [`SEEN`] and a count.
+    /// For each entered number, the next older one of its chain, counted from 2, or 1 at the end; with [`SEEN`] if
+    /// readers might know the number already. For a number that is not entered, 0 or [`SEEN`] and a count.
     older: AtomicArray<AtomicU32>,
     /// The number of low bits of a hash that are ignored.
     shift: u32,
@@ -49,7 +49,8 @@ impl Buckets {
         })
     }
 
-    /// The place of a key; [`MARKS`] places share a chain. Multiplicative hashing (Knuth, "The Art of Computer Programming", 6.4).
+    /// The place of a key; [`MARKS`] places share a chain. Multiplicative hashing (Knuth, "The Art of Computer
+    /// Programming", 6.4).
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "less than the number of places")]
     pub(super) fn place(&self, key: u64) -> usize {
@@ -91,7 +92,8 @@ impl Buckets {
         (self.state(number) & !SEEN).checked_sub(2)
     }
 
-    /// Whether a number was entered before any reader could know it. Then a reader that knows it sees all numbers entered before.
+    /// Whether a number was entered before any reader could know it. Then a reader that knows it sees all numbers
+    /// entered before.
     pub(super) fn has(&self, number: u32) -> bool {
         count_step();
         (1..SEEN).contains(&self.state(number))

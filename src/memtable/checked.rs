@@ -47,8 +47,8 @@ fn found(memtable: &Memtable, visible: u32, scans: bool) -> Vec<(u64, Vec<u64>)>
     found
 }
 
-/// One thread writes the batches while another reads twice. Each read must see the state of one moment, the second not an
-/// earlier one.
+/// One thread writes the batches while another reads twice. Each read must see the state of one moment, the second not
+/// an earlier one.
 fn check(batches: &'static [&'static [(u64, u64, bool)]], scans: bool) {
     loom::model(move || {
         let memtable = memtable();

@@ -1,13 +1,14 @@
 //! Look-ups of a fingerprint, a record or an id, in a few steps for any content.
 //!
-//! A fingerprint is in a chain of the first table, a record in the chain of its fingerprint. Most chains are short. When a chain
-//! (fingerprints with one prefix, records with one fingerprint) exceeds [`WALK`] members, all of them enter a second index by
-//! a hash of the whole value. The newest member shows whether the chain is long: it enters the index before readers can see
-//! it, so readers then find all others there too. So spread fingerprints cost nothing, and no look-up follows more links.
+//! A fingerprint is in a chain of the first table, a record in the chain of its fingerprint. Most chains are short.
+//! When a chain (fingerprints with one prefix, records with one fingerprint) exceeds [`WALK`] members, all of them
+//! enter a second index by a hash of the whole value. The newest member shows whether the chain is long: it enters the
+//! index before readers can see it, so readers then find all others there too. So spread fingerprints cost nothing, and
+//! no look-up follows more links.
 //!
-//! The records of one id form two lists: all of them, newest first, and a shorter one without the records that a newer record
-//! of the same id had removed or repeated when it was written. A reader follows the first list to a record that is visible to
-//! it, and the second from there.
+//! The records of one id form two lists: all of them, newest first, and a shorter one without the records that a newer
+//! record of the same id had removed or repeated when it was written. A reader follows the first list to a record that
+//! is visible to it, and the second from there.
 
 use super::atomics::Ordering;
 use super::buckets::{Buckets, count_step};
@@ -166,8 +167,8 @@ impl Memtable {
     }
 }
 
-/// Enters a new member of a long chain in the second index, with all others when the chain becomes long. For members of short
-/// chains, the index has the number of members before them.
+/// Enters a new member of a long chain in the second index, with all others when the chain becomes long. For members of
+/// short chains, the index has the number of members before them.
 fn index_long(index: &Buckets, chain: impl Iterator<Item = u32>, new: u32, key: impl Fn(u32) -> u64) {
     let mut chain = chain.peekable();
     let Some(&newest) = chain.peek() else { return };

@@ -51,8 +51,8 @@ impl MemtablePlan {
 }
 
 impl Memtable {
-    /// Calls `visit`, once or more, for each fingerprint within distance `k` with a record among the first `visible` ones, until
-    /// `visit` breaks.
+    /// Calls `visit`, once or more, for each fingerprint within distance `k` with a record among the first `visible`
+    /// ones, until `visit` breaks.
     pub(crate) fn search<F: Fingerprint, B>(
         &self,
         visible: u32,

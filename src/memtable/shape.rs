@@ -48,8 +48,8 @@ impl MemtableShape {
     pub(crate) fn new(parameters: &Parameters, bytes: u64) -> Result<Self> {
         let layouts = parameters.design().tables(parameters.width())?;
         let (ids, id_index) = (parameters.ids(), parameters.id_index());
-        // Per record: a mark, a head and a link in every table and index; fingerprint, newest record; id, link; another link
-        // in the lists of ids.
+        // Per record: a mark, a head and a link in every table and index; fingerprint, newest record; id, link; another
+        // link in the lists of ids.
         let tables = layouts.len() + 1 + usize::from(ids != IdKind::None) + usize::from(id_index);
         let record_bytes = 9 * tables + (parameters.width() / 8) as usize + 4 + 8 + 8 + if id_index { 4 } else { 0 };
         let text = if ids == IdKind::Text { TYPICAL_TEXT } else { 0 };

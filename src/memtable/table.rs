@@ -131,8 +131,8 @@ impl Memtable {
         u64::from(self.pushed.load(Ordering::Relaxed)) * self.shape.record_bytes as u64 + self.ids.text_bytes() as u64
     }
 
-    /// Appends an entry; with a count, so many records more or less. One thread at a time. Fails if the memtable is full
-    /// ([`Memtable::has_room`]).
+    /// Appends an entry; with a count, so many records more or less. One thread at a time. Fails if the memtable is
+    /// full ([`Memtable::has_room`]).
     pub(super) fn push<F: Fingerprint>(&self, fingerprint: F, id: &Id, is_tombstone: bool) -> Result<()> {
         let record = self.pushed.load(Ordering::Relaxed);
         if record >= self.capacity {

@@ -32,8 +32,8 @@ impl StoreContext {
         Ok(Arc::new(Self { path, options, parameters, shape, obsolete_files, filter_budget: OnceLock::new() }))
     }
 
-    /// Bytes of memory for all filters. Fixed at the first call, because later the filters themselves would count as unavailable
-    /// memory.
+    /// Bytes of memory for all filters. Fixed at the first call, because later the filters themselves would count as
+    /// unavailable memory.
     pub(crate) fn filter_budget(&self) -> u64 {
         *self.filter_budget.get_or_init(|| self.options.filter_budget())
     }
@@ -56,8 +56,8 @@ impl StoreContext {
 /// The lock of a store's directory, until it is dropped.
 pub(crate) type Lock = Arc<dyn LockFile>;
 
-/// Takes the lock of a store's directory. The returned options have an environment that changes nothing in the directory if it
-/// is no longer the locked one.
+/// Takes the lock of a store's directory. The returned options have an environment that changes nothing in the
+/// directory if it is no longer the locked one.
 pub(crate) fn hold(store: &Path, options: &Options) -> Result<(Lock, Options)> {
     let lock = take_lock(&*options.env, store)?;
     let held = Held::new(&options.env, store, store.join(LOCK), &lock);
@@ -91,8 +91,8 @@ pub(crate) fn check_width(parameters: &Parameters, path: &Path, width: u32) -> R
     Err(Error::invalid(message).at_path(path).with_remedy("open it with the type of its width"))
 }
 
-/// Refuses to compare fingerprints of two hashers ([`crate::Parameters::hasher`]), if both are known. `what` names the first
-/// fingerprints.
+/// Refuses to compare fingerprints of two hashers ([`crate::Parameters::hasher`]), if both are known. `what` names the
+/// first fingerprints.
 ///
 /// # Errors
 /// `InvalidInput` that names both.

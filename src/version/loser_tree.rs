@@ -1,5 +1,5 @@
-//! A loser tree: finds the next of n sorted sources with log2(n) comparisons (Knuth, The Art of Computer Programming, volume 3,
-//! section 5.4.1).
+//! A loser tree: finds the next of n sorted sources with log2(n) comparisons (Knuth, The Art of Computer Programming,
+//! volume 3, section 5.4.1).
 
 /// The order of sources by their next items, which the caller has. Sources are compared by number.
 #[derive(Debug, Default)]

@@ -1,6 +1,7 @@
 //! The manifest file, which makes a directory a store.
 //!
-//! A rename replaces it whole. An invalid manifest is damage, never an older state. Specified in format-spec/manifest.md.
+//! A rename replaces it whole. An invalid manifest is damage, never an older state. Specified in
+//! format-spec/manifest.md.
 
 use crate::env::{Env, ReadMode, TempFile};
 use crate::error::{Error, ErrorKind, Result};

@@ -14,8 +14,8 @@ pub(crate) struct RunSegment {
     pub(crate) is_tombstones: bool,
 }
 
-/// Looks up sorted records in several segments. Reads only the blocks and pages that may have one of the records, and keeps one
-/// block and one page of ids of each segment.
+/// Looks up sorted records in several segments. Reads only the blocks and pages that may have one of the records, and
+/// keeps one block and one page of ids of each segment.
 pub(crate) struct MembershipCursor<F> {
     /// Newest first.
     segments: Vec<Reading<F>>,
@@ -67,8 +67,8 @@ impl<F: Fingerprint> MembershipCursor<F> {
         self.those(batch, false)
     }
 
-    /// The records of a batch that the segments have. Batches come in order. Records without ids come once for each wanted one;
-    /// the result has as many as exist.
+    /// The records of a batch that the segments have. Batches come in order. Records without ids come once for each
+    /// wanted one; the result has as many as exist.
     pub(crate) fn present<'b>(&mut self, batch: RecordChunk<'b, F>) -> Result<RecordChunk<'b, F>> {
         self.those(batch, true)
     }

@@ -8,7 +8,8 @@ use std::fmt;
 
 /// The newest entry of every record of several sources, by fingerprint, then id. Ends after the first error.
 ///
-/// In a store without ids, an entry has the sum of all counts of its fingerprint. An entry takes log2(sources) comparisons.
+/// In a store without ids, an entry has the sum of all counts of its fingerprint. An entry takes log2(sources)
+/// comparisons.
 pub(crate) struct NewestEntries<F: Fingerprint> {
     /// Newest first.
     sources: Vec<EntrySource<F>>,
@@ -144,7 +145,8 @@ impl<F: Fingerprint> NewestEntries<F> {
     }
 }
 
-/// Whether source `a` comes before source `b`: by their next records, then by age, newest first. Sources at their end come last.
+/// Whether source `a` comes before source `b`: by their next records, then by age, newest first. Sources at their end
+/// come last.
 fn is_before<F: Fingerprint>(sources: &[EntrySource<F>], a: usize, b: usize) -> bool {
     let record = |number: usize| sources.get(number).and_then(EntrySource::record);
     match (record(a), record(b)) {

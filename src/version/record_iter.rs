@@ -9,8 +9,8 @@ use crate::version::super_version::ReadView;
 use std::fmt;
 use std::sync::Arc;
 
-/// Iterates over the records of a store by fingerprint, then id. In a store without ids, each fingerprint comes once, with its
-/// count. Ends after the first error.
+/// Iterates over the records of a store by fingerprint, then id. In a store without ids, each fingerprint comes once,
+/// with its count. Ends after the first error.
 pub struct RecordIter<F: Fingerprint = u64> {
     records: Box<dyn Iterator<Item = Result<Record<F>>> + Send>,
     share: Share,

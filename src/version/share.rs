@@ -24,8 +24,8 @@ impl Share {
         Self::cut(segments, usize::try_from(fingerprints_of(segments) / size).unwrap_or(0) + 1)
     }
 
-    /// Cuts all fingerprints into about `count` shares of about the same size; into fewer if many fingerprints share their first
-    /// 64 bits.
+    /// Cuts all fingerprints into about `count` shares of about the same size; into fewer if many fingerprints share
+    /// their first 64 bits.
     pub(crate) fn cut(segments: &[Arc<Segment>], count: usize) -> Result<Vec<Self>> {
         let each = fingerprints_of(segments).div_ceil(count.max(1) as u64).max(1);
         let mut bounds = Vec::new();

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 /// A store as it was at one moment. It has all earlier writes and no later ones.
 ///
-/// A snapshot keeps the memtables of its moment in memory and the segments on disk. Their files go when the last snapshot of
-/// them is dropped or, with background compaction, at most a tenth of a second later.
+/// A snapshot keeps the memtables of its moment in memory and the segments on disk. Their files go when the last
+/// snapshot of them is dropped or, with background compaction, at most a tenth of a second later.
 ///
 /// ```
 /// use fpstore::{Durability, Options, Parameters, Store};

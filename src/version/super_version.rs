@@ -128,7 +128,8 @@ impl LatestVersion {
         ReadView::of(self.view())
     }
 
-    /// Replaces the super version, and returns the previous one. Dropping that may take long, so the caller holds no lock then.
+    /// Replaces the super version, and returns the previous one. Dropping that may take long, so the caller holds no
+    /// lock then.
     pub(crate) fn publish(&self, view: SuperVersion) -> Arc<SuperVersion> {
         let view = Arc::new(view);
         let before = std::mem::replace(&mut *self.view.write(), view);

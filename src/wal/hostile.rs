@@ -16,7 +16,8 @@ pub(super) fn reader(header: &LogHeader, bytes: Vec<u8>) -> LogReader {
     LogReader::of_file(path.to_owned(), memory.open(path, ReadMode::Pread).unwrap(), header.clone())
 }
 
-/// Every 8 bytes claim a frame of a quarter of the log, with a sequence number and durable bytes that a later frame may have.
+/// Every 8 bytes claim a frame of a quarter of the log, with a sequence number and durable bytes that a later frame may
+/// have.
 fn units(length: usize) -> (LogHeader, Vec<u8>) {
     let claim = length as u64 / 4;
     let header = LogHeader { parameters: Parameters::new(3), number: NUMBER, first: claim };

@@ -51,8 +51,8 @@ pub(crate) struct Log {
     changed: Condvar,
 }
 
-/// Replaces a log of an earlier process by a durable copy of its frames, which end at `end`, without the torn tail. Fails with
-/// `Damaged` if some of the frames no longer hold; the log is then unchanged.
+/// Replaces a log of an earlier process by a durable copy of its frames, which end at `end`, without the torn tail.
+/// Fails with `Damaged` if some of the frames no longer hold; the log is then unchanged.
 pub(crate) fn rewrite(env: &Arc<dyn Env>, store: &Path, number: u64, end: u64) -> Result<()> {
     let mut reader = LogReader::open(&**env, store, number)?;
     let mut file = TempFile::create(env, store, &name(number))?;
@@ -161,8 +161,8 @@ impl Log {
         self.broken.load(Ordering::Relaxed)
     }
 
-    /// Returns when the first `end` bytes are durable. The first waiter syncs every frame appended so far; the others find
-    /// theirs durable. After a failed sync (`Io`), all later calls fail with `Poisoned`.
+    /// Returns when the first `end` bytes are durable. The first waiter syncs every frame appended so far; the others
+    /// find theirs durable. After a failed sync (`Io`), all later calls fail with `Poisoned`.
     pub(crate) fn sync(&self, end: u64, level: Durability) -> Result<()> {
         if level == Durability::Buffered {
             return Ok(());

@@ -142,8 +142,8 @@ impl LogReader {
         Ok(bytes.map(|bytes| (header, bytes)))
     }
 
-    /// The sequence number and the entries of the next batch; `None` if the next frame does not hold. Fails with `Damaged` if
-    /// the frame holds but no writer could have written it.
+    /// The sequence number and the entries of the next batch; `None` if the next frame does not hold. Fails with
+    /// `Damaged` if the frame holds but no writer could have written it.
     pub(crate) fn next_batch(&mut self) -> Result<Option<(u64, Vec<Entry<Words>>)>> {
         let (at, ids, path) = (self.at, self.header.parameters.ids(), self.path.clone());
         let words = self.header.parameters.words();

@@ -27,8 +27,8 @@ impl LogReader {
         Ok(Self::of_file(path, file, LogHeader { parameters: parameters.clone(), number, first: 1 }))
     }
 
-    /// All frames that hold, at every possible offset, with ascending sequence numbers. A sequence number counts only if the
-    /// bytes since the last frame have space for the frames between.
+    /// All frames that hold, at every possible offset, with ascending sequence numbers. A sequence number counts only
+    /// if the bytes since the last frame have space for the frames between.
     pub(crate) fn scan(&mut self) -> Result<Vec<FramePlace>> {
         let mut frames: Vec<FramePlace> = Vec::new();
         let (start, first) = (self.position(), self.header().first);

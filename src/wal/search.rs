@@ -6,8 +6,8 @@
 //! first checksum, and the one the frame states, follows the second one if the frame holds
 //! ([`FrameHeader::sum_behind`]). That decides every claim exactly; there is no limit at which the search gives up.
 //!
-//! Claims are decided in chunks, so memory is limited whatever the log holds. A chunk costs one more pass over the longest
-//! frame that it claims.
+//! Claims are decided in chunks, so memory is limited whatever the log holds. A chunk costs one more pass over the
+//! longest frame that it claims.
 
 use super::reader::LogReader;
 use crate::error::Result;
@@ -49,8 +49,8 @@ impl Prefix {
 }
 
 impl LogReader {
-    /// Finds the frames that begin in `from..to`, at multiples of 8 after `from`, that `is_wanted` accepts and that hold. Ends
-    /// early after `most` claims.
+    /// Finds the frames that begin in `from..to`, at multiples of 8 after `from`, that `is_wanted` accepts and that
+    /// hold. Ends early after `most` claims.
     pub(super) fn search(
         &mut self,
         from: u64,

@@ -20,7 +20,8 @@ use std::sync::Arc;
 pub(crate) const TEXTS_OF_COMPRESSED: u64 = 3;
 
 impl StoreInner {
-    /// Merges all that is due; with a limiter, one range. Returns whether anything was due. Notes errors for the next attempt.
+    /// Merges all that is due; with a limiter, one range. Returns whether anything was due. Notes errors for the next
+    /// attempt.
     pub(crate) fn compact_due(&self, limiter: Option<&RateLimiter>) -> Result<bool> {
         self.context.options.executor.run_exclusive(|| {
             let _compacting = self.lock_merging();
@@ -59,7 +60,8 @@ impl StoreInner {
         self.changed.notify_all();
     }
 
-    /// Merges all current runs, not those that come meanwhile. Returns false if there was one run at most, without tombstones.
+    /// Merges all current runs, not those that come meanwhile. Returns false if there was one run at most, without
+    /// tombstones.
     pub(crate) fn compact_all(&self) -> Result<bool> {
         let last = self.versions().runs.last().map_or(0, |run| run.entry.last);
         self.context.options.executor.run_exclusive(|| {

@@ -1,12 +1,12 @@
 //! Picks the runs to compact, by their sizes.
 //!
-//! Only neighbours in age are merged. Queries search every run, so there must be few; compaction rewrites records, so it must
-//! not be frequent. The rule:
+//! Only neighbours in age are merged. Queries search every run, so there must be few; compaction rewrites records, so
+//! it must not be frequent. The rule:
 //!
-//! * **Sizes.** When the newer neighbours of a run, at least [`FEWEST`] runs with it, are together as large as the run, all of
-//!   them become one. So among [`FEWEST`] or more newest runs the oldest is larger than the others together: there are at most
-//!   log2(n / m) + FEWEST runs, for n bytes in all and m in the smallest. And a record is rewritten only when its run at least
-//!   doubles, at most log2(n / m) times.
+//! * **Sizes.** When the newer neighbours of a run, at least [`FEWEST`] runs with it, are together as large as the run,
+//!   all of them become one. So among [`FEWEST`] or more newest runs the oldest is larger than the others together:
+//!   there are at most log2(n / m) + FEWEST runs, for n bytes in all and m in the smallest. And a record is rewritten
+//!   only when its run at least doubles, at most log2(n / m) times.
 //! * **Tombstones.** When the runs newer than a run remove a quarter of its records, all of them become one.
 //!
 //! Of several ranges, the one with the oldest run is taken.
