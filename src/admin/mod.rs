@@ -1,8 +1,8 @@
 //! Verification, backup and statistics of a store.
 //!
 //! [`verify()`] reads every byte of a store, or of one file, and reports all damages (`verify.rs`). It never changes
-//! anything and needs no lock: if a writer replaces the manifest meanwhile, it starts again. [`crate::Store::backup`] copies
-//! one state of an open store while writes go on, by hard links or byte by byte, and verifies the copy before it
+//! anything and needs no lock: if a writer replaces the manifest meanwhile, it starts again. [`crate::Store::backup`]
+//! copies one state of an open store while writes go on, by hard links or byte by byte, and verifies the copy before it
 //! returns (`backup.rs`); on error there is no copy. [`Statistics`] are sums over the footers of all segments and the
 //! memtables (`statistics.rs`).
 //!
