@@ -11,7 +11,7 @@ pub(crate) const TEMP_SUFFIX: &str = ".tmp";
 
 const PIECE: u64 = 1 << 20;
 
-/// A file under a temporary name beside its final one. Dropped without [`TempFile::commit`] it is removed.
+/// A file under a temporary name in the directory of its final one. Dropped without [`TempFile::commit`] it is removed.
 pub(crate) struct TempFile {
     env: Arc<dyn Env>,
     file: Option<BufWriter<Box<dyn WriteFile>>>,

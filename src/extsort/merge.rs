@@ -21,7 +21,7 @@ pub(crate) const LENGTH_BYTES: usize = 4;
 pub(crate) trait Chunk: Send + 'static {
     /// The fixed-size part of a record.
     type Item: Item;
-    /// Whether a record has a text behind it.
+    /// Whether a text follows each item.
     const HAS_TEXTS: bool;
 
     /// Whether this record is the last one.
@@ -141,7 +141,7 @@ impl Reader {
         self.bytes.get(self.text.clone()).unwrap_or_default()
     }
 
-    /// Whether there are `count` bytes behind the current record, which is lost if they have to be read.
+    /// Whether there are `count` bytes after the current record; reading them drops that record.
     #[inline]
     fn fill(&mut self, file: &TemporaryFile, count: usize) -> Result<bool> {
         if self.bytes.len() - self.text.end < count {

@@ -4,18 +4,17 @@
 //! the memory they may use is full, sort it ([`radix`]), and have a thread append it as a *run* to one temporary file
 //! without a name (`runs.rs`). [`Sorted`] and [`SortedTexts`] return the result as often as wanted, to any number of
 //! threads, in *chunks*: ascending, each record once, together all of them. One merge reads the runs of both
-//! (`merge.rs`): a record of a run is an item, and possibly a text behind it. A reader thread of the executor makes the
+//! (`merge.rs`): a record of a run is an item, possibly followed by a text. A reader thread of the executor makes the
 //! next chunk while the caller works on this one (`ahead.rs`). Without runs everything stays in memory.
 //!
-//! Guaranteed: the buffers of a sorter, copies made to sort included, take no more than the bytes it was given, and
-//! those of an iterator over chunks no more than the bytes that one was given, whatever the items are. Beyond that
-//! there is what does not grow with the input: what `radix` deals to buckets with, at worst a million items a thread
-//! where the items are skewed; a record a run; and single records that are larger than the memory. No temporary data
-//! remain after a failure or when the process is killed.
+//! Guaranteed: the buffers of a sorter, including copies made to sort, take no more than the bytes it was given, and
+//! those of an iterator over chunks no more than the bytes that it was given, for any items. Besides there are the
+//! buckets of `radix`, at worst a million items a thread if the items are skewed, one record a run, and single records
+//! larger than the memory. No temporary data remain after a failure or when the process is killed.
 //!
 //! A [`Workspace`] is the memory and the directory of a load, and divides the memory among its phases. A [`Spool`]
-//! keeps bytes until the place in a file where they belong is reached. [`deal`] and [`Dealer`] deal values to buckets
-//! on several threads.
+//! keeps bytes until their place in a file is reached. [`deal`] and [`Dealer`] deal values to buckets on several
+//! threads.
 
 mod ahead;
 mod deal;

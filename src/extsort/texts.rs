@@ -17,7 +17,7 @@ pub(crate) struct Slot<F> {
     pub(crate) place: u64,
 }
 
-/// Texts in memory, each behind its length.
+/// Texts in memory, each after its length.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
     pieces: Vec<Vec<u8>>,

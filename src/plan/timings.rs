@@ -22,7 +22,7 @@ pub struct Timings {
 
 impl Timings {
     /// The times that the planner and every store use. `cargo bench --bench calibrate` measures the running machine and
-    /// prints its times beside these.
+    /// prints its times too.
     pub const IN_USE: Self =
         Self { filter: 8.0, place: 20.0, block: 80.0, key: 1.4, next_block: 42.0, row: 30.0, row_word: 0.8 };
 }
