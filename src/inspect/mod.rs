@@ -2,7 +2,7 @@
 //!
 //! * [`SegmentView`] is one segment file: sections, blocks, keys, records ([`open`], [`open_all`]).
 //! * [`LogView`] is one write-ahead log, batch by batch ([`logs`]), and [`ManifestView`] the manifest ([`manifest()`]).
-//! * [`explain()`] visits every byte of a file as a named field. It runs the parsers of [`crate::format`] with a trace.
+//! * [`explain()`] visits every byte of a file as a named field. It runs the parsers of `format` with a trace.
 //! * [`distributions()`] counts how blocks, codes and neighbours are distributed over the primary tables.
 //! * [`what_if()`] encodes the fingerprints again, in memory, under other parameters, and measures the sizes.
 //!
