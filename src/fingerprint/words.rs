@@ -41,7 +41,7 @@ macro_rules! by_width {
     ($width:expr, $F:ident => $body:expr) => {
         match $width {
             256 => {
-                type $F = $crate::U256;
+                type $F = $crate::fingerprint::U256;
                 $body
             }
             128 => {
