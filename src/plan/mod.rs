@@ -33,15 +33,8 @@ pub use cost::{Cost, Goal, Workload, best, predict, recommend};
 pub use design::Design;
 pub use skew::Skew;
 
+// The inner types of plans.
 #[cfg(feature = "unstable")]
-pub use inner::{BitGroup, Permutation, TableForm, TableLayout, Timings};
+pub use {design::TableLayout, form::TableForm, permutation::BitGroup, permutation::Permutation, timings::Timings};
 #[cfg(not(feature = "unstable"))]
-pub(crate) use inner::{Permutation, TableForm, TableLayout, Timings};
-
-/// The inner types of plans, public with the feature `unstable` alone.
-mod inner {
-    pub use super::design::TableLayout;
-    pub use super::form::TableForm;
-    pub use super::permutation::{BitGroup, Permutation};
-    pub use super::timings::Timings;
-}
+pub(crate) use {design::TableLayout, form::TableForm, permutation::Permutation, timings::Timings};
