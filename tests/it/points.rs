@@ -16,6 +16,7 @@ pub(crate) fn is_long() -> bool {
 }
 
 /// The number of the day, which decides on the points of a short run.
+#[expect(clippy::print_stdout, reason = "libtest shows it only if the test fails")]
 pub(crate) fn day() -> u64 {
     let today = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
     let day = env::var("FPSTORE_DAY").map_or_else(|_| today(), |value| value.parse().unwrap());
